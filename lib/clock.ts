@@ -1,0 +1,66 @@
+/** Time as an argument: whoever needs the time or a timer is given one of these. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener("abort", done, { once: true });
+    }),
+};
+
+/** A clock that stands still until it is moved; for tests and simulations. */
+export interface ManualClock extends Clock {
+  /** Moves forward, releasing every wait that falls due, in order; resolves when their continuations ran. */
+  advance(ms: number): Promise<void>;
+  /** Jumps to an instant without releasing waits in between one by one. */
+  set(ms: number): void;
+}
+
+/** Makes a clock that stands at `start` (Unix milliseconds). */
+export function manualClock(start: number): ManualClock {
+  let now = start;
+  let waits: { at: number; release: () => void }[] = [];
+  return {
+    now: () => now,
+    set: (ms) => {
+      now = ms;
+    },
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted || ms <= 0) return resolve();
+        const entry = { at: now + ms, release: resolve };
+        waits.push(entry);
+        signal?.addEventListener("abort", () => {
+          waits = waits.filter((other) => other !== entry);
+          resolve();
+        });
+      }),
+    async advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const due = waits.filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at)[0];
+        if (due === undefined) break;
+        now = Math.max(now, due.at);
+        waits = waits.filter((entry) => entry !== due);
+        due.release();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      now = end;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { StreamName, Ticker, Timeframe } from "./primitives";
+
+export const ASSET_CLASSES = ["forex", "metals", "test"] as const;
+export const AssetClass = z
+  .enum(ASSET_CLASSES)
+  .meta({ id: "AssetClass", description: "test stands for the sandbox's test tickers." });
+export type AssetClass = z.infer<typeof AssetClass>;
+
+/** One instrument available to the calling account. */
+export const Instrument = z
+  .object({
+    ticker: Ticker,
+    display_name: z.string().describe("Label for user interfaces."),
+    asset_class: AssetClass,
+    base_currency: z.string().describe("Base currency of the ticker."),
+    quote_currency: z.string().describe("Quote currency of the ticker."),
+    streams: z.array(StreamName).describe("Streams this ticker is offered on."),
+    timeframes: z.array(Timeframe).describe("Kline timeframes offered for this ticker."),
+    digits: z.int().min(0).max(10).describe("Decimal places of a price."),
+    pip_size: z.number().positive().describe("Size of one pip in price units."),
+  })
+  .meta({ id: "Instrument", description: "One instrument available to the calling account." });
+export type Instrument = z.infer<typeof Instrument>;
+
+export const instrumentExample: Instrument = {
+  ticker: "EURUSD",
+  display_name: "EURUSD",
+  asset_class: "forex",
+  base_currency: "EUR",
+  quote_currency: "USD",
+  streams: ["quote", "kline", "snapshot"],
+  timeframes: ["M1", "M5", "M15", "M30", "H1", "H4", "D1", "W1", "MN1"],
+  digits: 5,
+  pip_size: 0.0001,
+};

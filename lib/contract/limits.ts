@@ -1,0 +1,70 @@
+/** Every number the service promises. The unit is the last word of the name. */
+
+export const KLINES_DEFAULT_LIMIT_ROWS = 500;
+export const KLINES_MAX_LIMIT_ROWS = 5000;
+/** One rate-limit unit buys this many rows of a klines request. */
+export const KLINES_ROWS_PER_COST_UNIT = 1000;
+/** A kline closes on the clock this long after its end, so that late ticks still count. */
+export const KLINE_CLOSE_DELAY_MS = 2_000;
+
+export const TICKERS_PER_REQUEST_MAX_COUNT = 100;
+export const TICKER_MIN_CHARACTERS = 3;
+export const TICKER_MAX_CHARACTERS = 20;
+
+/** Longest request target (path and query) that is read; a longer one is 41401. */
+export const URI_MAX_BYTES = 8_192;
+/** Longest value of one query parameter: 100 tickers of 20 characters and their commas fit twice. */
+export const QUERY_VALUE_MAX_CHARACTERS = 4_200;
+/** Parameters of one query that are looked at; a longer list is refused with 40001. */
+export const QUERY_PARAMETERS_MAX_COUNT = 50;
+/** All request headers together; Node answers 431 past it. */
+export const HEADERS_MAX_BYTES = 16_384;
+/** A well-formed incoming X-Request-Id is kept up to this length. */
+export const REQUEST_ID_MAX_CHARACTERS = 128;
+/** Time a client has to send its headers, then its whole request. */
+export const REQUEST_HEADERS_TIMEOUT_MS = 15_000;
+export const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Unix seconds at or past this are taken for milliseconds and refused with that hint (year 5138). */
+export const UNIX_SECONDS_END = 100_000_000_000;
+
+/** A quote older than this is stale, unless its instrument says otherwise. */
+export const STALE_AFTER_DEFAULT_S = 60;
+/** Time after an open in which a first quote is awaited without a warning, unless its instrument says otherwise. */
+export const OPEN_GRACE_DEFAULT_S = 300;
+
+/** Failed authentications one client address may make a minute before it is answered 42901. */
+export const AUTH_FAILURES_PER_MINUTE_COUNT = 30;
+
+/** Ticks are refused when stamped further ahead of this server's clock. */
+export const TICK_MAX_AHEAD_MS = 5_000;
+/** One pushed batch of ticks. */
+export const INGEST_MAX_LINES = 100_000;
+export const INGEST_MAX_BYTES = 16_777_216;
+export const INGEST_LINE_MAX_BYTES = 1_024;
+/** Rejected lines that are listed one by one in the answer; the rest are only counted. */
+export const INGEST_REJECTIONS_LISTED_COUNT = 100;
+
+/** Allowed origins one key may list. */
+export const KEY_ORIGINS_MAX_COUNT = 20;
+export const KEY_NAME_MAX_CHARACTERS = 80;
+
+/** Grace choices when a key is rotated; never past the old key's own expiry. */
+export const ROTATION_GRACES = { now: 0, "1h": 3_600, "24h": 86_400, "7d": 604_800 } as const;
+export type RotationGrace = keyof typeof ROTATION_GRACES;
+
+/** One plan: REST requests a minute and at once, stream connections an account, subscriptions a connection. */
+export interface PlanLimits {
+  readonly restPerMinute: number;
+  readonly restBurst: number;
+  readonly streamConnections: number;
+  readonly subscriptionsPerConnection: number;
+}
+
+/** Defaults the database is seeded with; an operator can edit them there. */
+export const PLAN_DEFAULTS = {
+  demo: { restPerMinute: 60, restBurst: 20, streamConnections: 2, subscriptionsPerConnection: 20 },
+  free: { restPerMinute: 120, restBurst: 40, streamConnections: 2, subscriptionsPerConnection: 50 },
+  standard: { restPerMinute: 600, restBurst: 120, streamConnections: 5, subscriptionsPerConnection: 200 },
+  pro: { restPerMinute: 3000, restBurst: 600, streamConnections: 20, subscriptionsPerConnection: 1000 },
+} as const satisfies Record<string, PlanLimits>;

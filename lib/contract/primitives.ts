@@ -1,0 +1,168 @@
+import { z } from "zod";
+import type { ErrorId } from "./errors";
+import {
+  KLINES_DEFAULT_LIMIT_ROWS,
+  KLINES_MAX_LIMIT_ROWS,
+  TICKER_MAX_CHARACTERS,
+  TICKER_MIN_CHARACTERS,
+  TICKERS_PER_REQUEST_MAX_COUNT,
+  UNIX_SECONDS_END,
+} from "./limits";
+
+export const VENUES = ["live", "sandbox"] as const;
+/** Two venues, wholly separate in data; a key belongs to one. */
+export const Venue = z.enum(VENUES);
+export type Venue = z.infer<typeof Venue>;
+
+export const TIMEFRAMES = ["M1", "M5", "M15", "M30", "H1", "H4", "D1", "W1", "MN1"] as const;
+export const Timeframe = z.enum(TIMEFRAMES).meta({ id: "Timeframe", description: "Kline timeframe, exact and case-sensitive." });
+export type Timeframe = z.infer<typeof Timeframe>;
+
+export const STREAMS = ["quote", "kline", "snapshot"] as const;
+export const StreamName = z.enum(STREAMS).meta({ id: "StreamName", description: "Stream a ticker is offered on." });
+export type StreamName = z.infer<typeof StreamName>;
+
+export const SCOPES = ["market:read", "market:stream", "market:ingest"] as const;
+/** market:read for REST, market:stream for sockets, market:ingest (operator-issued) for feeders. */
+export const Scope = z.enum(SCOPES);
+export type Scope = z.infer<typeof Scope>;
+
+export const Ticker = z
+  .string()
+  .regex(new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`))
+  .meta({ id: "Ticker", description: "Compact ticker: letters and digits, no separator.", examples: ["EURUSD"] });
+
+/** Unix seconds, UTC. */
+export const UnixSeconds = z
+  .int()
+  .min(0)
+  .lt(UNIX_SECONDS_END)
+  .meta({ description: "Unix seconds, UTC.", examples: [1_767_225_600] });
+
+/** Unix milliseconds, UTC. */
+export const UnixMilliseconds = z
+  .int()
+  .min(0)
+  .meta({ description: "Unix milliseconds, UTC.", examples: [1_767_225_600_123] });
+
+/** ISO 8601 instant in UTC, with Z. */
+export const IsoInstant = z.iso
+  .datetime()
+  .meta({ description: "ISO 8601 instant, UTC.", examples: ["2026-01-01T00:00:00.000Z"] });
+
+/** A rounded decimal price in the quote currency. */
+export const Price = z.number().meta({ description: "Price in the quote currency, rounded to the instrument's digits." });
+
+/** What a failed parameter check says of itself; `lib/http` turns it into the envelope. */
+export interface ParameterIssue {
+  fault: ErrorId;
+  detail: string;
+  /** Tickers that were refused, as sent. */
+  tickers?: string[];
+  allowed?: readonly string[];
+  max?: number;
+}
+
+/** Refuses a parameter inside a zod transform, with the identifier and the words of the answer. */
+export function refuse(ctx: z.RefinementCtx, issue: ParameterIssue): never {
+  ctx.addIssue({ code: "custom", message: issue.detail, params: { ...issue } });
+  return z.NEVER;
+}
+
+const INTEGER = /^-?\d{1,15}$/;
+
+function parseInteger(text: string, ctx: z.RefinementCtx): number {
+  if (!INTEGER.test(text)) return refuse(ctx, { fault: "invalid_parameter", detail: "Must be a whole number." });
+  return Number(text);
+}
+
+/** A query parameter in Unix seconds: text in, integer out. Milliseconds are recognised and named. */
+export const UnixSecondsParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const seconds = parseInteger(text, ctx);
+    if (seconds >= UNIX_SECONDS_END)
+      return refuse(ctx, {
+        fault: "invalid_parameter",
+        detail: "Looks like milliseconds; this parameter is in Unix seconds.",
+      });
+    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "Must not be before 1970." });
+    return seconds;
+  })
+  .pipe(UnixSeconds);
+
+/** The row limit of klines: refused outside 1..5000, never clamped. */
+export const LimitParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const limit = parseInteger(text, ctx);
+    if (limit < 1 || limit > KLINES_MAX_LIMIT_ROWS)
+      return refuse(ctx, {
+        fault: "limit_out_of_range",
+        detail: `Must be between 1 and ${KLINES_MAX_LIMIT_ROWS}.`,
+        max: KLINES_MAX_LIMIT_ROWS,
+      });
+    return limit;
+  })
+  .pipe(z.int().min(1).max(KLINES_MAX_LIMIT_ROWS).meta({ default: KLINES_DEFAULT_LIMIT_ROWS }));
+
+/** A timeframe in a query: exact and case-sensitive. */
+export const TimeframeParameter = z
+  .string()
+  .transform((text, ctx) => {
+    if ((TIMEFRAMES as readonly string[]).includes(text)) return text as Timeframe;
+    return refuse(ctx, { fault: "unsupported_timeframe", detail: "Not one of the nine timeframes.", allowed: TIMEFRAMES });
+  })
+  .pipe(Timeframe);
+
+const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`);
+const TICKER_RULE = `A ticker is ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} letters and digits, without a separator.`;
+
+/** One ticker in a query: trimmed and upper-cased before the check. */
+export const TickerParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const ticker = text.trim().toUpperCase();
+    if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "Must name a ticker." });
+    if (!TICKER_SHAPE.test(ticker)) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: [text.trim()] });
+    return ticker;
+  })
+  .pipe(Ticker);
+
+/** A comma-separated list of tickers: trimmed, upper-cased, without duplicates, in the order given. */
+export const TickerListParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const elements = text.split(",").map((element) => element.trim());
+    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "The list holds an empty element." });
+    const tickers = [...new Set(elements.map((element) => element.toUpperCase()))];
+    if (tickers.length > TICKERS_PER_REQUEST_MAX_COUNT)
+      return refuse(ctx, {
+        fault: "too_many_tickers",
+        detail: `${tickers.length} tickers were asked for; one request takes ${TICKERS_PER_REQUEST_MAX_COUNT}.`,
+        max: TICKERS_PER_REQUEST_MAX_COUNT,
+      });
+    const malformed = elements.filter((element) => !TICKER_SHAPE.test(element.toUpperCase()));
+    if (malformed.length > 0) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: malformed });
+    return tickers;
+  })
+  .pipe(z.array(Ticker).min(1).max(TICKERS_PER_REQUEST_MAX_COUNT));
+
+const OFFSET_INSTANT = z.iso.datetime({ offset: true });
+/** An unescaped "+" of an offset arrives as a blank: read it as it was meant. */
+const BLANK_OFFSET = / (?=\d{2}:\d{2}$)/;
+
+/** An ISO 8601 instant with offset in a query: text in, Unix milliseconds out. */
+export const InstantParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const instant = text.replace(BLANK_OFFSET, "+");
+    const at = OFFSET_INSTANT.safeParse(instant).success ? Date.parse(instant) : Number.NaN;
+    if (Number.isNaN(at) || at < 0)
+      return refuse(ctx, {
+        fault: "invalid_parameter",
+        detail: "Must be an ISO 8601 instant with offset, for example 2026-01-01T00:00:00Z.",
+      });
+    return at;
+  })
+  .pipe(UnixMilliseconds);

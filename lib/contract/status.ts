@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { IsoInstant, Ticker } from "./primitives";
+
+export const CALENDAR_STATES = ["open", "closed", "unknown"] as const;
+export const MARKET_DATA_STATES = ["live", "stale", "missing"] as const;
+export const FINAL_DISPLAY_STATES = [
+  "open",
+  "closed",
+  "unknown",
+  "open_data_stale",
+  "late_open_data_stale",
+  "open_data_missing",
+] as const;
+export const CALENDAR_SOURCES = ["session_rules", "holiday_calendar", "operator_override", "unavailable"] as const;
+export const STATUS_REASONS = [
+  "calendar_missing",
+  "calendar_horizon",
+  "weekend",
+  "daily_break",
+  "holiday",
+  "early_close",
+  "late_open",
+  "operator_override",
+  "ticks_while_closed",
+  "quote_older_than_threshold",
+  "awaiting_first_quote",
+  "no_quote_since_open",
+  "projected",
+] as const;
+
+export type CalendarState = (typeof CALENDAR_STATES)[number];
+export type MarketDataState = (typeof MARKET_DATA_STATES)[number];
+export type FinalDisplayState = (typeof FINAL_DISPLAY_STATES)[number];
+export type CalendarSource = (typeof CALENDAR_SOURCES)[number];
+export type StatusReason = (typeof STATUS_REASONS)[number];
+
+/** How a badge should look: closed and unknown are neutral, never an alarm. */
+export const DISPLAY_CLASS = {
+  open: "positive",
+  closed: "neutral",
+  unknown: "neutral",
+  open_data_stale: "warning",
+  late_open_data_stale: "warning",
+  open_data_missing: "warning",
+} as const satisfies Record<FinalDisplayState, "positive" | "neutral" | "warning">;
+
+/** Calendar-aware state of one instrument. Clients treat a value they do not know as unknown. */
+export const MarketStatus = z
+  .object({
+    ticker: Ticker,
+    calendar_state: z.enum(CALENDAR_STATES).describe("What the calendar says."),
+    market_data_state: z.enum(MARKET_DATA_STATES).describe("What the data says."),
+    final_display_state: z.enum(FINAL_DISPLAY_STATES).describe("Primary state for badges."),
+    next_open_at: IsoInstant.nullable().describe("Next open, strictly later; null when unknown or never."),
+    next_close_at: IsoInstant.nullable().describe("Next close, strictly later; null when unknown or never."),
+    reason: z.enum(STATUS_REASONS).nullable().describe("Why the state is what it is; null when nothing is to be said."),
+    calendar_source: z.enum(CALENDAR_SOURCES).describe("The calendar layer that decided."),
+    provider_source: z.string().nullable().describe("The bound provider's slug, null where none is bound."),
+    updated_at: IsoInstant.describe("When this status was generated."),
+  })
+  .meta({ id: "MarketStatus", description: "Calendar-aware state of one instrument." });
+export type MarketStatus = z.infer<typeof MarketStatus>;
+
+export const marketStatusExample: MarketStatus = {
+  ticker: "EURUSD",
+  calendar_state: "closed",
+  market_data_state: "stale",
+  final_display_state: "closed",
+  next_open_at: "2026-01-04T22:00:00.000Z",
+  next_close_at: "2026-01-09T22:00:00.000Z",
+  reason: "weekend",
+  calendar_source: "session_rules",
+  provider_source: "sandbox",
+  updated_at: "2026-01-03T12:00:00.000Z",
+};

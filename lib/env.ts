@@ -1,0 +1,87 @@
+import { z } from "zod";
+
+/** The one fixed public test key: both scopes, every origin, limits per client address. */
+export const DEMO_KEY_DEFAULT = "sw_test_DEMO000000000000000000000SPOTWIRE";
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean),
+);
+
+/**
+ * Every variable the service reads, with its default. The description is printed in `.env.example`,
+ * which a test compares with this schema.
+ */
+export const EnvSchema = z.object({
+  NODE_ENV: z.enum(["development", "test", "production"]).default("production").describe("development, test or production."),
+  PORT: port.default(3000).describe("Port to listen on; 0 picks a free one."),
+  HOST: z.string().min(1).default("0.0.0.0").describe("Address to listen on."),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address readers use, for links in answers. Unset: paths without a host."),
+  DATA_DIR: z.string().min(1).default("./.data").describe("Where the embedded database and generated secrets live."),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe("PostgreSQL 15 or later. Unset: an embedded PostgreSQL in DATA_DIR."),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(10).describe("Connections kept to the database."),
+  DATABASE_WAIT_S: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3600)
+    .default(60)
+    .describe("Seconds to go on trying to reach the database at start."),
+  LOG_LEVEL: z
+    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+    .default("info")
+    .describe("Least level that is logged."),
+  DEMO_KEY: z
+    .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)])
+    .default(DEMO_KEY_DEFAULT)
+    .describe("The public demo key, another sw_test_ key in its place, or off."),
+  TRUSTED_PROXIES: list.default([]).describe("Comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed."),
+  SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
+  LIVE_FEED: z
+    .enum(["none", "push", "replay"])
+    .default("none")
+    .describe("What feeds the live venue: none, push (POST /api/v1/ingest/ticks) or replay (recorded tick files)."),
+  LIVE_PROVIDER: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+    .optional()
+    .describe("Slug shown as provider_source of the live venue. Unset: the name of the feed."),
+  REPLAY_FILES: list.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, named TICKER=path."),
+  REPLAY_PACE: z.coerce.number().positive().max(10_000).default(1).describe("1 is the recorded pace, 10 ten times as fast."),
+  REPLAY_SHIFT: z
+    .enum(["now", "none"])
+    .default("now")
+    .describe("now moves the recording so that it starts at this instant; none keeps its own times."),
+});
+
+export type Env = Readonly<z.infer<typeof EnvSchema>>;
+
+/** A wrong configuration; its message names every wrong variable and what is allowed. */
+export class EnvError extends Error {
+  override readonly name = "EnvError";
+}
+
+/**
+ * Reads the configuration once; empty variables count as unset.
+ * @throws EnvError naming each wrong variable and what it may be; a value is never printed.
+ */
+export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+  const result = EnvSchema.safeParse(given);
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map((issue) => {
+    const name = String(issue.path[0]);
+    const description = EnvSchema.shape[name as keyof Env]?.description ?? "";
+    return `  ${name}: ${issue.message}. ${description}`;
+  });
+  throw new EnvError(`Wrong configuration:\n${lines.join("\n")}`);
+}

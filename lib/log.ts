@@ -1,0 +1,17 @@
+import pino from "pino";
+
+export type Logger = pino.Logger;
+
+/** Paths that could carry a key are cut out before a line is written. */
+const SECRETS = ["*.authorization", "headers.authorization", "authorization", "key", "*.key", "password", "*.password"];
+
+/** JSON lines on standard output; `level` as in pino ("silent" for none). */
+export function createLog(level: string): Logger {
+  return pino({
+    level,
+    base: { service: "spotwire" },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: SECRETS, censor: "[redacted]" },
+    formatters: { level: (label) => ({ level: label }) },
+  });
+}

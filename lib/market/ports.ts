@@ -1,0 +1,66 @@
+import type { Instrument } from "#lib/contract/instrument";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
+import type { Quote } from "#lib/contract/quote";
+import type { Snapshot } from "#lib/contract/snapshot";
+import type { Calendar } from "#lib/domain/calendar";
+import type { Listing } from "#lib/domain/instrument";
+import type { Tick } from "#lib/domain/tick";
+
+/** What is known now about one venue; synchronous, memory only. Its only writer is the view. */
+export interface MarketView {
+  quote(ticker: string): Quote | undefined;
+  snapshot(ticker: string): Snapshot | undefined;
+  /**
+   * Newest klines held in memory, ascending: the open one last, before it the latest closed ones.
+   * They win over rows of the store with the same open time, because the recorder writes later.
+   */
+  recentKlines(ticker: string, timeframe: Timeframe): readonly Kline[];
+  /** Rises whenever a kline of this series changes; with the store's revision it names a state of the series. */
+  revision(ticker: string, timeframe: Timeframe): number;
+}
+
+/** A read of stored klines: rows with from <= time < to, at most `limit`, from the named end; the answer is always ascending. */
+export interface KlineQuery {
+  ticker: string;
+  timeframe: Timeframe;
+  /** Unix seconds, included. */
+  from: number;
+  /** Unix seconds, excluded. */
+  to: number;
+  limit: number;
+  /** Which rows are kept when the window holds more than `limit`. */
+  end: "oldest" | "newest";
+}
+
+/** Stored klines of one venue: a table for live, a formula for the sandbox. */
+export interface KlineStore {
+  read(query: KlineQuery): Promise<Kline[]>;
+  /** Last tick known for each ticker at `atMs` or before, for filling the view at start. */
+  lastTicks(atMs: number): Promise<Map<string, Tick>>;
+}
+
+/** The listings and calendars of one venue, as the database has them now. */
+export interface Catalogue {
+  /** Listings by asset class, then ticker; retired ones are absent. */
+  list(): readonly Listing[];
+  find(ticker: string): Listing | undefined;
+  /** The instrument as the API shows it. */
+  instrument(ticker: string): Instrument | undefined;
+  /** The compiled calendar of a ticker with its overrides; undefined when it has none. */
+  calendar(ticker: string): Calendar | undefined;
+}
+
+/** One venue: the same parts twice, with different feeds and kline stores. */
+export interface Market {
+  readonly venue: Venue;
+  readonly catalogue: Catalogue;
+  readonly view: MarketView;
+  readonly store: KlineStore;
+  /** Slug of the bound provider, null where none is. */
+  readonly provider: string | null;
+  /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
+  historyRevision(): number;
+  /** Takes pushed ticks; absent where nothing may be pushed. Resolves once the engine has them and the recorder has room. */
+  readonly push?: (ticks: readonly Tick[]) => Promise<readonly (import("#lib/contract/ingest").TickRejection | null)[]>;
+}

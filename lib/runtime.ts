@@ -1,0 +1,44 @@
+import type { Access } from "#lib/access/access";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { Env } from "#lib/env";
+import { Fault } from "#lib/fault";
+import type { Logger } from "#lib/log";
+import type { Market } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
+
+/**
+ * What runs in this process. The server and Next's bundle hold separate copies of every module, so whatever is
+ * process-wide is reached through this one registry on globalThis, never through a module's own state.
+ */
+export interface Runtime {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly access: Access;
+  readonly markets: Readonly<Record<Venue, Market>>;
+  /** True from the first moment of a shutdown: new requests are answered 50302. */
+  draining(): boolean;
+  /** The checks of /api/ready by name: null when well, else what is wrong. */
+  ready(): Promise<Record<string, string | null>>;
+}
+
+const SLOT = Symbol.for("spotwire.runtime");
+type Registry = { [SLOT]?: Runtime };
+
+/** Publishes the running parts; the composition root calls it once, tests as they like. */
+export function setRuntime(runtime: Runtime | undefined): void {
+  if (runtime === undefined) delete (globalThis as Registry)[SLOT];
+  else (globalThis as Registry)[SLOT] = runtime;
+}
+
+/**
+ * The running parts.
+ * @throws Fault service_unavailable before they are up.
+ */
+export function runtime(): Runtime {
+  const running = (globalThis as Registry)[SLOT];
+  if (running === undefined) throw new Fault("service_unavailable", { detail: "Starting.", retry_after: 1 });
+  return running;
+}

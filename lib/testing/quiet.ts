@@ -1,0 +1,12 @@
+import { afterEach, expect, vi } from "vitest";
+
+/** Noise fails: a test in which something wrote to console.error or console.warn is a failed test. */
+const error = vi.spyOn(console, "error");
+const warn = vi.spyOn(console, "warn");
+
+afterEach(() => {
+  const noise = [...error.mock.calls, ...warn.mock.calls];
+  error.mockClear();
+  warn.mockClear();
+  expect(noise).toEqual([]);
+});

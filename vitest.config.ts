@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    environment: "node",
+    setupFiles: ["lib/testing/quiet.ts"],
+    globalSetup: ["lib/testing/global-setup.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: "forks",
+    maxWorkers: 2,
+    include: ["{lib,server,prisma,app}/**/*.test.ts", "e2e/**/*.spec.ts"],
+  },
+});
