@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     environment: "node",
+    reporters: ["default", "./lib/testing/total-reporter.ts"],
     setupFiles: ["lib/testing/quiet.ts"],
     globalSetup: ["lib/testing/global-setup.ts"],
     testTimeout: 60_000,

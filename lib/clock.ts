@@ -42,12 +42,14 @@ export function manualClock(start: number): ManualClock {
     wait: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted || ms <= 0) return resolve();
-        const entry = { at: now + ms, release: resolve };
-        waits.push(entry);
-        signal?.addEventListener("abort", () => {
+        const release = () => {
           waits = waits.filter((other) => other !== entry);
+          signal?.removeEventListener("abort", release);
           resolve();
-        });
+        };
+        const entry = { at: now + ms, release };
+        waits.push(entry);
+        signal?.addEventListener("abort", release, { once: true });
       }),
     async advance(ms) {
       const end = now + ms;
@@ -55,7 +57,6 @@ export function manualClock(start: number): ManualClock {
         const due = waits.filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at)[0];
         if (due === undefined) break;
         now = Math.max(now, due.at);
-        waits = waits.filter((entry) => entry !== due);
         due.release();
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
-export const DEMO_KEY_DEFAULT = "sw_test_DEMO000000000000000000000SPOTWIRE";
+export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const list = z.string().transform((text) =>

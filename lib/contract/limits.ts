@@ -18,7 +18,7 @@ export const QUERY_VALUE_MAX_CHARACTERS = 4_200;
 /** Parameters of one query that are looked at; a longer list is refused with 40001. */
 export const QUERY_PARAMETERS_MAX_COUNT = 50;
 /** All request headers together; Node answers 431 past it. */
-export const HEADERS_MAX_BYTES = 16_384;
+export const HEADERS_MAX_BYTES = 65_536;
 /** A well-formed incoming X-Request-Id is kept up to this length. */
 export const REQUEST_ID_MAX_CHARACTERS = 128;
 /** Time a client has to send its headers, then its whole request. */

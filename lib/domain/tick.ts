@@ -1,3 +1,12 @@
+import type { TickRejection } from "#lib/contract/ingest";
+import { CLOSE_DELAY_MS } from "./kline";
+
+const MINUTE_MS = 60_000;
+/** A tick stamped further ahead of the clock is refused; lib/contract/limits promises the same number. */
+export const MAX_AHEAD_MS = 5_000;
+/** Accepted ticks of one ticker that a repeated one is recognised by: a busy minute of a busy instrument. */
+const RECENT_TICKS_COUNT = 1_024;
+
 /** A price state as it enters the engine, already in the service's terms. */
 export interface Tick {
   readonly ticker: string;
@@ -7,4 +16,71 @@ export interface Tick {
   readonly ask: number;
   /** Real volume, where the provider has one. */
   readonly volume?: number | undefined;
+}
+
+/** The latest accepted ticks of one ticker; bounded, the oldest fall out. */
+export interface RecentTicks {
+  /** Time of the newest, Unix milliseconds; -Infinity while there is none. */
+  newestMs(): number;
+  /** Remembers an accepted tick, which is not older than the newest. */
+  add(tick: Tick): void;
+  /** True when a tick of the same time, bid and ask is among them. */
+  has(tick: Tick): boolean;
+}
+
+/** Makes an empty memory of accepted ticks; a restart puts the last stored tick into it. */
+export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
+  const times = new Float64Array(capacity);
+  const bids = new Float64Array(capacity);
+  const asks = new Float64Array(capacity);
+  let added = 0;
+  let newest = Number.NEGATIVE_INFINITY;
+  return {
+    newestMs: () => newest,
+    add(tick) {
+      const slot = added % capacity;
+      times[slot] = tick.time_msc;
+      bids[slot] = tick.bid;
+      asks[slot] = tick.ask;
+      added += 1;
+      newest = tick.time_msc;
+    },
+    has(tick) {
+      const oldest = Math.max(0, added - capacity);
+      let low = oldest;
+      let high = added;
+      // The first one that is not older: times never fall from one to the next.
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if ((times[middle % capacity] ?? 0) < tick.time_msc) low = middle + 1;
+        else high = middle;
+      }
+      for (; low < added && times[low % capacity] === tick.time_msc; low += 1) {
+        if (bids[low % capacity] === tick.bid && asks[low % capacity] === tick.ask) return true;
+      }
+      return false;
+    },
+  };
+}
+
+function isPrice(value: number): boolean {
+  return Number.isFinite(value) && value > 0;
+}
+
+/**
+ * Why a tick may not enter, null when it may. In this order: bad_price (not finite or not above 0), crossed_quote (bid
+ * above ask), duplicate (time, bid and ask of one that was accepted before; what a repeated batch gets as far as the
+ * memory reaches), in_future (more than MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock),
+ * out_of_order (older than the last accepted one).
+ * @param recent what was accepted of this ticker; undefined for none yet
+ * @param nowMs the clock, Unix milliseconds
+ */
+export function judgeTick(recent: RecentTicks | undefined, tick: Tick, nowMs: number): TickRejection | null {
+  if (!isPrice(tick.bid) || !isPrice(tick.ask)) return "bad_price";
+  if (tick.bid > tick.ask) return "crossed_quote";
+  const newestMs = recent?.newestMs() ?? Number.NEGATIVE_INFINITY;
+  if (tick.time_msc <= newestMs && recent?.has(tick)) return "duplicate";
+  if (tick.time_msc > nowMs + MAX_AHEAD_MS) return "in_future";
+  if (nowMs >= (Math.floor(tick.time_msc / MINUTE_MS) + 1) * MINUTE_MS + CLOSE_DELAY_MS) return "too_late";
+  return tick.time_msc < newestMs ? "out_of_order" : null;
 }

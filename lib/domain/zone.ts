@@ -1,9 +1,10 @@
 /** Local wall time of an IANA zone and back, from the runtime's own zone data. Instants are Unix milliseconds. */
 
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Offsets change on quarter hours at the most: one look-up serves the whole quarter. */
-const OFFSET_STEP_MS = 900_000;
+/** Days one zone remembers (over a century); a client may ask about any year, so memory is bounded by starting afresh. */
+const DAYS_REMEMBERED_COUNT = 40_000;
 
 /** One zone, ready to be asked; it remembers the offsets it looked up, so keep it. */
 export interface Zone {
@@ -17,6 +18,14 @@ export interface Zone {
    * offset before the change; one that happens twice is the first.
    */
   fromLocal(localMs: number): number;
+}
+
+/** The offsets of one UTC day; nearly always the same before and after. */
+interface DayOffsets {
+  readonly before: number;
+  readonly after: number;
+  /** First instant at which `after` holds. */
+  readonly changeMs: number;
 }
 
 function offsetReader(name: string): (atMs: number) => number {
@@ -34,34 +43,54 @@ function offsetReader(name: string): (atMs: number) => number {
     const part: Record<string, number> = {};
     for (const { type, value } of format.formatToParts(atMs)) part[type] = Number(value);
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(atMs / 1000) * 1000;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(atMs / SECOND_MS) * SECOND_MS;
   };
+}
+
+/** The whole second at which the offset stops being `before`; zone data know one change a day at the most. */
+function changeBetween(fromMs: number, toMs: number, before: number, read: (atMs: number) => number): number {
+  let low = fromMs / SECOND_MS;
+  let high = toMs / SECOND_MS;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (read(middle * SECOND_MS) === before) low = middle;
+    else high = middle;
+  }
+  return high * SECOND_MS;
 }
 
 /** Makes a zone; throws a RangeError for a name the runtime does not know. */
 export function zone(name: string): Zone {
   const read = offsetReader(name);
-  const days = new Map<number, number | undefined>();
-  const steps = new Map<number, number>();
+  const starts = new Map<number, number>();
+  const days = new Map<number, DayOffsets>();
 
-  /** The offset of a whole UTC day, undefined for the few days on which it changes. */
-  function offsetOfDay(day: number): number | undefined {
-    if (days.has(day)) return days.get(day);
-    const first = read(day * DAY_MS);
-    const offset = first === read((day + 1) * DAY_MS) ? first : undefined;
-    days.set(day, offset);
+  function startOffset(day: number): number {
+    const known = starts.get(day);
+    if (known !== undefined) return known;
+    const offset = read(day * DAY_MS);
+    starts.set(day, offset);
     return offset;
   }
 
+  function offsetsOf(day: number): DayOffsets {
+    if (days.size >= DAYS_REMEMBERED_COUNT) {
+      days.clear();
+      starts.clear();
+    }
+    const startMs = day * DAY_MS;
+    const before = startOffset(day);
+    const after = startOffset(day + 1);
+    const changeMs = before === after ? startMs : changeBetween(startMs, startMs + DAY_MS, before, read);
+    const offsets = { before, after, changeMs };
+    days.set(day, offsets);
+    return offsets;
+  }
+
   function offsetAt(atMs: number): number {
-    const whole = offsetOfDay(Math.floor(atMs / DAY_MS));
-    if (whole !== undefined) return whole;
-    const step = Math.floor(atMs / OFFSET_STEP_MS);
-    const known = steps.get(step);
-    if (known !== undefined) return known;
-    const offset = read(step * OFFSET_STEP_MS);
-    steps.set(step, offset);
-    return offset;
+    const day = Math.floor(atMs / DAY_MS);
+    const { before, after, changeMs } = days.get(day) ?? offsetsOf(day);
+    return atMs < changeMs ? before : after;
   }
 
   function fromLocal(localMs: number): number {
@@ -77,5 +106,5 @@ export function zone(name: string): Zone {
 /** Milliseconds since midnight of a wall time "HH:MM" or "HH:MM:SS"; 24:00 is the end of the day. */
 export function wallTimeMs(wallTime: string): number {
   const [hours = 0, minutes = 0, seconds = 0] = wallTime.split(":").map(Number);
-  return (hours * 60 + minutes) * MINUTE_MS + seconds * 1000;
+  return (hours * 60 + minutes) * MINUTE_MS + seconds * SECOND_MS;
 }

@@ -1,0 +1,1 @@
+export { ready as GET } from "#lib/http/operational";

@@ -1,0 +1,20 @@
+import { Badge } from "#components/ui/badge";
+import { DISPLAY_CLASS, type FinalDisplayState, type StatusReason } from "#lib/contract/status";
+
+const LABELS: Record<FinalDisplayState, string> = {
+  open: "Open",
+  closed: "Closed",
+  unknown: "Unknown",
+  open_data_stale: "Stale",
+  late_open_data_stale: "Late open",
+  open_data_missing: "No data",
+};
+
+/** The state of a market in one word; the reason in the contract's own word on hover. */
+export function StatusBadge({ state, reason }: { state: FinalDisplayState; reason: StatusReason | null }) {
+  return (
+    <Badge tone={DISPLAY_CLASS[state]} title={(reason ?? state).replaceAll("_", " ")}>
+      {LABELS[state]}
+    </Badge>
+  );
+}

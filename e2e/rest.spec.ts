@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { success } from "#lib/contract/envelope";
+import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { operations } from "#lib/contract/operations";
+import { type Answer, rawRequest, type Stranger, stranger } from "./client";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+const HOUR_S = 3_600;
+const MARKET = "/api/v1/market";
+
+let product: Product;
+let someone: Stranger;
+
+beforeAll(async () => {
+  product = await startProduct({ TRUSTED_PROXIES: "127.0.0.1" });
+}, SERVER_TIMEOUT_MS);
+afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+
+let count = 0;
+/** Somebody who has not been here before. */
+function newcomer(): Stranger {
+  count += 1;
+  return stranger(product.baseUrl, `198.51.100.${count}`, product.demoKey);
+}
+
+/** A whole hour that lies some days back, so that nothing in it changes any more. Unix seconds. */
+function pastHour(): number {
+  return Math.floor(Date.now() / 1000 / HOUR_S) * HOUR_S - 72 * HOUR_S;
+}
+
+function expectFailure(answer: Answer, id: ErrorId): void {
+  expect({ status: answer.status, code: answer.code, message: answer.message }).toEqual({
+    status: httpStatus(id),
+    code: ERRORS[id].code,
+    message: id,
+  });
+  expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+  expect(answer.data.request_id).toBe(answer.headers.get("x-request-id"));
+  expect(answer.data.detail).toEqual(expect.any(String));
+}
+
+describe("with nothing but the demo key, a stranger gets", () => {
+  it("the latest quotes, in the order asked for", async () => {
+    const { status, code, message, data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=XAUUSD,EURUSD`);
+    expect({ status, code, message }).toEqual({ status: 200, code: 0, message: "success" });
+    const quotes = operations.latestQuotes.data.parse(data);
+    expect(quotes.items.map(({ ticker }) => ticker)).toEqual(["XAUUSD", "EURUSD"]);
+    for (const { bid, ask } of quotes.items) expect(ask).toBeGreaterThan(bid);
+  });
+
+  it("the same for a list whose comma is encoded, in small letters, with blanks and doubles", async () => {
+    const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=eurusd%2C%20XAUUSD,EURUSD`);
+    expect(operations.latestQuotes.data.parse(data).items.map(({ ticker }) => ticker)).toEqual(["EURUSD", "XAUUSD"]);
+  });
+
+  it("the latest snapshots", async () => {
+    const { data } = await newcomer().call(`${MARKET}/snapshots/latest?tickers=EURUSD`);
+    const [snapshot] = operations.latestSnapshots.data.parse(data).items;
+    expect(snapshot?.ticker).toBe("EURUSD");
+    expect(snapshot?.bid_high).toBeGreaterThanOrEqual(snapshot?.bid ?? Number.NaN);
+  });
+
+  it("the instruments, sorted by asset class and ticker", async () => {
+    const { data } = await newcomer().call(`${MARKET}/instruments`);
+    const { items } = operations.instruments.data.parse(data);
+    const order = items.map(({ asset_class, ticker }) => `${asset_class} ${ticker}`);
+    expect(order).toEqual([...order].sort());
+    expect(items.length).toBeGreaterThanOrEqual(54);
+  });
+
+  it("the market status of open and closed test tickers", async () => {
+    const { data } = await newcomer().call(`${MARKET}/status?tickers=EURUSD,TESTCLOSED,TESTUNKNOWN`);
+    const { items } = operations.marketStatus.data.parse(data);
+    expect(items.map(({ final_display_state }) => final_display_state)).toEqual(["open", "closed", "unknown"]);
+    expect(items[0]?.provider_source).toBe("sandbox");
+  });
+
+  it("the market status of a Christmas that is long past", async () => {
+    const { data } = await newcomer().call(`${MARKET}/status?tickers=TESTFX&at=2024-12-25T12:00:00Z`);
+    expect(operations.marketStatus.data.parse(data).items[0]).toMatchObject({ calendar_state: "closed", reason: "holiday" });
+  });
+
+  it("a window of klines, ascending, none outside", async () => {
+    const from = pastHour();
+    const { data } = await newcomer().call(`${MARKET}/klines?ticker=XAUUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`);
+    const window = operations.klines.data.parse(data);
+    expect(window).toMatchObject({ ticker: "XAUUSD", timeframe: "M1", from, to: from + HOUR_S, count: 60, next_from: null });
+    expect(window.items.map(({ time }) => time)).toEqual(Array.from({ length: 60 }, (_, minute) => from + minute * 60));
+  });
+
+  it("every row of a window once, page by page", async () => {
+    const from = pastHour();
+    const me = newcomer();
+    const times: number[] = [];
+    for (let next: number | null = from; next !== null; ) {
+      const { data } = await me.call(`${MARKET}/klines?ticker=EURUSD&timeframe=M5&from=${next}&to=${from + HOUR_S}&limit=5`);
+      const page = operations.klines.data.parse(data);
+      times.push(...page.items.map(({ time }) => time));
+      next = page.next_from;
+    }
+    expect(times).toEqual(Array.from({ length: 12 }, (_, index) => from + index * 300));
+  });
+});
+
+const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] = [
+  ["no tickers", `${MARKET}/quotes/latest`, "missing_parameter", "tickers"],
+  ["an empty element", `${MARKET}/quotes/latest?tickers=EURUSD,,XAUUSD`, "missing_parameter", "tickers"],
+  ["a slash in a ticker", `${MARKET}/quotes/latest?tickers=EUR/USD`, "invalid_ticker", "tickers"],
+  ["a ticker nobody knows", `${MARKET}/quotes/latest?tickers=EURUSD,ZZZZZZ`, "unknown_ticker", "tickers"],
+  [
+    "101 tickers",
+    `${MARKET}/quotes/latest?tickers=${Array.from({ length: 101 }, (_, n) => `AAA${n}`)}`,
+    "too_many_tickers",
+    "tickers",
+  ],
+  ["a ticker without a quote", `${MARKET}/quotes/latest?tickers=TESTNOTREADY`, "market_data_not_ready"],
+  ["a parameter given twice", `${MARKET}/quotes/latest?tickers=EURUSD&tickers=XAUUSD`, "invalid_parameter", "tickers"],
+  ["bad percent-encoding", `${MARKET}/quotes/latest?tickers=%E0%A4%A`, "invalid_parameter"],
+  ["a timeframe in small letters", `${MARKET}/klines?ticker=EURUSD&timeframe=m1`, "unsupported_timeframe", "timeframe"],
+  ["an hour that ends before it starts", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=2&to=1`, "invalid_range", "from"],
+  ["milliseconds", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=1767225600000`, "invalid_parameter", "from"],
+  ["a limit of 5001", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&limit=5001`, "limit_out_of_range", "limit"],
+  ["an instant without an offset", `${MARKET}/status?tickers=EURUSD&at=2026-01-01`, "invalid_parameter", "at"],
+  ["a path that is not served", "/api/v1/market/orderbook", "not_found"],
+  ["a path above all routes", "/api/v1", "not_found"],
+  ["a path that cannot be decoded", "/api/v1/%zz", "not_found"],
+];
+
+describe("a stranger is told what is wrong with", () => {
+  it.each(REFUSALS)("%s", async (_, path, id, parameter) => {
+    const answer = await newcomer().call(path);
+    expectFailure(answer, id);
+    if (parameter !== undefined) expect(answer.data.parameter).toBe(parameter);
+  });
+
+  it("a ticker with a separator, and what was meant", async () => {
+    const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=EUR/USD`);
+    expect(data).toMatchObject({ suggestion: "EURUSD", tickers: ["EUR/USD"] });
+  });
+
+  it.each([
+    ["no key", null],
+    ["a key that is none", "hello"],
+    ["a mistyped key", "sw_test_DEMO000000000000000000000000SPOTWI"],
+  ])("%s", async (_, key) => {
+    const answer = await newcomer().call(`${MARKET}/instruments`, { key });
+    expectFailure(answer, "unauthorized");
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+  });
+
+  it("a scope the demo key does not have", async () => {
+    const answer = await newcomer().call("/api/v1/ingest/ticks", { method: "POST", body: "{}\n" });
+    expectFailure(answer, "insufficient_scope");
+    expect(answer.data.required).toBe("market:ingest");
+  });
+
+  it.each(["POST", "PUT", "PATCH", "DELETE"])("the method %s", async (method) => {
+    const answer = await newcomer().call(`${MARKET}/instruments`, { method });
+    expectFailure(answer, "method_not_allowed");
+    expect(answer.headers.get("allow")).toMatch(/GET/);
+  });
+
+  it("calling too often", async () => {
+    const me = newcomer();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => me.call(`${MARKET}/instruments`)));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused === undefined) throw new Error("40 calls at once were all served");
+    expectFailure(refused, "rate_limited");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await newcomer().call(`${MARKET}/instruments`)).status).toBe(200);
+  });
+});
+
+describe("bytes that no client would send are answered in words", () => {
+  const key = () => `Authorization: Bearer ${product.demoKey}\r\n`;
+
+  it.each([9_000, 20_000, 100_000])("an address of %i bytes", async (length) => {
+    const path = `${MARKET}/quotes/latest?tickers=${"A".repeat(length)}`;
+    const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 414 /);
+    expect(text).toContain('"uri_too_long"');
+  });
+
+  it("a target with a broken percent-encoding", async () => {
+    const path = `${MARKET}/klines?ticker=%&timeframe=%GG`;
+    const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toContain('"invalid_parameter"');
+  });
+
+  it.each([
+    ["what is not HTTP", "hello\r\n\r\n"],
+    ["a method that does not exist", "FETCH / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["a target that is no path", "GET http://[::1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"],
+    ["a Host that is none", "GET /api/v1/market/instruments HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
+  ])("%s, and the next request is served", async (_, bytes) => {
+    expect(await rawRequest(product.baseUrl, bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await newcomer().call(`${MARKET}/instruments`)).status).toBe(200);
+  });
+});
+
+describe("an answer", () => {
+  beforeAll(() => {
+    someone = newcomer();
+  });
+
+  it("fits its schema whole", async () => {
+    const { text } = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`);
+    expect(success(operations.latestQuotes.data).strict().safeParse(JSON.parse(text)).error).toBeUndefined();
+  });
+
+  it("keeps a well-formed request id and makes one in place of another", async () => {
+    const kept = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "mine-1" } });
+    expect(kept.headers.get("x-request-id")).toBe("mine-1");
+    const made = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "not one; really" } });
+    expect(made.headers.get("x-request-id")).toMatch(/^\S+$/);
+  });
+
+  it("says how much of the limit is left, and names parameters it does not know", async () => {
+    const { headers } = await someone.call(`${MARKET}/instruments?colour=red`);
+    expect(headers.get("ratelimit-policy")).toMatch(/q=60;w=60/);
+    expect(headers.get("ratelimit")).toMatch(/r=\d+;t=\d+/);
+    expect(headers.get("x-ratelimit-limit")).toBe("60");
+    expect(headers.get("x-ignored-params")).toBe("colour");
+  });
+
+  it("to HEAD is that to GET without its body", async () => {
+    const head = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`, { method: "HEAD" });
+    expect(head.status).toBe(200);
+    expect(head.text).toBe("");
+    expect(head.headers.get("content-type")).toMatch(/^application\/json/);
+  });
+
+  it("to a window that is over can be kept, and costs no bytes to ask for again", async () => {
+    const from = pastHour();
+    const path = `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`;
+    const first = await someone.call(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[^"]+"$/);
+    expect(first.headers.get("cache-control")).toMatch(/immutable/);
+    const again = await someone.call(path, { headers: { "if-none-match": etag } });
+    expect({ status: again.status, text: again.text, etag: again.headers.get("etag") }).toEqual({ status: 304, text: "", etag });
+  });
+
+  it("with a kline that is still open is never kept", async () => {
+    const { headers } = await someone.call(`${MARKET}/klines?ticker=EURUSD&timeframe=M1&limit=1`);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("etag")).toBeNull();
+  });
+});
+
+describe("a browser on another origin", () => {
+  const origin = "https://app.example.com";
+
+  it("is told before it calls what it may send", async () => {
+    const { status, headers } = await newcomer().call(`${MARKET}/instruments`, {
+      method: "OPTIONS",
+      key: null,
+      headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": "authorization" },
+    });
+    expect(status).toBe(204);
+    expect(headers.get("access-control-allow-origin")).toMatch(/^(\*|https:\/\/app\.example\.com)$/);
+    expect(headers.get("access-control-allow-methods")).toMatch(/\bGET\b/);
+    expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain("authorization");
+  });
+
+  it("may read the answers the demo key gets", async () => {
+    const { status, headers } = await newcomer().call(`${MARKET}/instruments`, { headers: { origin } });
+    expect(status).toBe(200);
+    expect(headers.get("access-control-allow-origin")).toMatch(/^(\*|https:\/\/app\.example\.com)$/);
+  });
+});
+
+describe("an operator finds", () => {
+  it.each([
+    ["/api/health", /"status":"ok"/],
+    ["/api/ready", /"status":"ready"/],
+    ["/metrics", /^# HELP /m],
+    ["/openapi.json", /"openapi": "3\.1\.0"/],
+  ])("%s", async (path, content) => {
+    const response = await fetch(product.baseUrl + path);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toMatch(content);
+  });
+
+  it("no key in the log", async () => {
+    await newcomer().call(`${MARKET}/quotes/latest?tickers=EURUSD`, { key: "sw_live_thisisnotakeybutlookslikeoneofthem" });
+    expect(product.output()).not.toContain("thisisnotakeybutlookslikeoneofthem");
+  });
+});

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** A first start makes a database; a stop drains for up to ten seconds. */
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 30_000;
+/** Time a hook that starts the product needs at the most. */
+export const SERVER_TIMEOUT_MS = START_TIMEOUT_MS + STOP_TIMEOUT_MS;
+
+/** What `npm start` runs once everything is built. */
+const COMMAND = [process.execPath, "--import", "tsx", "server/main.ts"] as const;
+const LISTENING = /listening on (http:\/\/\S+)/;
+const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
+/** How much of the output of a start that failed is worth repeating. */
+const OUTPUT_TAIL_CHARACTERS = 4_000;
+
+/** The product, running in its own process with its own data. */
+export interface Product {
+  readonly baseUrl: string;
+  /** The public demo key it printed; undefined when it is switched off. */
+  readonly demoKey: string | undefined;
+  readonly dataDir: string;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Asks it to stop; resolves to its exit code. Its data stay for a restart. */
+  stop(): Promise<number | null>;
+  /** Ends it without a word of warning. */
+  kill9(): Promise<void>;
+  /** Starts it again on the same data; the port may be another. */
+  restart(): Promise<Product>;
+  /** Stops it and removes its data. */
+  dispose(): Promise<void>;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly output: () => string;
+}
+
+function launch(dataDir: string, variables: Readonly<Record<string, string>>): Running {
+  const [command, ...args] = COMMAND;
+  const child = spawn(command, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      NEXT_TELEMETRY_DISABLED: "1",
+      HOST: "127.0.0.1",
+      PORT: "0",
+      DATA_DIR: dataDir,
+      ...variables,
+    },
+  });
+  let output = "";
+  const keep = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return { child, ended, output: () => output };
+}
+
+/** Resolves to the address once the product says it is listening and answers. */
+async function waitUntilUp({ child, ended, output }: Running): Promise<string> {
+  const tail = () => output().slice(-OUTPUT_TAIL_CHARACTERS);
+  const address = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`Not up after ${START_TIMEOUT_MS} ms:\n${tail()}`));
+    }, START_TIMEOUT_MS);
+    child.stdout?.on("data", () => {
+      const spoken = LISTENING.exec(output())?.[1];
+      if (spoken === undefined) return;
+      clearTimeout(timer);
+      resolve(spoken);
+    });
+    void ended.then((code) => {
+      clearTimeout(timer);
+      reject(new Error(`The product ended with ${code} before it was up:\n${tail()}`));
+    });
+  });
+  const health = await fetch(`${address}/api/health`);
+  if (!health.ok) throw new Error(`/api/health answered ${health.status}`);
+  return address;
+}
+
+async function stopRunning({ child, ended, output }: Running): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  const code = await ended;
+  clearTimeout(timer);
+  if (child.signalCode === "SIGKILL")
+    throw new Error(`Did not stop in ${STOP_TIMEOUT_MS} ms:\n${output().slice(-OUTPUT_TAIL_CHARACTERS)}`);
+  return code;
+}
+
+async function startOn(dataDir: string, variables: Readonly<Record<string, string>>): Promise<Product> {
+  const running = launch(dataDir, variables);
+  const baseUrl = await waitUntilUp(running);
+  return {
+    baseUrl,
+    demoKey: DEMO_KEY.exec(running.output())?.[0],
+    dataDir,
+    output: running.output,
+    stop: () => stopRunning(running),
+    async kill9() {
+      running.child.kill("SIGKILL");
+      await running.ended;
+    },
+    restart: () => startOn(dataDir, variables),
+    async dispose() {
+      await stopRunning(running);
+      await rm(dirname(dataDir), { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Starts the real product by the command behind `npm start`, in its own process, on a free port and an empty data
+ * directory (with a space in its path). The pages must have been built.
+ * @param variables environment on top of the test's own.
+ * @throws Error with the end of its output when it does not come up.
+ */
+export async function startProduct(variables: Readonly<Record<string, string>> = {}): Promise<Product> {
+  const home = await mkdtemp(join(tmpdir(), "spotwire e2e "));
+  // Run by root, the embedded database belongs to another user, who has to get through here.
+  await chmod(home, 0o755);
+  return startOn(join(home, "data"), variables).catch(async (error: unknown) => {
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  });
+}

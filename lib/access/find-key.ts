@@ -1,0 +1,95 @@
+import type { Pool } from "pg";
+import type { Clock } from "#lib/clock";
+import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
+import { parsePermissions, readerOf } from "./permissions";
+import { type PlanRow, toPlan } from "./plans";
+import type { Principal } from "./principal";
+
+/** The account behind the demo key, as it is seeded. */
+const DEMO_NAME = "demo";
+
+interface KeyRow extends PlanRow {
+  id: string;
+  account_id: string;
+  venue: string;
+  scopes: string[];
+  origins: string[];
+  expires_at: Date | null;
+  grace_until: Date | null;
+  revoked_at: Date | null;
+  suspended_at: Date | null;
+  permissions: unknown;
+}
+
+interface DemoRow extends PlanRow {
+  account_id: string | null;
+  suspended_at: Date | null;
+  permissions: unknown;
+}
+
+const PLAN = "p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection";
+
+const BY_HASH = `
+  SELECT k.id, k.account_id, k.venue, k.scopes, k.origins, k.expires_at, k.grace_until, k.revoked_at,
+         a.suspended_at, a.permissions, ${PLAN}
+    FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan
+   WHERE k.hash = $1`;
+
+const DEMO = `
+  SELECT a.id AS account_id, a.suspended_at, a.permissions, ${PLAN}
+    FROM plan p LEFT JOIN account a ON a.name = $1
+   WHERE p.name = $1`;
+
+function earliest(...dates: (Date | null)[]): number | null {
+  const instants = dates.filter((date) => date !== null).map((date) => date.getTime());
+  return instants.length === 0 ? null : Math.min(...instants);
+}
+
+/**
+ * The principal of the key with this hash as the database has it now; undefined when there is none, or when it is
+ * revoked, expired or past its grace.
+ */
+export async function findKey(pool: Pick<Pool, "query">, clock: Clock, hash: Buffer): Promise<Principal | undefined> {
+  const { rows } = await pool.query<KeyRow>(BY_HASH, [hash]);
+  const [row] = rows;
+  const venue = VENUES.find((name) => name === row?.venue);
+  if (row === undefined || venue === undefined || row.revoked_at !== null) return undefined;
+  const validUntil = earliest(row.expires_at, row.grace_until);
+  if (validUntil !== null && validUntil <= clock.now()) return undefined;
+  return {
+    keyId: row.id,
+    accountId: row.account_id,
+    venue,
+    scopes: SCOPES.filter((scope) => row.scopes.includes(scope)),
+    origins: row.origins,
+    plan: toPlan(row),
+    suspended: row.suspended_at !== null,
+    perAddress: false,
+    validUntil,
+    mayRead: readerOf(parsePermissions(row.permissions)),
+  };
+}
+
+const DEMO_SCOPES: readonly Scope[] = ["market:read", "market:stream"];
+
+/**
+ * The principal of the demo key, which stands in no table: plan and account `demo` of the database, sandbox, both
+ * scopes, every origin, limits per client address.
+ */
+export async function findDemo(pool: Pick<Pool, "query">): Promise<Principal | undefined> {
+  const { rows } = await pool.query<DemoRow>(DEMO, [DEMO_NAME]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    keyId: DEMO_NAME,
+    accountId: row.account_id ?? DEMO_NAME,
+    venue: "sandbox",
+    scopes: DEMO_SCOPES,
+    origins: "any",
+    plan: toPlan(row),
+    suspended: row.suspended_at !== null,
+    perAddress: true,
+    validUntil: null,
+    mayRead: readerOf(parsePermissions(row.permissions ?? { kind: "all" })),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Pool } from "pg";
+import type { Clock } from "#lib/clock";
+import type { Logger } from "#lib/log";
+import { coarseAddress } from "./address";
+
+const FLUSH_INTERVAL_MS = 5_000;
+/** Keys whose use waits to be written; past it, with the database away, further ones are not noted. */
+const PENDING_MAX_COUNT = 20_000;
+
+/** Remembers when and from where keys were used, and writes it in batches off the request path. */
+export interface LastUsed {
+  note(keyId: string, atMs: number, address: string): void;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+  /** Flushes every few seconds until the signal aborts, then once more. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Use {
+  atMs: number;
+  address: string;
+}
+
+const WRITE = `
+  UPDATE api_key k SET last_used_at = used.at, last_used_address = used.address
+    FROM unnest($1::uuid[], $2::timestamptz[], $3::text[]) AS used(id, at, address)
+   WHERE k.id = used.id AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`;
+
+/** Makes a memory of uses over a database. */
+export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Logger): LastUsed {
+  let uses = new Map<string, Use>();
+
+  async function flush(): Promise<void> {
+    if (uses.size === 0) return;
+    const batch = uses;
+    uses = new Map();
+    const list = [...batch];
+    try {
+      await pool.query(WRITE, [
+        list.map(([keyId]) => keyId),
+        list.map(([, { atMs }]) => new Date(atMs)),
+        list.map(([, { address }]) => coarseAddress(address)),
+      ]);
+    } catch (error) {
+      log.warn(
+        { reason: error instanceof Error ? error.message : "unknown", keys: list.length },
+        "last use of keys not written yet",
+      );
+      uses = new Map([...batch, ...uses]);
+    }
+  }
+
+  return {
+    note(keyId, atMs, address) {
+      const use = uses.get(keyId);
+      if (use !== undefined) {
+        use.atMs = atMs;
+        use.address = address;
+      } else if (uses.size < PENDING_MAX_COUNT) uses.set(keyId, { atMs, address });
+    },
+    flush,
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(FLUSH_INTERVAL_MS, signal);
+        await flush();
+      }
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LIVE_LISTINGS } from "#lib/domain/catalogue";
+import { matchesOrigin, parseOrigin } from "./origin";
+import { parsePermissions, readerOf } from "./permissions";
+import { hasScope, originAllowed, type Principal } from "./principal";
+
+const principal = (part: Partial<Principal>): Principal => ({
+  keyId: "k",
+  accountId: "a",
+  venue: "live",
+  scopes: ["market:read"],
+  origins: [],
+  plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
+  suspended: false,
+  perAddress: false,
+  validUntil: null,
+  mayRead: () => true,
+  ...part,
+});
+
+describe("scopes", () => {
+  it("holds exactly the scopes of the key", () => {
+    expect(hasScope(principal({}), "market:read")).toBe(true);
+    expect(hasScope(principal({}), "market:stream")).toBe(false);
+  });
+});
+
+describe("allowed origins", () => {
+  it.each([
+    ["https://app.example.com", "https://app.example.com"],
+    ["HTTPS://App.Example.com", "https://app.example.com"],
+    ["https://app.example.com:443", "https://app.example.com"],
+    ["http://localhost:3000", "http://localhost:3000"],
+    ["http://[::1]:3000", "http://[::1]:3000"],
+    ["capacitor://localhost", "capacitor://localhost"],
+    ["https://*.example.com", "https://*.example.com"],
+  ])("takes %s as %s", (text, stored) => expect(parseOrigin(text)).toBe(stored));
+
+  it.each(["*", "null", "", "https://", "https://*", "https://*.com", "http://*.example.com", "https://a.*.example.com"])(
+    "refuses %j",
+    (text) => expect(parseOrigin(text)).toBeUndefined(),
+  );
+
+  it.each([
+    "https://a.example/",
+    "https://a.example/x",
+    "https://a.example?q",
+    "https://u@a.example",
+    "https://*.example.com:8443",
+  ])("refuses %j", (text) => expect(parseOrigin(text)).toBeUndefined());
+
+  it("stores what it stored before, unchanged", () => {
+    fc.assert(
+      fc.property(fc.webUrl({ validSchemes: ["https", "http"], withQueryParameters: false }), (url) => {
+        const stored = parseOrigin(new URL(url).origin);
+        expect(stored).toBe(new URL(url).origin);
+      }),
+    );
+  });
+
+  it("matches names below a wildcard, not the name itself, a look-alike, another scheme or another port", () => {
+    const entries = ["https://*.example.com"];
+    expect(matchesOrigin(entries, "https://a.example.com")).toBe(true);
+    expect(matchesOrigin(entries, "https://a.b.example.com")).toBe(true);
+    for (const origin of [
+      "https://example.com",
+      "https://evilexample.com",
+      "https://a.example.com.evil.net",
+      "http://a.example.com",
+      "https://a.example.com:8443",
+      "https://evil.net/.example.com",
+      "https://evil.net#.example.com",
+      "https://.example.com",
+      "null",
+    ])
+      expect(matchesOrigin(entries, origin), origin).toBe(false);
+  });
+
+  it("refuses any browser when the list is empty, and lets a request without Origin pass", () => {
+    fc.assert(
+      fc.property(fc.webUrl(), (url) => {
+        expect(originAllowed(principal({}), new URL(url).origin)).toBe(false);
+      }),
+    );
+    expect(originAllowed(principal({}), null)).toBe(true);
+    expect(originAllowed(principal({ origins: "any" }), "null")).toBe(true);
+  });
+});
+
+describe("permissions", () => {
+  const readable = (stored: unknown) => LIVE_LISTINGS.filter(readerOf(parsePermissions(stored))).map(({ ticker }) => ticker);
+
+  it("narrows the catalogue to asset classes or tickers", () => {
+    expect(readable({ kind: "all" })).toHaveLength(LIVE_LISTINGS.length);
+    expect(readable({ kind: "asset_classes", values: ["metals"] })).toContain("XAUUSD");
+    expect(readable({ kind: "asset_classes", values: ["metals"] })).not.toContain("EURUSD");
+    expect(readable({ kind: "tickers", values: ["EURUSD", "GBPUSD"] })).toEqual(["EURUSD", "GBPUSD"]);
+  });
+
+  it("permits nothing when they cannot be understood", () => {
+    for (const stored of [null, {}, "all", { kind: "ALL" }, { kind: "tickers" }]) expect(readable(stored)).toEqual([]);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Scope, Venue } from "#lib/contract/primitives";
+import { matchesOrigin } from "./origin";
+import type { MayRead } from "./permissions";
+import type { Plan } from "./plans";
+
+/** Who a verified key speaks for, and what it may do. */
+export interface Principal {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly venue: Venue;
+  readonly scopes: readonly Scope[];
+  /** Entries as parseOrigin stores them; none: no browser use. `any`: every origin (the demo key). */
+  readonly origins: readonly string[] | "any";
+  readonly plan: Plan;
+  /** An operator suspended the account. */
+  readonly suspended: boolean;
+  /** Limits count per client address instead of per account (the demo key). */
+  readonly perAddress: boolean;
+  /** Unix milliseconds from which the key is no longer valid: its expiry or the end of its grace; null for never. */
+  readonly validUntil: number | null;
+  /** Instruments the account may read; the rest does not exist for it. */
+  readonly mayRead: MayRead;
+}
+
+/** True when the key carries the scope. */
+export function hasScope(principal: Principal, scope: Scope): boolean {
+  return principal.scopes.includes(scope);
+}
+
+/** True for a request without `Origin` (null), and for one from an origin the key allows. */
+export function originAllowed(principal: Principal, origin: string | null): boolean {
+  return origin === null || principal.origins === "any" || matchesOrigin(principal.origins, origin);
+}

@@ -1,0 +1,123 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "#lib/clock";
+import type { ControlMessage } from "#lib/control";
+import { Fault } from "#lib/fault";
+import { clientBlock } from "./address";
+import type { Failures } from "./failures";
+import { isWellFormedKey } from "./key-format";
+import type { Principal } from "./principal";
+
+/** A verified key is looked up again after this, also when nobody said that it changed. */
+const FRESH_MS = 60_000;
+/** The same while control messages may be missed: revocation must take effect within a second all the same. */
+const FRESH_UNHEARD_MS = 1_000;
+const VERIFIED_MAX_COUNT = 10_000;
+const REFUSED_MAX_COUNT = 10_000;
+/** Look-ups under way at once; past it a key that is not yet known has to come again. */
+const LOOK_UPS_MAX_COUNT = 1_000;
+const BUSY_RETRY_AFTER_S = 1;
+
+/** Turns key texts into principals. */
+export interface KeyVerifier {
+  /**
+   * The principal of a key, at once when it was verified lately. Missing, malformed, mistyped, unknown, expired and
+   * revoked keys all get the same answer.
+   * @param text as it stands after `Bearer `, null when there was none
+   * @param address of the client, for counting failures
+   * @throws Fault unauthorized; rate_limited where this client failed too often and the key is not one verified before;
+   * service_unavailable when too many unknown keys are being looked up
+   */
+  verify(text: string | null, address: string): Principal | Promise<Principal>;
+  /** Forgets what a control message voids. */
+  apply(message: ControlMessage): void;
+}
+
+interface VerifierOptions {
+  /** The principal of a well-formed key as the database has it now; undefined when it is not valid. */
+  lookUp: (text: string) => Promise<Principal | undefined>;
+  failures: Failures;
+  clock: Clock;
+  /** True while every control message is heard. */
+  heard: () => boolean;
+  onFailure: () => void;
+}
+
+interface Entry {
+  readonly principal: Principal;
+  /** When the database said so; 0 after a message that may have changed it. */
+  lookedUpMs: number;
+}
+
+/** Verifies keys with a memory of what was verified. Texts are kept as they are: they are in memory with each request anyway. */
+export function createVerifier({ lookUp, failures, clock, heard, onFailure }: VerifierOptions): KeyVerifier {
+  const verified = new LRUCache<string, Entry>({ max: VERIFIED_MAX_COUNT });
+  const refused = new LRUCache<string, number>({ max: REFUSED_MAX_COUNT });
+  const pending = new Map<string, Promise<Principal | undefined>>();
+  /** Rises with each message: what was read before it is not kept. */
+  let generation = 0;
+
+  const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (heard() ? FRESH_MS : FRESH_UNHEARD_MS);
+  const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
+
+  function unauthorized(client: string): Fault {
+    failures.add(client);
+    onFailure();
+    return new Fault("unauthorized");
+  }
+
+  async function ask(text: string): Promise<Principal | undefined> {
+    const asked = generation;
+    const lookedUpMs = clock.now();
+    const principal = await lookUp(text);
+    verified.delete(text);
+    if (asked !== generation) return principal;
+    if (principal === undefined) refused.set(text, lookedUpMs);
+    else verified.set(text, { principal, lookedUpMs });
+    return principal;
+  }
+
+  /** One look-up a key at a time, shared by all requests that wait for it. */
+  function askOnce(text: string): Promise<Principal | undefined> {
+    const running = pending.get(text);
+    if (running !== undefined) return running;
+    if (pending.size >= LOOK_UPS_MAX_COUNT) throw new Fault("service_unavailable", { retry_after: BUSY_RETRY_AFTER_S });
+    const asking = ask(text).finally(() => pending.delete(text));
+    pending.set(text, asking);
+    return asking;
+  }
+
+  function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Principal> {
+    const client = clientBlock(address);
+    const blockedS = wasVerified ? 0 : failures.blockedS(client);
+    if (blockedS > 0)
+      throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
+    const refusedMs = refused.get(text);
+    if ((refusedMs !== undefined && isFresh(refusedMs)) || !isWellFormedKey(text)) throw unauthorized(client);
+    return askOnce(text).then((principal) => {
+      if (principal === undefined) throw unauthorized(client);
+      return principal;
+    });
+  }
+
+  return {
+    verify(text, address) {
+      if (text === null) throw new Fault("unauthorized");
+      const entry = verified.get(text);
+      if (entry !== undefined && isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;
+      return verifyUnknown(text, address, entry !== undefined);
+    },
+    apply(message) {
+      if (message.kind !== "keys" && message.kind !== "account" && message.kind !== "everything") return;
+      generation += 1;
+      refused.clear();
+      // An entry stays, to be looked up again: its key was good once, so a blocked address does not keep it out.
+      for (const entry of verified.values()) if (concerns(message, entry.principal)) entry.lookedUpMs = 0;
+    },
+  };
+}
+
+function concerns(message: ControlMessage, { keyId, accountId }: Principal): boolean {
+  if (message.kind === "keys") return message.keyId === undefined || message.keyId === keyId;
+  if (message.kind === "account") return message.accountId === undefined || message.accountId === accountId;
+  return true;
+}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+
+/** Segments of one week: a session a minute would be more, no market has more than a few a day. */
+const WEEK_MAX_SEGMENTS = 100;
+/** Dated exceptions of one kind: a dozen a year for a century and a half. */
+const EXCEPTIONS_MAX_COUNT = 2_000;
+/** A covered day past this is a typing error; every year up to it may have to be worked out. */
+const COVERED_UNTIL_MAX_YEAR = 2100;
+const DATE_MIN_YEAR = 1970;
+/** Half a turn of a cycle: a century. */
+const CYCLE_MAX_S = 3_155_760_000;
+
+const WALL_TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?|24:00(?::00)?)$/;
+
+const WallTimeText = z.string().regex(WALL_TIME, "Must be a local time, HH:MM or HH:MM:SS, at most 24:00.");
+
+const LocalDateText = z.iso.date("Must be a date, YYYY-MM-DD.").refine((date) => {
+  const year = Number(date.slice(0, 4));
+  return year >= DATE_MIN_YEAR && year <= COVERED_UNTIL_MAX_YEAR;
+}, `Must be a date of the years ${DATE_MIN_YEAR} to ${COVERED_UNTIL_MAX_YEAR}.`);
+
+function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en-US", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Wall times compare as text once all have seconds. */
+function withSeconds(time: string): string {
+  return time.length === 5 ? `${time}:00` : time;
+}
+
+const Segment = z
+  .strictObject({ day: z.literal([0, 1, 2, 3, 4, 5, 6]), open: WallTimeText, close: WallTimeText })
+  .readonly()
+  .refine(({ open, close }) => withSeconds(open) < withSeconds(close), {
+    message: "Must open before it closes; a session over midnight is two segments that touch at 24:00.",
+    path: ["close"],
+  });
+
+const DatedTimes = z
+  .record(LocalDateText, WallTimeText)
+  .refine((times) => Object.keys(times).length <= EXCEPTIONS_MAX_COUNT, `At most ${EXCEPTIONS_MAX_COUNT} dates.`)
+  .readonly();
+
+const Weekly = z
+  .strictObject({
+    kind: z.literal("weekly"),
+    zone: z.string().max(64).refine(isZone, "Must be an IANA time zone, for example America/New_York."),
+    week: z.array(Segment).max(WEEK_MAX_SEGMENTS).readonly(),
+    holidays: z.array(LocalDateText).max(EXCEPTIONS_MAX_COUNT).readonly(),
+    earlyCloses: DatedTimes,
+    lateOpens: DatedTimes,
+    coveredUntil: LocalDateText,
+  })
+  .readonly();
+
+const Cycle = z
+  .strictObject({
+    kind: z.literal("cycle"),
+    anchorS: z.int().min(0).max(CYCLE_MAX_S),
+    openS: z.int().min(1).max(CYCLE_MAX_S),
+    closedS: z.int().min(0).max(CYCLE_MAX_S),
+  })
+  .readonly();
+
+/**
+ * A calendar as an operator edits it and the database keeps it; the shape is the domain's CalendarDefinition.
+ * Unknown keys are refused, so that a misspelt "holiday" does not silently open a market.
+ */
+export const CalendarDefinitionSchema = z.discriminatedUnion("kind", [
+  Weekly,
+  z.strictObject({ kind: z.literal("always") }).readonly(),
+  z.strictObject({ kind: z.literal("never") }).readonly(),
+  Cycle,
+]);
+export type CalendarDefinitionSchema = z.infer<typeof CalendarDefinitionSchema>;

@@ -1,0 +1,123 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import type { Clock } from "#lib/clock";
+import { PrismaClient } from "#lib/generated/prisma/client";
+import type { Logger } from "#lib/log";
+
+/** Time one attempt to connect may take. */
+const CONNECT_MAX_MS = 5_000;
+/** A query that takes longer is given up, so that a silent network cannot hang its caller. */
+const QUERY_MAX_MS = 30_000;
+/** Wait after the first failed attempt; doubled each time, up to the longest, and cut by up to half at random. */
+const RETRY_FIRST_MS = 200;
+const RETRY_LONGEST_MS = 5_000;
+const SERVER_VERSION_MIN = 15;
+
+/** Answers of the server that no waiting mends: wrong password, user or database, a host it does not admit, no TLS. */
+const LASTING_CODES = ["28P01", "28000", "3D000", "42501"];
+
+/** The connections of this process. */
+export interface Database {
+  readonly pool: pg.Pool;
+  /** Works on the same pool. */
+  readonly prisma: PrismaClient;
+  /** A new connection outside the pool, not yet connected; whoever asks ends it. */
+  client(): pg.Client;
+  close(): Promise<void>;
+}
+
+interface Options {
+  /** PostgreSQL URL; never logged. */
+  url: string;
+  poolSize: number;
+  /** Seconds to go on trying while the server is away. */
+  waitS: number;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Start-up cannot go on without the database; the message is for the operator and holds no password. */
+export class DatabaseError extends Error {
+  override readonly name = "DatabaseError";
+}
+
+/** Where the URL leads, fit for a log: host:port/database. */
+function targetOf(config: pg.ClientConfig): string {
+  const { host, port, database } = new pg.Client(config);
+  return `${host}:${port}/${database ?? ""}`;
+}
+
+/** The cause in few words. A refused connection to several addresses has its words one level down. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function serverVersion(config: pg.ClientConfig): Promise<{ number: number; text: string }> {
+  const client = new pg.Client(config);
+  // A connection cut while we wait for the answer is reported by the query as well.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ number: string; text: string }>(
+      "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS text",
+    );
+    return { number: Number(rows[0]?.number), text: rows[0]?.text ?? "" };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Tries until the server answers, then checks that it is new enough. */
+async function awaitServer(config: pg.ClientConfig, { waitS, clock, log }: Options): Promise<void> {
+  const target = targetOf(config);
+  const deadline = clock.now() + waitS * 1000;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const { number, text } = await serverVersion(config);
+      if (number >= SERVER_VERSION_MIN * 10_000) return;
+      throw new DatabaseError(`The database at ${target} is PostgreSQL ${text}; ${SERVER_VERSION_MIN} or later is needed.`);
+    } catch (error) {
+      if (error instanceof DatabaseError) throw error;
+      const reason = reasonOf(error);
+      if (LASTING_CODES.includes((error as { code?: string }).code ?? ""))
+        throw new DatabaseError(`The database at ${target} refuses the connection: ${reason}.`);
+      const left = deadline - clock.now();
+      if (left <= 0)
+        throw new DatabaseError(
+          `The database at ${target} cannot be reached: ${reason}. It was tried for ${waitS} s (DATABASE_WAIT_S).`,
+        );
+      log.warn({ database: target, reason }, "the database does not answer yet; trying again");
+      const wait = Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_LONGEST_MS);
+      await clock.wait(Math.min(left, wait * (1 - Math.random() / 2)));
+    }
+  }
+}
+
+/**
+ * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
+ * @throws DatabaseError naming host, port and database, never the password: away too long, refused, or older than 15.
+ */
+export async function openDatabase(options: Options): Promise<Database> {
+  const config: pg.PoolConfig = {
+    connectionString: options.url,
+    application_name: "spotwire",
+    connectionTimeoutMillis: CONNECT_MAX_MS,
+    query_timeout: QUERY_MAX_MS,
+    keepAlive: true,
+  };
+  await awaitServer(config, options);
+  const pool = new pg.Pool({ ...config, max: options.poolSize });
+  // An idle connection that breaks must not end the process; the next query opens another.
+  pool.on("error", (error) => options.log.warn({ reason: error.message }, "a database connection broke"));
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  return {
+    pool,
+    prisma,
+    client: () => new pg.Client(config),
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}

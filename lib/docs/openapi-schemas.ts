@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { InstantParameter } from "#lib/contract/primitives";
+import type { JsonSchema } from "./openapi-types";
+
+/** Where named schemas live in the document. */
+const COMPONENTS = "#/components/schemas/";
+const LOCAL_DEFS = "#/$defs/";
+
+/**
+ * What zod prints and readers do not want: objects stay open, so that a later field breaks no client; bounds that only say
+ * "a safe integer" and the pattern behind a named format are noise; a constant 0 is an integer.
+ */
+function tidy(schema: JsonSchema): void {
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.format !== undefined) delete schema.pattern;
+  if (schema.type === "number" && Number.isInteger(schema.const)) schema.type = "integer";
+}
+
+function pointToComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pointToComponents);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) =>
+      key === "$ref" && typeof inner === "string"
+        ? [key, inner.replace(LOCAL_DEFS, COMPONENTS)]
+        : [key, pointToComponents(inner)],
+    ),
+  );
+}
+
+/** Prints zod schemas and gathers the named ones: `of` answers a schema that refers to them, `named` holds them. */
+export interface SchemaPrinter {
+  of(schema: z.ZodType): JsonSchema;
+  /** Gives a schema a name under components and answers a reference to it. */
+  name(id: string, schema: JsonSchema): JsonSchema;
+  /** The schema of a query parameter as it is written in a URL. */
+  parameter(schema: z.ZodType): JsonSchema;
+  named(): Record<string, JsonSchema>;
+}
+
+/** Makes a printer with no names yet. */
+export function schemaPrinter(): SchemaPrinter {
+  const components = new Map<string, JsonSchema>();
+
+  function of(schema: z.ZodType): JsonSchema {
+    const printed = z.toJSONSchema(schema, { io: "output", override: (ctx) => tidy(ctx.jsonSchema as JsonSchema) });
+    const {
+      $schema: _,
+      $defs = {},
+      ...rest
+    } = pointToComponents(printed) as JsonSchema & {
+      $schema?: string;
+      $defs?: Record<string, JsonSchema>;
+    };
+    for (const [id, definition] of Object.entries($defs)) components.set(id, definition);
+    return rest;
+  }
+
+  return {
+    of,
+    name(id, schema) {
+      components.set(id, schema);
+      return { $ref: COMPONENTS + id };
+    },
+    // Its parsed value is a number, what is written is an instant.
+    parameter: (schema) => (schema === InstantParameter ? { type: "string", format: "date-time" } : of(schema)),
+    named: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}

@@ -1,0 +1,90 @@
+/** The parts of OpenAPI 3.1 and JSON Schema 2020-12 that the service's document uses. */
+
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  description?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  anyOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  propertyNames?: JsonSchema;
+  items?: JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/** A place that may hold a value or point to one under components. */
+export interface Reference {
+  $ref: string;
+}
+
+export interface OpenApiParameter {
+  name: string;
+  in: "query" | "header";
+  description: string;
+  required?: boolean;
+  style?: "form";
+  explode?: boolean;
+  schema: JsonSchema;
+  example?: unknown;
+}
+
+export interface OpenApiHeader {
+  description: string;
+  required?: boolean;
+  schema: JsonSchema;
+  example?: unknown;
+}
+
+export interface OpenApiMedia {
+  schema: JsonSchema;
+  example?: unknown;
+  examples?: Record<string, Reference>;
+  /** The schema of one line; OpenAPI 3.1 has no field of its own for line-delimited bodies. */
+  "x-itemSchema"?: JsonSchema;
+}
+
+export interface OpenApiResponse {
+  description: string;
+  headers?: Record<string, Reference>;
+  content?: Record<string, OpenApiMedia>;
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security: Record<string, string[]>[];
+  parameters: (OpenApiParameter | Reference)[];
+  requestBody?: { description: string; required: boolean; content: Record<string, OpenApiMedia> };
+  responses: Record<string, OpenApiResponse>;
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: {
+    securitySchemes: Record<string, { type: string; scheme: string; bearerFormat: string; description: string }>;
+    parameters: Record<string, OpenApiParameter>;
+    headers: Record<string, OpenApiHeader>;
+    examples: Record<string, { summary: string; description: string; value: unknown }>;
+    schemas: Record<string, JsonSchema>;
+  };
+}

@@ -1,0 +1,183 @@
+import type { z } from "zod";
+import { Failure, failureExample, success } from "#lib/contract/envelope";
+import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { TickLine } from "#lib/contract/ingest";
+import { INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
+import { OPERATION_LIST, type Operation, type OperationId, type Parameter } from "#lib/contract/operations";
+import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
+import { type SchemaPrinter, schemaPrinter } from "./openapi-schemas";
+import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
+
+export type { OpenApiDocument } from "./openapi-types";
+
+/** Version of the interface, not of the software: rises with additions to v1. */
+const API_VERSION = "1.0.0";
+const SECURITY_SCHEME = "apiKey";
+const JSON_MEDIA = "application/json";
+
+/** Operations whose answers can be revalidated. */
+const REVALIDATED: ReadonlySet<string> = new Set<OperationId>(["klines"]);
+/** What one line of a line-delimited body holds. */
+const BODY_LINES: Readonly<Partial<Record<string, z.ZodType>>> = { ingestTicks: TickLine } satisfies Partial<
+  Record<OperationId, z.ZodType>
+>;
+
+const DESCRIPTION = [
+  "Quotes, snapshots, klines, instruments and market status for forex and metals.",
+  "Every answer is an envelope: check that `code` is 0 before reading `data`; otherwise `message` is a stable identifier.",
+  "Every GET also answers HEAD. Unknown query parameters are ignored and named in `X-Ignored-Params`.",
+  "Within v1 fields and values are only added: ignore fields you do not know and treat an unknown value as `unknown`.",
+].join("\n\n");
+
+const KEY_DESCRIPTION = [
+  "An API key: `Authorization: Bearer sw_live_…` (live venue) or `sw_test_…` (synthetic sandbox).",
+  "Scopes: `market:read` for REST, `market:stream` for streams, `market:ingest` (issued by the operator) for pushing ticks.",
+  "A request that carries `Origin` also needs that origin among the key's allowed origins.",
+].join("\n\n");
+
+const TAGS: Record<string, string> = {
+  market: "Read market data.",
+  ingest: "Deliver market data to this installation.",
+};
+
+/** The value of a parameter's example as its schema types it. */
+function exampleValue(example: string, type: unknown): unknown {
+  if (type === "array") return example.split(",");
+  return type === "integer" ? Number(example) : example;
+}
+
+function queryParameter(name: string, parameter: Parameter, printer: SchemaPrinter): OpenApiParameter {
+  const schema = printer.parameter(parameter.schema);
+  return {
+    name,
+    in: "query",
+    description: parameter.description,
+    required: parameter.required,
+    ...(schema.type === "array" ? { style: "form" as const, explode: false } : {}),
+    schema,
+    example: exampleValue(parameter.example, schema.type),
+  };
+}
+
+/** Refused before the key was known: such an answer has no account whose limits it could tell. */
+const BEFORE_KEY: ReadonlySet<number> = new Set([401, 405, 414]);
+
+function errorHeaders(status: number): string[] {
+  const names = ["X-Request-Id", ...(BEFORE_KEY.has(status) ? [] : RATE_LIMIT_HEADERS)];
+  if (status === 401) names.push("WWW-Authenticate");
+  if (status === 405) names.push("Allow");
+  if (status === 429 || status === 503) names.push("Retry-After");
+  return names;
+}
+
+/** One response for each status, with the example of every error that comes with it. */
+function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Record<string, OpenApiResponse> {
+  const byStatus = new Map<number, ErrorId[]>();
+  for (const id of errors) byStatus.set(httpStatus(id), [...(byStatus.get(httpStatus(id)) ?? []), id]);
+  const schema = printer.of(Failure);
+  const response = (status: number, ids: ErrorId[]): OpenApiResponse => ({
+    description: ids.map((id) => `\`${ERRORS[id].code} ${id}\`: ${ERRORS[id].title}.`).join("\n\n"),
+    headers: headerReferences(errorHeaders(status)),
+    content: {
+      [JSON_MEDIA]: {
+        schema,
+        examples: Object.fromEntries(ids.map((id) => [id, { $ref: `#/components/examples/${id}` }])),
+      },
+    },
+  });
+  return Object.fromEntries([...byStatus].map(([status, ids]) => [String(status), response(status, ids)]));
+}
+
+function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
+  const revalidated = REVALIDATED.has(operation.id);
+  const id = `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}Response`;
+  const headers = ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...(revalidated ? ["ETag", "Cache-Control"] : [])];
+  const answered: OpenApiResponse = {
+    description: operation.summary,
+    headers: headerReferences(headers),
+    content: {
+      [JSON_MEDIA]: {
+        schema: printer.name(id, printer.of(success(operation.data))),
+        example: { code: 0, message: "success", data: operation.example },
+      },
+    },
+  };
+  if (!revalidated) return { 200: answered };
+  const unchanged = {
+    description: "Nothing changed.",
+    headers: headerReferences(["X-Request-Id", ...RATE_LIMIT_HEADERS, "ETag"]),
+  };
+  return { 200: answered, 304: unchanged };
+}
+
+function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApiOperation, "requestBody"> {
+  if (operation.body === undefined) return {};
+  const { mediaType, description, example } = operation.body;
+  const line = BODY_LINES[operation.id];
+  const media: OpenApiMedia = { schema: { type: "string", description }, example };
+  if (line !== undefined) media["x-itemSchema"] = printer.of(line);
+  const limits = `At most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes.`;
+  return { requestBody: { description: `${description} ${limits}`, required: true, content: { [mediaType]: media } } };
+}
+
+function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApiOperation {
+  const headerNames = ["RequestId", ...(REVALIDATED.has(operation.id) ? ["IfNoneMatch"] : [])];
+  return {
+    operationId: operation.id,
+    tags: [operation.path.split("/")[3] ?? "market"],
+    summary: operation.summary,
+    description: `${operation.description}\n\nScope: \`${operation.scope}\`.`,
+    security: [{ [SECURITY_SCHEME]: [operation.scope] }],
+    parameters: [
+      ...Object.entries(operation.query).map(([name, parameter]) => queryParameter(name, parameter, printer)),
+      ...headerNames.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...requestBody(operation, printer),
+    responses: { ...successResponses(operation, printer), ...errorResponses(operation.errors, printer) },
+  };
+}
+
+function errorExamples(): OpenApiDocument["components"]["examples"] {
+  return Object.fromEntries(
+    ERROR_IDS.map((id) => [
+      id,
+      { summary: ERRORS[id].title, description: `${ERRORS[id].cause} ${ERRORS[id].fix}`, value: failureExample(id) },
+    ]),
+  );
+}
+
+/**
+ * The REST interface as an OpenAPI 3.1 document, printed from the contract.
+ * @param options.serverUrl address the paths hang under; left out, they are relative to where the document is read.
+ */
+export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}): OpenApiDocument {
+  const printer = schemaPrinter();
+  const paths: OpenApiDocument["paths"] = {};
+  for (const operation of OPERATION_LIST) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: openApiOperation(operation, printer),
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Spotwire market data", version: API_VERSION, description: DESCRIPTION },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        [SECURITY_SCHEME]: { type: "http", scheme: "bearer", bearerFormat: "sw_{live|test}_…", description: KEY_DESCRIPTION },
+      },
+      parameters: HEADER_PARAMETERS,
+      headers: HEADERS,
+      examples: errorExamples(),
+      schemas: printer.named(),
+    },
+  };
+}
+
+/** The document as it is committed and served: its text, ending in a line feed. */
+export function openApiText(): string {
+  return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+}

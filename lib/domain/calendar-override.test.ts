@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { type CalendarDefinition, type CalendarOverride, compileCalendar } from "./calendar";
+
+const HOUR_MS = 3_600_000;
+const MONDAY = Date.parse("2026-06-01T00:00:00Z");
+const hour = (hours: number) => MONDAY + hours * HOUR_MS;
+
+/** Open on Mondays from 08:00 to 20:00 UTC. */
+const mondays: CalendarDefinition = {
+  kind: "weekly",
+  zone: "UTC",
+  week: [{ day: 1, open: "08:00", close: "20:00" }],
+  holidays: ["2026-06-08"],
+  earlyCloses: {},
+  lateOpens: {},
+  coveredUntil: "2026-06-30",
+};
+
+function closed(from: number, until: number | null): CalendarOverride {
+  return { state: "closed", fromMs: hour(from), untilMs: until === null ? null : hour(until) };
+}
+function open(from: number, until: number | null): CalendarOverride {
+  return { ...closed(from, until), state: "open" };
+}
+function answer(overrides: CalendarOverride[], atMs: number, definition: CalendarDefinition | undefined = mondays) {
+  const { state, reason, source, nextOpen, nextClose } = compileCalendar(definition, overrides).sessionAt(atMs);
+  return { state, reason, source, nextOpen, nextClose };
+}
+
+describe("an override in force", () => {
+  test("closes an open market until it ends", () => {
+    expect(answer([closed(10, 12)], hour(10))).toEqual({
+      state: "closed",
+      reason: "operator_override",
+      source: "operator_override",
+      nextOpen: hour(12),
+      nextClose: hour(20),
+    });
+    expect(answer([closed(10, 12)], hour(12)).state).toBe("open");
+  });
+
+  test("opens a closed market, holidays too", () => {
+    expect(answer([open(24 * 7, 24 * 7 + 9)], hour(24 * 7))).toMatchObject({
+      state: "open",
+      reason: null,
+      source: "operator_override",
+      nextClose: hour(24 * 7 + 9),
+    });
+  });
+
+  test("that is not lifted has no next open", () => {
+    expect(answer([closed(10, null)], hour(11))).toMatchObject({ state: "closed", nextOpen: null, nextClose: null });
+  });
+
+  test("runs on into the session it touches", () => {
+    const calendar = compileCalendar(mondays, [open(6, 8)]);
+    expect(calendar.sessionAt(hour(7))).toMatchObject({ openedAt: hour(6), nextClose: hour(20), nextOpen: hour(14 * 24 + 8) });
+    expect(calendar.sessionAt(hour(9))).toMatchObject({ openedAt: hour(6), source: "session_rules" });
+    expect(calendar.sessionsBetween(hour(0), hour(24))).toEqual([{ openMs: hour(6), closeMs: hour(20) }]);
+  });
+
+  test("that says what the rules say changes nothing but the source", () => {
+    expect(answer([open(10, 12)], hour(11))).toMatchObject({ source: "operator_override", nextClose: hour(20) });
+    expect(answer([closed(0, 4)], hour(1))).toMatchObject({ source: "operator_override", nextOpen: hour(8) });
+  });
+});
+
+test("an override still to come is the next close or open", () => {
+  expect(answer([closed(15, 16)], hour(9))).toMatchObject({ state: "open", nextClose: hour(15), nextOpen: hour(16) });
+  expect(answer([open(2, 3)], hour(1))).toMatchObject({ state: "closed", nextOpen: hour(2), nextClose: hour(3) });
+});
+
+test("of several overrides the one that began last counts, then the last named", () => {
+  const both = [closed(8, null), open(10, 12)];
+  expect(answer(both, hour(11)).state).toBe("open");
+  expect(answer([...both].reverse(), hour(11)).state).toBe("open");
+  expect(answer(both, hour(12))).toMatchObject({ state: "closed", nextOpen: null });
+  expect(answer([closed(8, 20), open(8, 20)], hour(11)).state).toBe("open");
+  expect(answer([open(8, 20), closed(8, 20)], hour(11)).state).toBe("closed");
+});
+
+test("an override that ends before it begins says nothing", () => {
+  expect(answer([closed(12, 12), closed(14, 10)], hour(12))).toMatchObject({ state: "open", nextClose: hour(20) });
+});
+
+test("an override speaks where nothing else is known, and only there", () => {
+  const calendar = compileCalendar(undefined, [open(10, 12)]);
+  expect(calendar.sessionAt(hour(11))).toMatchObject({ state: "open", nextClose: null, openedAt: hour(10) });
+  expect(calendar.sessionAt(hour(12))).toMatchObject({ state: "unknown", reason: "calendar_missing", nextOpen: null });
+  expect(calendar.sessionsBetween(hour(10), hour(12))).toEqual([{ openMs: hour(10), closeMs: hour(12) }]);
+  expect(calendar.sessionsBetween(hour(10), hour(13))).toBeNull();
+});
+
+describe("kinds without a week", () => {
+  test("always is open since ever and never closes", () => {
+    const { state, openedAt, nextOpen, nextClose } = compileCalendar({ kind: "always" }, []).sessionAt(0);
+    expect([state, openedAt, nextOpen, nextClose]).toEqual(["open", null, null, null]);
+    expect(answer([closed(1, 2)], hour(0), { kind: "always" })).toMatchObject({ nextClose: hour(1), nextOpen: hour(2) });
+  });
+
+  test("never is closed since ever and never opens", () => {
+    const never = answer([], hour(0), { kind: "never" });
+    expect(never).toEqual({ state: "closed", reason: "weekend", source: "session_rules", nextOpen: null, nextClose: null });
+  });
+
+  test("a cycle without a closed part opens once", () => {
+    const once: CalendarDefinition = { kind: "cycle", anchorS: hour(0) / 1_000, openS: 60, closedS: 0 };
+    expect(answer([], hour(0) - 1, once)).toMatchObject({ state: "closed", nextOpen: hour(0), nextClose: null });
+    expect(answer([], hour(90_000), once)).toMatchObject({ state: "open", nextOpen: null, nextClose: null });
+    expect(compileCalendar(once, []).sessionAt(hour(90_000)).openedAt).toBe(hour(0));
+  });
+
+  test("a window of more sessions than can be listed is unknown", () => {
+    const flip = compileCalendar({ kind: "cycle", anchorS: 0, openS: 120, closedS: 120 }, []);
+    expect(flip.sessionsBetween(0, 100_000 * 240_000)).toHaveLength(100_000);
+    expect(flip.sessionsBetween(0, 100_000 * 240_000 + 1)).toBeNull();
+  });
+});

@@ -1,0 +1,39 @@
+import type { CalendarOverride } from "./calendar";
+import type { Stretch, Timeline } from "./calendar-timeline";
+
+/** Overrides as stretches that do not overlap, ascending; of several at once the one that began last, then the last named. */
+function covers(overrides: readonly CalendarOverride[]): Stretch[] {
+  const stretches = overrides
+    .map(({ state, fromMs, untilMs }) => ({ state, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }))
+    .filter(({ fromMs, untilMs }) => fromMs < untilMs)
+    .sort((a, b) => a.fromMs - b.fromMs);
+  const edges = [...new Set(stretches.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))].sort((a, b) => a - b);
+  return edges.flatMap((fromMs, index) => {
+    const untilMs = edges[index + 1];
+    const winner = stretches.findLast((stretch) => stretch.fromMs <= fromMs && fromMs < stretch.untilMs);
+    return winner === undefined || untilMs === undefined ? [] : [{ state: winner.state, fromMs, untilMs }];
+  });
+}
+
+/** Lays an operator's overrides over a timeline: they win wherever they hold, unknown times included. */
+export function overridden(base: Timeline, overrides: readonly CalendarOverride[]): Timeline {
+  const layer = covers(overrides);
+  if (layer.length === 0) return base;
+
+  const coverAt = (atMs: number) => layer.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
+  return {
+    at(atMs) {
+      const cover = coverAt(atMs);
+      if (cover !== undefined) return cover;
+      const { state, fromMs, untilMs } = base.at(atMs);
+      const before = layer.findLast((other) => other.untilMs <= atMs);
+      const after = layer.find((other) => other.fromMs > atMs);
+      return { state, fromMs: Math.max(fromMs, before?.untilMs ?? fromMs), untilMs: Math.min(untilMs, after?.fromMs ?? untilMs) };
+    },
+    why(atMs) {
+      const cover = coverAt(atMs);
+      if (cover === undefined) return base.why(atMs);
+      return { reason: cover.state === "closed" ? "operator_override" : null, source: "operator_override" };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { CalendarSource, CalendarState, StatusReason } from "#lib/contract/status";
+
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
+const SINCE_EVER = Number.NEGATIVE_INFINITY;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+/** A time without change: fromMs <= t < untilMs, Unix milliseconds, infinite where it has no end. */
+export interface Stretch {
+  readonly state: CalendarState;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Why a calendar is in its state, and which of its layers decided. */
+export interface Verdict {
+  readonly reason: StatusReason | null;
+  readonly source: CalendarSource;
+}
+
+/** All of time as stretches without a hole between them. What a calendar is made of. */
+export interface Timeline {
+  /** The stretch around an instant. Its neighbours may have the same state. */
+  at(atMs: number): Stretch;
+  why(atMs: number): Verdict;
+}
+
+export const OPEN_BY_RULES: Verdict = { reason: null, source: "session_rules" };
+
+/** Why a market rests where no dated exception is concerned: a closure shorter than a day is a break, any other a weekend. */
+export function restOf(fromMs: number, untilMs: number): Verdict {
+  return { reason: untilMs - fromMs < DAY_MS ? "daily_break" : "weekend", source: "session_rules" };
+}
+
+function endless(state: CalendarState, verdict: Verdict): Timeline {
+  const stretch = { state, fromMs: SINCE_EVER, untilMs: FOR_EVER };
+  return { at: () => stretch, why: () => verdict };
+}
+
+/** Open at any instant. */
+export const always: Timeline = endless("open", OPEN_BY_RULES);
+
+/** Closed at any instant: a weekend without end. */
+export const never: Timeline = endless("closed", restOf(SINCE_EVER, FOR_EVER));
+
+/** No calendar: nothing is known. */
+export const missing: Timeline = endless("unknown", { reason: "calendar_missing", source: "unavailable" });
+
+/** Open and closed by turns from an anchor on, closed before it; all in seconds. By arithmetic alone, at any distance. */
+export function cycle(anchorS: number, openS: number, closedS: number): Timeline {
+  if (openS <= 0) return never;
+  const anchorMs = anchorS * SECOND_MS;
+  const openMs = openS * SECOND_MS;
+  const periodMs = openMs + closedS * SECOND_MS;
+
+  function at(atMs: number): Stretch {
+    if (atMs < anchorMs) return { state: "closed", fromMs: SINCE_EVER, untilMs: anchorMs };
+    if (closedS <= 0) return { state: "open", fromMs: anchorMs, untilMs: FOR_EVER };
+    const startMs = anchorMs + Math.floor((atMs - anchorMs) / periodMs) * periodMs;
+    return atMs < startMs + openMs
+      ? { state: "open", fromMs: startMs, untilMs: startMs + openMs }
+      : { state: "closed", fromMs: startMs + openMs, untilMs: startMs + periodMs };
+  }
+
+  return {
+    at,
+    why(atMs) {
+      const { state, fromMs, untilMs } = at(atMs);
+      return state === "open" ? OPEN_BY_RULES : restOf(fromMs, untilMs);
+    },
+  };
+}

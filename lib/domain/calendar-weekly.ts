@@ -1,0 +1,130 @@
+import type { LocalDate, WeeklyCalendar, WeeklySegment } from "./calendar";
+import { OPEN_BY_RULES, restOf, type Timeline, type Verdict } from "./calendar-timeline";
+import { type SessionFinder, sessionFinder, type WallStretch } from "./session-finder";
+import { wallTimeMs, zone } from "./zone";
+
+const DAY_MS = 86_400_000;
+const DAYS_OF_WEEK = 7;
+/** 1970-01-01, day 0, was a Thursday. */
+const WEEKDAY_OF_DAY_0 = 4;
+/** Taken out of a session in one piece, this much counts as a holiday and not as an early close or a late open. */
+const HOLIDAY_MIN_MS = 43_200_000;
+
+/** What a dated exception leaves of a day; wall times in milliseconds since midnight. */
+interface DayException {
+  holiday?: boolean;
+  earlyCloseMs?: number;
+  lateOpenMs?: number;
+}
+
+/** Days since 1970-01-01 of a local date. */
+function dayOf(date: LocalDate): number {
+  return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
+}
+
+/** The open wall times of each weekday: ascending, overlaps and neighbours united. */
+function weekOf(segments: readonly WeeklySegment[]): WallStretch[][] {
+  return Array.from({ length: DAYS_OF_WEEK }, (_, weekday) => {
+    const day = segments
+      .filter((segment) => segment.day === weekday)
+      .map((segment): [number, number] => [wallTimeMs(segment.open), wallTimeMs(segment.close)])
+      .sort((a, b) => a[0] - b[0]);
+    const united: [number, number][] = [];
+    for (const [open, close] of day) {
+      const last = united.at(-1);
+      if (last !== undefined && open <= last[1]) last[1] = Math.max(last[1], close);
+      else if (open < close) united.push([open, close]);
+    }
+    return united;
+  });
+}
+
+function exceptionsOf(calendar: WeeklyCalendar): Map<number, DayException> {
+  const exceptions = new Map<number, DayException>();
+  const at = (date: LocalDate): DayException => {
+    const day = dayOf(date);
+    const exception = exceptions.get(day) ?? {};
+    exceptions.set(day, exception);
+    return exception;
+  };
+  for (const date of calendar.holidays) at(date).holiday = true;
+  for (const [date, time] of Object.entries(calendar.earlyCloses)) at(date).earlyCloseMs = wallTimeMs(time);
+  for (const [date, time] of Object.entries(calendar.lateOpens)) at(date).lateOpenMs = wallTimeMs(time);
+  return exceptions;
+}
+
+/** An early close before a late open leaves a hole between them; any other pair leaves what both allow. */
+function cut(day: readonly WallStretch[], exception: DayException): readonly WallStretch[] {
+  if (exception.holiday) return [];
+  const { earlyCloseMs = DAY_MS, lateOpenMs = 0 } = exception;
+  const both = exception.earlyCloseMs !== undefined && exception.lateOpenMs !== undefined;
+  const kept: WallStretch[] =
+    both && earlyCloseMs <= lateOpenMs
+      ? [
+          [0, earlyCloseMs],
+          [lateOpenMs, DAY_MS],
+        ]
+      : [[lateOpenMs, earlyCloseMs]];
+  return kept.flatMap(([from, until]) =>
+    day
+      .map(([open, close]): WallStretch => [Math.max(open, from), Math.min(close, until)])
+      .filter(([open, close]) => open < close),
+  );
+}
+
+/**
+ * Why it is closed at an instant, by the session rules alone and what dated exceptions took from them:
+ * - open by the rules: `holiday` on a holiday's date, where half a day or more was taken in one piece, or a session as a
+ *   whole; otherwise `early_close` when the session had run before, `late_open` when it is still to run;
+ * - closed by the rules too: `weekend`, or `daily_break` when that rest is shorter than a day. A break after which the
+ *   market stays closed belongs to what follows it.
+ */
+function closureAt(atMs: number, sessions: SessionFinder, rules: SessionFinder, isHoliday: (atMs: number) => boolean): Verdict {
+  const gap = sessions.around(atMs);
+  const byRules = rules.around(atMs);
+  if (!byRules.open) {
+    const rest = restOf(byRules.fromMs, byRules.untilMs);
+    const runsOn = rest.reason === "daily_break" && gap.untilMs > byRules.untilMs;
+    return runsOn ? closureAt(byRules.untilMs, sessions, rules, isHoliday) : rest;
+  }
+  const source = "holiday_calendar";
+  const fromMs = Math.max(gap.fromMs, byRules.fromMs);
+  const untilMs = Math.min(gap.untilMs, byRules.untilMs);
+  if (isHoliday(atMs) || untilMs - fromMs >= HOLIDAY_MIN_MS) return { reason: "holiday", source };
+  if (fromMs > byRules.fromMs) return { reason: "early_close", source };
+  return { reason: untilMs < byRules.untilMs ? "late_open" : "holiday", source };
+}
+
+/** The timeline of a weekly calendar; unknown from the end of its covered day on. Throws a RangeError for a bad zone. */
+export function weekly(calendar: WeeklyCalendar): Timeline {
+  const local = zone(calendar.zone);
+  const week = weekOf(calendar.week);
+  const exceptions = exceptionsOf(calendar);
+  const endDay = dayOf(calendar.coveredUntil) + 1;
+  const horizonMs = local.fromLocal(endDay * DAY_MS);
+  const lastYear = new Date(endDay * DAY_MS).getUTCFullYear();
+
+  const byRules = (day: number) => week[(((day + WEEKDAY_OF_DAY_0) % DAYS_OF_WEEK) + DAYS_OF_WEEK) % DAYS_OF_WEEK] ?? [];
+  const rules = sessionFinder(local, byRules, lastYear);
+  const sessions = sessionFinder(
+    local,
+    (day) => {
+      const exception = exceptions.get(day);
+      return exception === undefined ? byRules(day) : cut(byRules(day), exception);
+    },
+    lastYear,
+  );
+  const isHoliday = (atMs: number) => exceptions.get(Math.floor(local.toLocal(atMs) / DAY_MS))?.holiday === true;
+
+  return {
+    at(atMs) {
+      if (atMs >= horizonMs) return { state: "unknown", fromMs: horizonMs, untilMs: Number.POSITIVE_INFINITY };
+      const { open, fromMs, untilMs } = sessions.around(atMs);
+      return { state: open ? "open" : "closed", fromMs, untilMs: Math.min(untilMs, horizonMs) };
+    },
+    why(atMs) {
+      if (atMs >= horizonMs) return { reason: "calendar_horizon", source: "unavailable" };
+      return sessions.around(atMs).open ? OPEN_BY_RULES : closureAt(atMs, sessions, rules, isHoliday);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
+import { type CalendarDefinition, type CalendarOverride, compileCalendar, type WeeklyCalendar } from "./calendar";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const at = (text: string) => Date.parse(`${text}Z`);
+
+/** A market of Mondays and Wednesdays in UTC, with a break, to hang exceptions on. 2026-06-01 is a Monday. */
+const plain: WeeklyCalendar = {
+  kind: "weekly",
+  zone: "UTC",
+  week: [
+    { day: 1, open: "08:00", close: "12:00" },
+    { day: 1, open: "13:00", close: "20:00" },
+    { day: 3, open: "08:00", close: "24:00" },
+    { day: 4, open: "00:00", close: "04:00" },
+  ],
+  holidays: [],
+  earlyCloses: {},
+  lateOpens: {},
+  coveredUntil: "2026-12-31",
+};
+
+function compile(changes: Partial<WeeklyCalendar> = {}, overrides: readonly CalendarOverride[] = []) {
+  return compileCalendar({ ...plain, ...changes }, overrides);
+}
+
+function hours(changes: Partial<WeeklyCalendar>, date: string): string[] {
+  const start = at(`${date}T00:00:00`);
+  const sessions = compile(changes).sessionsBetween(start, start + DAY_MS) ?? [];
+  return sessions.map(({ openMs, closeMs }) => `${(openMs - start) / HOUR_MS}-${(closeMs - start) / HOUR_MS}`);
+}
+
+test("the stored form of a calendar and the domain's are one shape", () => {
+  expectTypeOf<CalendarDefinitionSchema>().toEqualTypeOf<CalendarDefinition>();
+});
+
+describe("weekly sessions", () => {
+  test("open at the instant of the open, closed at the instant of the close", () => {
+    const calendar = compile();
+    expect(calendar.sessionAt(at("2026-06-01T07:59:59.999")).state).toBe("closed");
+    expect(calendar.sessionAt(at("2026-06-01T08:00:00"))).toEqual({
+      state: "open",
+      reason: null,
+      source: "session_rules",
+      openedAt: at("2026-06-01T08:00:00"),
+      closedAt: null,
+      nextOpen: at("2026-06-01T13:00:00"),
+      nextClose: at("2026-06-01T12:00:00"),
+    });
+    expect(calendar.sessionAt(at("2026-06-01T12:00:00"))).toEqual({
+      state: "closed",
+      reason: "daily_break",
+      source: "session_rules",
+      openedAt: null,
+      closedAt: at("2026-06-01T12:00:00"),
+      nextOpen: at("2026-06-01T13:00:00"),
+      nextClose: at("2026-06-01T20:00:00"),
+    });
+  });
+
+  test("segments that touch at midnight are one session", () => {
+    const night = compile().sessionAt(at("2026-06-04T01:00:00"));
+    expect([night.openedAt, night.nextClose]).toEqual([at("2026-06-03T08:00:00"), at("2026-06-04T04:00:00")]);
+  });
+
+  test("a session over New Year is one session", () => {
+    const week = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day: day as 0, open: "00:00", close: "24:00" }));
+    const whole = compile({ week, lateOpens: { "2026-01-03": "10:00" }, earlyCloses: { "2025-12-30": "06:00" } });
+    const { openedAt, nextClose } = whole.sessionAt(at("2025-12-31T23:00:00"));
+    expect([openedAt, nextClose]).toEqual([at("2025-12-31T00:00:00"), at("2026-01-03T00:00:00")]);
+  });
+
+  test("a week without a closed minute is open since ever, with no close before the horizon", () => {
+    const week = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day: day as 0, open: "00:00", close: "24:00" }));
+    const { state, openedAt, nextOpen, nextClose } = compile({ week }).sessionAt(at("2026-06-01T00:00:00"));
+    expect([state, openedAt, nextOpen, nextClose]).toEqual(["open", null, null, null]);
+  });
+
+  test("an empty week never opens", () => {
+    const { state, closedAt, nextOpen, nextClose } = compile({ week: [] }).sessionAt(at("2026-06-01T00:00:00"));
+    expect([state, closedAt, nextOpen, nextClose]).toEqual(["closed", null, null, null]);
+  });
+});
+
+describe("dated exceptions", () => {
+  test.each([
+    ["none", {}, ["8-12", "13-20"]],
+    ["a holiday takes the day", { holidays: ["2026-06-01"] }, []],
+    ["an early close cuts the segment it lies in", { earlyCloses: { "2026-06-01": "15:00" } }, ["8-12", "13-15"]],
+    ["an early close between two segments drops the later", { earlyCloses: { "2026-06-01": "12:30" } }, ["8-12"]],
+    ["a late open cuts the segment it lies in", { lateOpens: { "2026-06-01": "09:00" } }, ["9-12", "13-20"]],
+    ["a late open between two segments drops the earlier", { lateOpens: { "2026-06-01": "12:30" } }, ["13-20"]],
+    [
+      "an early close before a late open leaves a hole between them",
+      { earlyCloses: { "2026-06-01": "10:00" }, lateOpens: { "2026-06-01": "18:00" } },
+      ["8-10", "18-20"],
+    ],
+    [
+      "a late open before an early close leaves what lies between",
+      { earlyCloses: { "2026-06-01": "18:00" }, lateOpens: { "2026-06-01": "10:00" } },
+      ["10-12", "13-18"],
+    ],
+    ["a holiday beats an early close", { holidays: ["2026-06-01"], earlyCloses: { "2026-06-01": "10:00" } }, []],
+    ["an exception on a closed day opens nothing", { lateOpens: { "2026-06-01": "22:00" } }, []],
+  ])("%s", (_, changes, expected) => {
+    expect(hours(changes, "2026-06-01")).toEqual(expected);
+  });
+
+  test.each([
+    ["2026-06-01T09:00:00", { holidays: ["2026-06-01"] }, "holiday", "holiday_calendar"],
+    ["2026-06-01T19:00:00", { earlyCloses: { "2026-06-01": "18:00" } }, "early_close", "holiday_calendar"],
+    ["2026-06-01T08:30:00", { lateOpens: { "2026-06-01": "09:00" } }, "late_open", "holiday_calendar"],
+    ["2026-06-01T12:30:00", { lateOpens: { "2026-06-01": "09:00" } }, "daily_break", "session_rules"],
+    ["2026-06-03T09:00:00", { lateOpens: { "2026-06-03": "21:00" } }, "holiday", "holiday_calendar"],
+    ["2026-06-01T12:30:00", { earlyCloses: { "2026-06-01": "12:00" } }, "holiday", "holiday_calendar"],
+    ["2026-06-02T12:00:00", { holidays: ["2026-06-03"] }, "weekend", "session_rules"],
+    ["2026-06-01T20:00:00", { holidays: ["2026-06-01"] }, "weekend", "session_rules"],
+  ])("closed at %s with %j: %s", (instant, changes, reason, source) => {
+    const answer = compile(changes).sessionAt(at(instant));
+    expect([answer.state, answer.reason, answer.source]).toEqual(["closed", reason, source]);
+  });
+});
+
+describe("the covered day", () => {
+  const covered = { coveredUntil: "2026-06-03" };
+
+  test("from its end on nothing is known", () => {
+    const answer = compile(covered).sessionAt(at("2026-06-04T00:00:00"));
+    expect(answer).toEqual({
+      state: "unknown",
+      reason: "calendar_horizon",
+      source: "unavailable",
+      openedAt: null,
+      closedAt: null,
+      nextOpen: null,
+      nextClose: null,
+    });
+    expect(compile(covered).sessionAt(at("2026-06-03T23:59:59.999")).state).toBe("open");
+  });
+
+  test("an open or close past it is null", () => {
+    const { state, nextOpen, nextClose } = compile(covered).sessionAt(at("2026-06-03T10:00:00"));
+    expect([state, nextOpen, nextClose]).toEqual(["open", null, null]);
+    const before = compile(covered).sessionAt(at("2026-06-02T00:00:00"));
+    expect([before.nextOpen, before.nextClose]).toEqual([at("2026-06-03T08:00:00"), null]);
+  });
+
+  test("a window that ends at it is known, one that reaches past it is not", () => {
+    const calendar = compile(covered);
+    expect(calendar.sessionsBetween(at("2026-06-03T00:00:00"), at("2026-06-04T00:00:00"))).toHaveLength(1);
+    expect(calendar.sessionsBetween(at("2026-06-03T00:00:00"), at("2026-06-04T00:00:01"))).toBeNull();
+  });
+
+  test("it ends with the local day, not with the UTC day", () => {
+    const calendar = compile({ ...covered, zone: "America/New_York" });
+    expect(calendar.sessionAt(at("2026-06-04T03:59:59")).state).toBe("open");
+    expect(calendar.sessionAt(at("2026-06-04T04:00:00")).state).toBe("unknown");
+  });
+});
+
+test("without a definition all is unknown", () => {
+  const calendar = compileCalendar(undefined, []);
+  expect(calendar.sessionAt(0)).toMatchObject({ state: "unknown", reason: "calendar_missing", source: "unavailable" });
+  expect(calendar.sessionsBetween(0, 1)).toBeNull();
+});

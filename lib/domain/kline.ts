@@ -1,0 +1,116 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Quote } from "#lib/contract/quote";
+import { addVolumes } from "./price";
+import type { TradingAlignment } from "./timeframe";
+
+/** A kline closes this long after its end, so that late ticks still count; lib/contract/limits promises the same number. */
+export const CLOSE_DELAY_MS = 2_000;
+
+/**
+ * The kline of an interval with one more quote in it; nothing given is changed. Prices are bid, `tick_volume` counts
+ * quotes, `spread` is the smallest ask - bid. A crossed quote (bid above ask), which recorded ticks of some brokers hold,
+ * counts as spread 0: a kline has no negative spread.
+ * @param kline what the series held before: it is continued when it is of this interval, else a new kline starts
+ * @param quote already rounded, later than all before
+ * @param volume real volume of the quote, where the provider has one
+ * @param time open time of the interval that holds the quote, Unix seconds
+ */
+export function foldQuote(
+  kline: Kline | undefined,
+  quote: Quote,
+  volume: number | undefined,
+  timeframe: Timeframe,
+  time: number,
+): Kline {
+  const { bid, ticker } = quote;
+  const spread = Math.max(quote.spread, 0);
+  const realVolume = volume ?? null;
+  if (kline === undefined || kline.time !== time) {
+    return {
+      type: "kline",
+      ticker,
+      timeframe,
+      time,
+      open: bid,
+      high: bid,
+      low: bid,
+      close: bid,
+      tick_volume: 1,
+      real_volume: realVolume,
+      spread,
+    };
+  }
+  return {
+    type: "kline",
+    ticker,
+    timeframe,
+    time,
+    open: kline.open,
+    high: Math.max(bid, kline.high),
+    low: Math.min(bid, kline.low),
+    close: bid,
+    tick_volume: kline.tick_volume + 1,
+    real_volume: addVolumes(kline.real_volume, realVolume),
+    spread: Math.min(spread, kline.spread),
+  };
+}
+
+/**
+ * Two pieces of one interval as one kline, `earlier` before `later`: open first, high max, low min, close last, volumes
+ * summed (real volume null only where both are), spread min. It keeps the timeframe and open time of `earlier`.
+ */
+export function mergeKlines(earlier: Kline, later: Kline): Kline {
+  return {
+    type: "kline",
+    ticker: earlier.ticker,
+    timeframe: earlier.timeframe,
+    time: earlier.time,
+    open: earlier.open,
+    high: Math.max(later.high, earlier.high),
+    low: Math.min(later.low, earlier.low),
+    close: later.close,
+    tick_volume: earlier.tick_volume + later.tick_volume,
+    real_volume: addVolumes(earlier.real_volume, later.real_volume),
+    spread: Math.min(later.spread, earlier.spread),
+  };
+}
+
+/**
+ * The kline of a longer interval with one more row of a shorter timeframe in it, as foldQuote does for quotes.
+ * @param kline continued when it is of this interval, else a new kline starts
+ * @param row later than all rows before, inside the interval
+ * @param time open time of the longer interval, Unix seconds
+ */
+export function foldKline(kline: Kline | undefined, row: Kline, timeframe: Timeframe, time: number): Kline {
+  return kline === undefined || kline.time !== time ? { ...row, timeframe, time } : mergeKlines(kline, row);
+}
+
+/**
+ * Rows of one ticker in a shorter timeframe, ascending, as klines of a longer one; intervals without rows have no kline.
+ * MN1 needs D1 or shorter: a week belongs to two months.
+ */
+export function aggregate(rows: Iterable<Kline>, timeframe: Timeframe, alignment: TradingAlignment): Kline[] {
+  const klines: Kline[] = [];
+  let current: Kline | undefined;
+  let endS = Number.NEGATIVE_INFINITY;
+  for (const row of rows) {
+    if (current === undefined || row.time >= endS) {
+      if (current !== undefined) klines.push(current);
+      endS = alignment.nextOpenTime(timeframe, row.time);
+      current = { ...row, timeframe, time: alignment.openTime(timeframe, row.time) };
+    } else current = mergeKlines(current, row);
+  }
+  if (current !== undefined) klines.push(current);
+  return klines;
+}
+
+/** The instant (Unix ms) from which the kline counts as closed: its end and the delay for late ticks. */
+export function closesAtMs(kline: Pick<Kline, "timeframe" | "time">, alignment: TradingAlignment): number {
+  return alignment.nextOpenTime(kline.timeframe, kline.time) * 1000 + CLOSE_DELAY_MS;
+}
+
+/** True once the clock (Unix ms) has closed the kline; no tick is needed for it. */
+export function isClosed(kline: Pick<Kline, "timeframe" | "time">, nowMs: number, alignment: TradingAlignment): boolean {
+  return nowMs >= closesAtMs(kline, alignment);
+}

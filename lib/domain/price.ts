@@ -1,0 +1,24 @@
+/** 10^0 to 10^22: every one of them is exact as a double, so a division by it is rounded only once. */
+const POWERS: readonly number[] = Array.from({ length: 23 }, (_, digits) => Number(`1e${digits}`));
+
+/** Decimal places of a real volume: finer than any source states, coarse enough to swallow the noise of a sum. */
+const VOLUME_DIGITS = 6;
+
+/**
+ * The double that prints as `value` rounded to `digits` decimal places, never 1.0854300000000001 and never -0.
+ * Halves go up. Exact while |value| * 10^digits stays below 2^53 (about nine thousand million million).
+ */
+export function roundTo(value: number, digits: number): number {
+  const power = POWERS[digits] ?? 10 ** digits;
+  // Adding 0 turns -0 into 0.
+  return Math.round(value * power) / power + 0;
+}
+
+/** The sum of two real volumes without the noise of binary fractions; null stands for "the source has none". */
+export function addVolumes(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  if (b === null) return a;
+  const sum = a + b;
+  // Whole numbers are exact already, and large ones would lose their last digits in the rounding.
+  return Number.isInteger(sum) ? sum : roundTo(sum, VOLUME_DIGITS);
+}

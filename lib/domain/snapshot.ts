@@ -1,0 +1,107 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Quote } from "#lib/contract/quote";
+import type { Snapshot } from "#lib/contract/snapshot";
+import { roundTo } from "./price";
+import type { TradingAlignment } from "./timeframe";
+
+const PERCENT_DIGITS = 4;
+
+/** What is known of a ticker's trading day. Prices are null where part of the day was not seen. */
+export interface DayState {
+  /** Open of the trading day, Unix seconds. */
+  readonly dayOpenS: number;
+  /** Open of the next one, Unix seconds. */
+  readonly nextDayOpenS: number;
+  /** First bid of the day. */
+  readonly open: number;
+  readonly bidHigh: number;
+  readonly bidLow: number;
+  readonly askHigh: number | null;
+  readonly askLow: number | null;
+  readonly lastBid: number;
+  /** Last bid of the trading day before, the latest on which there was a quote. */
+  readonly previousClose: number | null;
+}
+
+/** The trading day with one more quote in it, which is later than all before; nothing given is changed. */
+export function foldDay(day: DayState | undefined, quote: Quote, alignment: TradingAlignment): DayState {
+  const { bid, ask } = quote;
+  if (day === undefined || quote.time_msc >= day.nextDayOpenS * 1000) {
+    const atS = Math.floor(quote.time_msc / 1000);
+    return {
+      dayOpenS: alignment.tradingDayOpen(atS),
+      nextDayOpenS: alignment.nextOpenTime("D1", atS),
+      open: bid,
+      bidHigh: bid,
+      bidLow: bid,
+      askHigh: ask,
+      askLow: ask,
+      lastBid: bid,
+      previousClose: day === undefined ? null : day.lastBid,
+    };
+  }
+  return {
+    dayOpenS: day.dayOpenS,
+    nextDayOpenS: day.nextDayOpenS,
+    open: day.open,
+    bidHigh: Math.max(bid, day.bidHigh),
+    bidLow: Math.min(bid, day.bidLow),
+    // Null stays null: the asks of the unseen part of the day may have been higher or lower.
+    askHigh: day.askHigh === null || day.askHigh > ask ? day.askHigh : ask,
+    askLow: day.askLow === null || day.askLow < ask ? day.askLow : ask,
+    lastBid: bid,
+    previousClose: day.previousClose,
+  };
+}
+
+/**
+ * The trading day after a restart, from the ticker's latest D1 klines, ascending: the last one (open or closed) is the day,
+ * the one before it gives the previous close. Klines hold no asks, so the ask range of that day is unknown until the next
+ * day opens. Undefined without klines.
+ */
+export function hydrateDay(days: readonly Kline[], alignment: TradingAlignment): DayState | undefined {
+  const day = days.at(-1);
+  if (day === undefined) return undefined;
+  return {
+    dayOpenS: day.time,
+    nextDayOpenS: alignment.nextOpenTime("D1", day.time),
+    open: day.open,
+    bidHigh: day.high,
+    bidLow: day.low,
+    askHigh: null,
+    askLow: null,
+    lastBid: day.close,
+    previousClose: days.at(-2)?.close ?? null,
+  };
+}
+
+/**
+ * The snapshot of a quote with its trading day. Without the day, or with a day the quote is not in, the fields of the day
+ * are null. `change` is bid - previous close in price units, `change_pct` the same in percent of that close, four decimals.
+ */
+export function toSnapshot(quote: Quote, day: DayState | undefined, digits: number): Snapshot {
+  const inDay = day !== undefined && quote.time_msc >= day.dayOpenS * 1000 && quote.time_msc < day.nextDayOpenS * 1000;
+  const known = inDay ? day : undefined;
+  const close = known?.previousClose ?? null;
+  const change = close === null ? null : roundTo(quote.bid - close, digits);
+  return {
+    type: "snapshot",
+    ticker: quote.ticker,
+    time_msc: quote.time_msc,
+    bid: quote.bid,
+    ask: quote.ask,
+    mid: quote.mid,
+    spread: quote.spread,
+    bid_high: known?.bidHigh ?? null,
+    bid_low: known?.bidLow ?? null,
+    ask_high: known?.askHigh ?? null,
+    ask_low: known?.askLow ?? null,
+    last: null,
+    last_high: null,
+    last_low: null,
+    open: known?.open ?? null,
+    close,
+    change,
+    change_pct: change === null || close === null || close === 0 ? null : roundTo((100 * change) / close, PERCENT_DIGITS),
+  };
+}

@@ -1,0 +1,96 @@
+import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/ingest";
+import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
+import type { Tick } from "#lib/domain/tick";
+import { Fault } from "#lib/fault";
+import { BodyTooLong, type Line, readLines } from "./ndjson";
+import type { Market } from "./ports";
+
+/** Counts what became of the lines. */
+function createReceipt() {
+  const reasons: Partial<Record<TickRejection, number>> = {};
+  const rejections: { line: number; reason: TickRejection }[] = [];
+  let accepted = 0;
+  let rejected = 0;
+  return {
+    accept(): void {
+      accepted += 1;
+    },
+    reject(line: number, reason: TickRejection): void {
+      rejected += 1;
+      reasons[reason] = (reasons[reason] ?? 0) + 1;
+      if (rejections.length < INGEST_REJECTIONS_LISTED_COUNT) rejections.push({ line, reason });
+    },
+    received: () => accepted + rejected,
+    result: (): IngestReceipt => ({ received: accepted + rejected, accepted, rejected, reasons, rejections }),
+  };
+}
+
+/** A line as a tick, or why it is none. */
+function parseLine(line: Line): Tick | TickRejection {
+  if (line.text === null) return "line_too_long";
+  let value: unknown;
+  try {
+    value = JSON.parse(line.text);
+  } catch {
+    return "malformed_line";
+  }
+  const parsed = TickLine.safeParse(value);
+  return parsed.success ? parsed.data : "malformed_line";
+}
+
+/**
+ * Takes a pushed NDJSON body into the market, line by line as it arrives; each line is judged alone. The next lines
+ * are read only when the engine has taken the ones before and the recorder has room, so a fast feeder is held up
+ * rather than buffered. Accepted ticks are in the engine when this resolves.
+ * @throws Fault service_unavailable where the venue takes no pushed ticks; payload_too_large past the limits, with the
+ * receipt of the lines before in its detail.
+ */
+export async function ingestBody(body: ReadableStream<Uint8Array> | null, market: Market): Promise<IngestReceipt> {
+  const { push } = market;
+  if (push === undefined)
+    throw new Fault("service_unavailable", {
+      detail: `The ${market.venue} venue takes no pushed ticks; start the service with LIVE_FEED=push.`,
+      retry_after: 60,
+    });
+  const receipt = createReceipt();
+  if (body === null) return receipt.result();
+  const limits = { bodyMaxBytes: INGEST_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES };
+  try {
+    for await (const lines of readLines(body, limits)) {
+      const room = INGEST_MAX_LINES - receipt.received();
+      await takeLines(lines.slice(0, room), push, receipt);
+      if (lines.length > room) throw new BodyTooLong();
+    }
+  } catch (error) {
+    if (!(error instanceof BodyTooLong)) throw error;
+    const { accepted, rejected } = receipt.result();
+    throw new Fault("payload_too_large", {
+      detail: `One batch is at most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes. Before the limit ${accepted} lines were accepted and ${rejected} rejected.`,
+      max: INGEST_MAX_LINES,
+    });
+  }
+  return receipt.result();
+}
+
+/** Parses and pushes the lines of one chunk, keeping their order. */
+async function takeLines(
+  lines: readonly Line[],
+  push: NonNullable<Market["push"]>,
+  receipt: ReturnType<typeof createReceipt>,
+): Promise<void> {
+  const ticks: Tick[] = [];
+  const numbers: number[] = [];
+  for (const line of lines) {
+    const tick = parseLine(line);
+    if (typeof tick === "string") receipt.reject(line.number, tick);
+    else {
+      ticks.push(tick);
+      numbers.push(line.number);
+    }
+  }
+  const judged = await push(ticks);
+  judged.forEach((reason, index) => {
+    if (reason === null) receipt.accept();
+    else receipt.reject(numbers[index] ?? 0, reason);
+  });
+}

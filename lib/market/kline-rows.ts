@@ -1,0 +1,151 @@
+import type { CustomTypesConfig } from "pg";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+
+/** Bytes handed to the database connection at once. */
+const COPY_CHUNK_BYTES = 65_536;
+/** Most one row takes beside its texts: field count, eleven lengths, eight numbers. */
+const COPY_ROW_FIXED_BYTES = 2 + 11 * 4 + 8 * 8;
+const COPY_FIELDS_COUNT = 11;
+/** "PGCOPY\n\377\r\n\0", no flags, no extension (PostgreSQL manual, COPY, "Binary Format"). */
+const COPY_HEADER = Buffer.from("5047434f50590aff0d0a000000000000000000", "hex");
+const COPY_TRAILER = Buffer.from([0xff, 0xff]);
+
+/** Every column that is read is a number: int8 too, which pg would hand out as text. */
+export const NUMBERS: CustomTypesConfig = { getTypeParser: () => Number as (text: string) => number };
+
+/** A stored row: time, open, high, low, close, tick_volume, real_volume, spread. */
+export type KlineRow = [number, number, number, number, number, number, number | null, number];
+
+/** The wire record of a stored row. */
+export function toKline(ticker: string, timeframe: Timeframe, row: KlineRow): Kline {
+  const [time, open, high, low, close, tick_volume, real_volume, spread] = row;
+  return { type: "kline", ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread };
+}
+
+/** The stretch of one series that a batch covers. */
+export interface Stretch {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  /** Unix seconds, both included. */
+  first: number;
+  last: number;
+  /** False when its rows do not strictly ascend, so that one may stand twice. */
+  ascending: boolean;
+}
+
+/** The series of a batch, each with what it covers. */
+export function stretchesOf(klines: readonly Kline[]): Stretch[] {
+  const stretches = new Map<string, Stretch>();
+  let current: Stretch | undefined;
+  let previous = 0;
+  for (const { ticker, timeframe, time } of klines) {
+    if (current?.ticker === ticker && current.timeframe === timeframe) {
+      if (time <= previous) current.ascending = false;
+      if (time < current.first) current.first = time;
+      else if (time > current.last) current.last = time;
+    } else {
+      const key = `${timeframe}:${ticker}`;
+      const known = stretches.get(key);
+      current = known ?? { ticker, timeframe, first: time, last: time, ascending: true };
+      // A series that comes back after another one is not looked into any further.
+      current.ascending &&= known === undefined;
+      current.first = Math.min(current.first, time);
+      current.last = Math.max(current.last, time);
+      stretches.set(key, current);
+    }
+    previous = time;
+  }
+  return [...stretches.values()];
+}
+
+/**
+ * A batch without repetitions, the last of equal keys kept, in order of the key: writers that meet take the rows in
+ * the same order and cannot wait for each other in a ring.
+ */
+export function distinct(klines: readonly Kline[]): Kline[] {
+  const byKey = new Map<string, Kline>();
+  for (const kline of klines) byKey.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
+  return [...byKey.values()].sort((a, b) => compare(a.ticker, b.ticker) || compare(a.timeframe, b.timeframe) || a.time - b.time);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Turns rows into columns, as unnest takes them. */
+export function columnsOf(klines: readonly Kline[]): unknown[][] {
+  return [
+    klines.map((kline) => kline.ticker),
+    klines.map((kline) => kline.timeframe),
+    klines.map((kline) => kline.time),
+    klines.map((kline) => kline.open),
+    klines.map((kline) => kline.high),
+    klines.map((kline) => kline.low),
+    klines.map((kline) => kline.close),
+    klines.map((kline) => kline.tick_volume),
+    klines.map((kline) => kline.real_volume),
+    klines.map((kline) => kline.spread),
+  ];
+}
+
+/** What the rows of one series begin with: the field count and the three texts of the key. */
+function copyPrefix(texts: readonly string[]): Buffer {
+  const count = Buffer.alloc(2);
+  count.writeInt16BE(COPY_FIELDS_COUNT);
+  return Buffer.concat([
+    count,
+    ...texts.flatMap((text) => {
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(Buffer.byteLength(text));
+      return [length, Buffer.from(text)];
+    }),
+  ]);
+}
+
+function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): number {
+  let end = at + prefix.copy(buffer, at);
+  const double = (value: number) => {
+    if (!Number.isFinite(value)) throw new RangeError(`kline ${kline.ticker} ${kline.timeframe} ${kline.time} holds ${value}`);
+    buffer.writeInt32BE(8, end);
+    buffer.writeDoubleBE(value, end + 4);
+    end += 12;
+  };
+  buffer.writeInt32BE(8, end);
+  // A whole number past 32 bits, without the cost of a BigInt.
+  buffer.writeInt32BE(Math.floor(kline.time / 4_294_967_296), end + 4);
+  buffer.writeUInt32BE(kline.time % 4_294_967_296, end + 8);
+  end += 12;
+  double(kline.open);
+  double(kline.high);
+  double(kline.low);
+  double(kline.close);
+  double(kline.tick_volume);
+  if (kline.real_volume === null) end = buffer.writeInt32BE(-1, end);
+  else double(kline.real_volume);
+  double(kline.spread);
+  return end;
+}
+
+/** The batch in PostgreSQL's binary COPY format, chunk by chunk; binary, because neither side then prints or parses numbers. */
+export function* copyChunks(venue: string, klines: readonly Kline[]): Generator<Buffer> {
+  let buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+  let end = COPY_HEADER.copy(buffer);
+  let prefix = copyPrefix([]);
+  let ticker: string | undefined;
+  let timeframe: string | undefined;
+  for (const kline of klines) {
+    if (kline.ticker !== ticker || kline.timeframe !== timeframe) {
+      ({ ticker, timeframe } = kline);
+      prefix = copyPrefix([venue, ticker, timeframe]);
+    }
+    if (end + prefix.length + COPY_ROW_FIXED_BYTES > COPY_CHUNK_BYTES) {
+      yield buffer.subarray(0, end);
+      buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+      end = 0;
+    }
+    end = writeRow(buffer, end, prefix, kline);
+  }
+  yield buffer.subarray(0, end);
+  yield COPY_TRAILER;
+}

@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Kline } from "#lib/contract/kline";
+import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { createKlineStore, type KlineTable } from "./kline-store";
+
+const MINUTE_S = 60;
+/** 2019-12-31T23:00:00Z: an hour before a year, and with it a partition, ends. */
+const START_S = 1_577_833_200;
+
+function kline(ticker: string, time: number, given: Partial<Kline> = {}): Kline {
+  return {
+    type: "kline",
+    ticker,
+    timeframe: "M1",
+    time,
+    open: 1.1,
+    high: 1.30000001,
+    low: 1e-7,
+    close: 1.2,
+    tick_volume: 42,
+    real_volume: null,
+    spread: 0.00006,
+    ...given,
+  };
+}
+
+const minutes = (ticker: string, count: number, given: Partial<Kline> = {}, start = START_S): Kline[] =>
+  Array.from({ length: count }, (_, index) => kline(ticker, start + index * MINUTE_S, given));
+
+let db: TestDatabase;
+let store: KlineTable;
+const readAll = (ticker: string) =>
+  store.read({ ticker, timeframe: "M1", from: 0, to: 4_000_000_000, limit: 100_000, end: "oldest" });
+
+beforeAll(async () => {
+  db = await testDatabase();
+  store = createKlineStore(db.pool, "live");
+});
+afterAll(() => db.close());
+
+describe("read", () => {
+  beforeAll(() => store.writeKlines(minutes("READER", 120)));
+  const ask = (from: number, to: number, limit: number, end: "oldest" | "newest") =>
+    store.read({ ticker: "READER", timeframe: "M1", from, to, limit, end });
+  const times = (rows: Kline[]) => rows.map((row) => (row.time - START_S) / MINUTE_S);
+
+  it("gives wire records bit for bit as they were written, over the end of a year", async () => {
+    expect(await readAll("READER")).toEqual(minutes("READER", 120));
+  });
+
+  it("includes from, excludes to, and keeps the end that is asked for, always ascending", async () => {
+    expect(times(await ask(START_S, START_S + 180, 10, "oldest"))).toEqual([0, 1, 2]);
+    expect(times(await ask(START_S, START_S + 100_000, 3, "oldest"))).toEqual([0, 1, 2]);
+    expect(times(await ask(0, START_S + 100_000, 3, "newest"))).toEqual([117, 118, 119]);
+    expect(await ask(START_S + 120 * MINUTE_S, 4_000_000_000, 5, "oldest")).toEqual([]);
+  });
+
+  it("never shows one venue's rows to another", async () => {
+    const sandbox = createKlineStore(db.pool, "sandbox");
+    expect(await sandbox.read({ ticker: "READER", timeframe: "M1", from: 0, to: 4e9, limit: 10, end: "oldest" })).toEqual([]);
+    expect(await sandbox.coverage("READER", "M1")).toBeNull();
+  });
+
+  it("tells what a series covers", async () => {
+    expect(await store.coverage("READER", "M1")).toEqual({ first: START_S, last: START_S + 119 * MINUTE_S });
+    expect(await store.coverage("READER", "H1")).toBeNull();
+  });
+});
+
+describe("write", () => {
+  it("keeps the last write of a key, within a batch too", async () => {
+    await store.writeKlines([kline("LASTWINS", START_S, { close: 1 }), kline("LASTWINS", START_S, { close: 2 })]);
+    await store.writeKlines([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
+    expect(await readAll("LASTWINS")).toEqual([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
+  });
+
+  it("keeps the newest tick of a ticker, whatever order ticks come in", async () => {
+    const tick = (time_msc: number, bid: number) => ({ ticker: "LASTTICK", time_msc, bid, ask: bid + 1 });
+    await store.writeBatch([], [tick(2_000, 2), tick(1_000, 1)]);
+    await store.writeLastTicks([{ ...tick(1_500, 9) }]);
+    expect((await store.lastTicks(5_000)).get("LASTTICK")).toEqual(tick(2_000, 2));
+    expect((await store.lastTicks(1_999)).has("LASTTICK")).toBe(false);
+    await store.writeLastTicks([{ ...tick(3_000, 3), volume: 0.5 }]);
+    expect((await store.lastTicks(5_000)).get("LASTTICK")).toEqual({ ...tick(3_000, 3), volume: 0.5 });
+  });
+
+  it("writes klines and ticks together or neither", async () => {
+    const bad = kline("TOGETHER", START_S, { close: null as unknown as number });
+    await expect(store.writeBatch([bad], [{ ticker: "TOGETHER", time_msc: 1, bid: 1, ask: 1 }])).rejects.toThrow();
+    expect((await store.lastTicks(5_000)).has("TOGETHER")).toBe(false);
+  });
+
+  it("makes the partition of a year when its first row comes, however many writers meet there", async () => {
+    const stores = [1, 2, 3, 4].map(() => createKlineStore(db.pool, "live"));
+    await Promise.all(stores.map((own, index) => own.writeKlines([kline(`YEAR${index}X`, Date.UTC(1999, 5) / 1000)])));
+    for (const index of [0, 1, 2, 3]) expect(await readAll(`YEAR${index}X`)).toHaveLength(1);
+  });
+
+  it("refuses times outside the years it keeps, with the years in the message", async () => {
+    await expect(store.writeKlines([kline("ANCIENT", 9e9)])).rejects.toThrow(/2255/);
+  });
+
+  it("survives two writers of the same rows at once", async () => {
+    const batch = minutes("COLLIDE", 500);
+    await Promise.all([store.copyKlines(batch), store.copyKlines(batch), store.writeKlines([...batch].reverse())]);
+    expect(await readAll("COLLIDE")).toEqual(batch);
+  });
+});
+
+describe("copy", () => {
+  it("leaves the same rows as writing one batch after the other, for any batches", async () => {
+    const row = fc.record({
+      ticker: fc.constantFrom("COPYA", "COPYB"),
+      minute: fc.integer({ min: 0, max: 40 }),
+      close: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      real_volume: fc.option(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(row, { maxLength: 30 }), { maxLength: 4 }), async (batches) => {
+        run += 1;
+        const expected = new Map<string, Kline>();
+        for (const batch of batches) {
+          const rows = batch.map(({ ticker, minute, close, real_volume }) =>
+            kline(`${ticker}${run}`, START_S + minute * MINUTE_S, { close: close + 0, real_volume }),
+          );
+          await store.copyKlines(rows);
+          for (const entry of rows) expected.set(`${entry.ticker}:${entry.time}`, entry);
+        }
+        const stored = [...(await readAll(`COPYA${run}`)), ...(await readAll(`COPYB${run}`))];
+        const sorted = [...expected.values()].sort((a, b) =>
+          a.ticker < b.ticker ? -1 : a.ticker > b.ticker ? 1 : a.time - b.time,
+        );
+        expect(stored).toEqual(sorted);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("takes batches longer than one chunk, and the same batch twice", async () => {
+    const batch = minutes("LONGCOPY", 5_000, { real_volume: 1.5 });
+    await store.copyKlines(batch);
+    await store.copyKlines(batch);
+    expect(await readAll("LONGCOPY")).toEqual(batch);
+  });
+
+  it("stores nothing of a batch that fails", async () => {
+    const batch = [...minutes("BROKEN", 100), kline("BROKEN", START_S + 6_000, { close: Number.NaN })];
+    await expect(store.copyKlines(batch)).rejects.toThrow(/BROKEN M1 1577839200 holds NaN/);
+    expect(await readAll("BROKEN")).toEqual([]);
+  });
+});
+
+describe("replace", () => {
+  it("puts the rows in place of what the window held, and touches nothing beside it", async () => {
+    await store.writeKlines(minutes("REPLACED", 10));
+    const fresh = [kline("REPLACED", START_S + 180, { close: 9 })];
+    await store.replaceKlines("REPLACED", "M1", START_S + 120, START_S + 300, fresh);
+    const rows = await readAll("REPLACED");
+    expect(rows.map((row) => (row.time - START_S) / MINUTE_S)).toEqual([0, 1, 3, 5, 6, 7, 8, 9]);
+    expect(rows[2]).toEqual(fresh[0]);
+  });
+});
+
+describe("shape", () => {
+  /** The plan of a read, under the settings its function carries. */
+  async function plan(name: "kline_oldest" | "kline_newest"): Promise<string> {
+    const client = await db.pool.connect();
+    try {
+      const { rows: found } = await client.query<{ prosrc: string; proconfig: string[] }>(
+        "SELECT prosrc, proconfig FROM pg_proc WHERE proname = $1",
+        [name],
+      );
+      await client.query("BEGIN");
+      for (const setting of found[0]?.proconfig ?? []) await client.query(`SET LOCAL ${setting.replace("=", " TO ")}`);
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(
+        `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ${found[0]?.prosrc}`,
+        ["live", "SHAPE", "M1", START_S - 86_400, START_S + 86_400, 500],
+      );
+      await client.query("ROLLBACK");
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    } finally {
+      client.release();
+    }
+  }
+
+  it.each([
+    ["no statistics at all", undefined],
+    ["a vacuum that counted pages but looked at no column", "VACUUM kline"],
+    ["fresh statistics", "ANALYZE kline"],
+  ])(
+    "reads a range as one ordered index range scan for each year it touches, stopping at the limit: %s",
+    async (_state, maintain) => {
+      await store.copyKlines(minutes("SHAPE", 12_000, {}, START_S - 600_000));
+      await store.copyKlines(minutes("OTHERS", 12_000));
+      if (maintain !== undefined) await db.pool.query(maintain);
+      for (const name of ["kline_oldest", "kline_newest"] as const) {
+        const text = await plan(name);
+        expect(text).not.toMatch(/Sort|Seq Scan|Bitmap|Merge Append/);
+        expect(text.match(/Index Scan (Backward )?using kline_y\d+_pkey/g)).toHaveLength(2);
+        const touched = [...text.matchAll(/Index Scan.*rows=(\d+)/g)].map((match) => Number(match[1]));
+        expect(touched.reduce((sum, rows) => sum + rows, 0)).toBe(500);
+      }
+    },
+  );
+});

@@ -1,0 +1,216 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
+import type { Tick } from "#lib/domain/tick";
+import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type Stretch, stretchesOf, toKline } from "./kline-rows";
+import type { KlineQuery, KlineStore } from "./ports";
+
+/** Years that may have a partition; a row outside is a mistake, not history. */
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2199;
+/** Times a write that collided with another writer is tried. */
+const WRITE_ATTEMPTS_COUNT = 3;
+/** Unique violation, deadlock: what two writers of the same rows do to each other; the second try sees the first's rows. */
+const COLLISION_CODES = ["23505", "40P01"];
+/** Held while partitions are made, so that two processes do not make the same one. */
+const PARTITION_LOCK = 0x6b6c696e;
+
+const COLUMNS = "ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
+const VALUES = ["open", "high", "low", "close", "tick_volume", "real_volume", "spread"];
+const list = (prefix: string) => VALUES.map((column) => `${prefix}.${column}`).join(", ");
+
+/** Rows that would not change are left alone: a repeated import writes nothing. */
+const LAST_WRITE_WINS = `ON CONFLICT (venue, ticker, timeframe, time)
+  DO UPDATE SET (${VALUES.join(", ")}) = (${list("excluded")})
+  WHERE (${list("kept")}) IS DISTINCT FROM (${list("excluded")})`;
+
+/** Functions of the database, so that their settings hold the planner to the key whatever its statistics say. */
+const READ = {
+  oldest: "SELECT * FROM kline_oldest($1, $2, $3, $4, $5, $6)",
+  newest: "SELECT * FROM kline_newest($1, $2, $3, $4, $5, $6)",
+};
+
+const WRITE = `WITH quotes AS (
+    INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, volume)
+    SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[])
+    ON CONFLICT (venue, ticker) DO UPDATE
+      SET (time_msc, bid, ask, volume) = (excluded.time_msc, excluded.bid, excluded.ask, excluded.volume)
+      WHERE excluded.time_msc >= kept.time_msc
+  )
+  INSERT INTO kline AS kept (venue, ${COLUMNS})
+  SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
+    $9::float8[], $10::float8[], $11::float8[])
+  ${LAST_WRITE_WINS}`;
+
+const ANY_STORED = `SELECT EXISTS (
+    SELECT FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS asked (ticker, timeframe, first, last),
+    LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND kline.timeframe = asked.timeframe
+      AND time BETWEEN asked.first AND asked.last LIMIT 1) AS stored
+  ) AS stored`;
+
+/** A price state to be kept as the newest of its ticker. */
+type LastTick = Pick<Tick, "ticker" | "time_msc" | "bid" | "ask" | "volume">;
+
+/** Stored klines and last price states of one venue, in PostgreSQL. */
+export interface KlineTable extends KlineStore {
+  /** Klines and last ticks in one transaction; the last write of a key wins, a last tick only over older ones. May be repeated. */
+  writeBatch(klines: readonly Kline[], lastTicks: readonly LastTick[]): Promise<void>;
+  writeKlines(klines: readonly Kline[]): Promise<void>;
+  writeLastTicks(ticks: readonly LastTick[]): Promise<void>;
+  /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
+  copyKlines(klines: readonly Kline[]): Promise<void>;
+  /** Puts `klines`, all of this series, in the place of whatever was stored with from <= time < to (Unix seconds), at once. */
+  replaceKlines(ticker: string, timeframe: Timeframe, from: number, to: number, klines: readonly Kline[]): Promise<void>;
+  /** Open times (Unix seconds) of the first and last stored row of a series; null when there is none. */
+  coverage(ticker: string, timeframe: Timeframe): Promise<{ first: number; last: number } | null>;
+  /** Makes the yearly partitions of a stretch (Unix seconds, both included); writes do so by themselves. */
+  ensurePartitions(from: number, to: number): Promise<void>;
+}
+
+async function inTransaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const client = await pool.connect();
+    try {
+      await client.query("BEGIN");
+      await work(client);
+      await client.query("COMMIT");
+      client.release();
+      return;
+    } catch (error) {
+      // Given back broken: whatever state it is in, it does not reach the next user.
+      client.release(true);
+      const { code = "" } = error as { code?: string };
+      if (attempt >= WRITE_ATTEMPTS_COUNT || !COLLISION_CODES.includes(code)) throw error;
+    }
+  }
+}
+
+async function copyInto(client: pg.PoolClient, table: string, venue: Venue, klines: readonly Kline[]): Promise<void> {
+  const sink = client.query(copyFrom(`COPY ${table} (venue, ${COLUMNS}) FROM STDIN (FORMAT binary)`));
+  await pipeline(Readable.from(copyChunks(venue, klines), { objectMode: true }), sink);
+}
+
+/** Straight into the table where nothing is stored yet, else by way of a temporary one. */
+async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly Kline[], stretches: Stretch[]): Promise<void> {
+  const asked = [
+    stretches.map(({ ticker }) => ticker),
+    stretches.map(({ timeframe }) => timeframe),
+    stretches.map(({ first }) => first),
+    stretches.map(({ last }) => last),
+  ];
+  const { rows } = await client.query<{ stored: boolean }>(ANY_STORED, [venue, ...asked]);
+  if (!rows[0]?.stored && stretches.every(({ ascending }) => ascending)) return copyInto(client, "kline", venue, klines);
+  await client.query("CREATE TEMPORARY TABLE incoming (LIKE kline) ON COMMIT DROP");
+  await copyInto(client, "incoming", venue, distinct(klines));
+  await client.query(`INSERT INTO kline AS kept (venue, ${COLUMNS}) SELECT venue, ${COLUMNS} FROM incoming ${LAST_WRITE_WINS}`);
+}
+
+/**
+ * A year's partition. Attaching an empty table leaves readers of the others undisturbed; PARTITION OF would wait for
+ * all of them and hold up the next.
+ */
+async function makePartition(client: pg.PoolClient, year: number): Promise<void> {
+  const name = `kline_y${year}`;
+  const { rows } = await client.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [name]);
+  if (rows[0]?.made) return;
+  const [from, to] = [Date.UTC(year, 0) / 1000, Date.UTC(year + 1, 0) / 1000];
+  await client.query(`CREATE TABLE ${name} (LIKE kline INCLUDING ALL)`);
+  await client.query(`ALTER TABLE kline ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+}
+
+/** The partitions of one process, made when first needed. */
+function createPartitions(pool: pg.Pool): (from: number, to: number) => Promise<void> {
+  const made = new Set<number>();
+  return async (from, to) => {
+    const [first, last] = [new Date(from * 1000).getUTCFullYear(), new Date(to * 1000).getUTCFullYear()];
+    if (!(first >= FIRST_YEAR && last <= LAST_YEAR)) throw new RangeError(`klines from ${first} to ${last} cannot be stored`);
+    const missing = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((year) => !made.has(year));
+    if (missing.length === 0) return;
+    await inTransaction(pool, async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock($1)", [PARTITION_LOCK]);
+      for (const year of missing) await makePartition(client, year);
+    });
+    for (const year of missing) made.add(year);
+  };
+}
+
+async function readKlines(pool: pg.Pool, venue: Venue, query: KlineQuery): Promise<Kline[]> {
+  const { ticker, timeframe, from, to, limit, end } = query;
+  const { rows } = await pool.query<KlineRow>({
+    text: READ[end],
+    values: [venue, ticker, timeframe, from, to, limit],
+    rowMode: "array",
+    types: NUMBERS,
+  });
+  if (end === "newest") rows.reverse();
+  return rows.map((row) => toKline(ticker, timeframe, row));
+}
+
+async function readLastTicks(pool: pg.Pool, venue: Venue, atMs: number): Promise<Map<string, Tick>> {
+  const { rows } = await pool.query<Required<LastTick> & { volume: number | null }>(
+    "SELECT ticker, time_msc::float8 AS time_msc, bid, ask, volume FROM last_quote WHERE venue = $1 AND time_msc <= $2",
+    [venue, Math.floor(atMs)],
+  );
+  return new Map(rows.map(({ volume, ...tick }) => [tick.ticker, volume === null ? tick : { ...tick, volume }]));
+}
+
+/**
+ * The klines of a venue in PostgreSQL; no other file of the running service has SQL about them.
+ * Every call throws pg's own error when the database is away or refuses.
+ */
+export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
+  const ensurePartitions = createPartitions(pool);
+
+  async function ensureFor(stretches: readonly Stretch[]): Promise<void> {
+    if (stretches.length === 0) return;
+    await ensurePartitions(Math.min(...stretches.map(({ first }) => first)), Math.max(...stretches.map(({ last }) => last)));
+  }
+
+  async function writeBatch(klines: readonly Kline[], lastTicks: readonly LastTick[]): Promise<void> {
+    await ensureFor(stretchesOf(klines));
+    const newest = new Map<string, LastTick>();
+    for (const tick of lastTicks) if (tick.time_msc >= (newest.get(tick.ticker)?.time_msc ?? 0)) newest.set(tick.ticker, tick);
+    const ticks = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
+    await pool.query(WRITE, [
+      venue,
+      ...columnsOf(distinct(klines)),
+      ticks.map(({ ticker }) => ticker),
+      ticks.map(({ time_msc }) => time_msc),
+      ticks.map(({ bid }) => bid),
+      ticks.map(({ ask }) => ask),
+      ticks.map(({ volume }) => volume ?? null),
+    ]);
+  }
+
+  return {
+    read: (query) => readKlines(pool, venue, query),
+    lastTicks: (atMs) => readLastTicks(pool, venue, atMs),
+    writeBatch,
+    writeKlines: (klines) => writeBatch(klines, []),
+    writeLastTicks: (ticks) => writeBatch([], ticks),
+    async copyKlines(klines) {
+      const stretches = stretchesOf(klines);
+      if (stretches.length === 0) return;
+      await ensureFor(stretches);
+      await inTransaction(pool, (client) => copyBatch(client, venue, klines, stretches));
+    },
+    async replaceKlines(ticker, timeframe, from, to, klines) {
+      await ensureFor(stretchesOf(klines));
+      await inTransaction(pool, async (client) => {
+        const range = "venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5";
+        await client.query(`DELETE FROM kline WHERE ${range}`, [venue, ticker, timeframe, from, to]);
+        if (klines.length > 0) await copyInto(client, "kline", venue, klines);
+      });
+    },
+    async coverage(ticker, timeframe) {
+      const all = { ticker, timeframe, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 };
+      const [oldest] = await readKlines(pool, venue, { ...all, end: "oldest" });
+      const [newest] = await readKlines(pool, venue, { ...all, end: "newest" });
+      return oldest === undefined || newest === undefined ? null : { first: oldest.time, last: newest.time };
+    },
+    ensurePartitions,
+  };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { wrongArrows } from "./arrows";
+import { HABITS } from "./habits";
+import { parseSource, readSources } from "./sources";
+
+const sources = readSources(process.cwd());
+
+/** All offences of a text as if it stood at `path`. */
+function offences(path: string, text: string): string[] {
+  const source = parseSource(path, text);
+  return [...wrongArrows(source), ...HABITS.flatMap((habit) => habit(source))];
+}
+
+describe("the project", () => {
+  it("has no import against the arrows", () => {
+    const found = sources.flatMap(wrongArrows);
+    expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
+  });
+
+  it("keeps its habits: short files and functions, one reader of the environment, no stray console, no state in modules", () => {
+    const found = sources.flatMap((source) => HABITS.flatMap((habit) => habit(source)));
+    expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
+  });
+
+  it("is all read", () => {
+    const paths = sources.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining(["lib/env.ts", "lib/contract/operations.ts", "app/layout.tsx", "e2e/browser.ts"]),
+    );
+    expect(paths.some((path) => path.startsWith("lib/generated/"))).toBe(false);
+  });
+});
+
+const long = (lines: number) => "x();\n".repeat(lines);
+
+const REFUSED: [why: string, path: string, text: string][] = [
+  ["the contract reaching into the domain", "lib/contract/a.ts", 'import { zone } from "#lib/domain/zone";'],
+  ["a value of the contract in the domain", "lib/domain/a.ts", 'import { Ticker } from "#lib/contract/primitives";'],
+  ["zod in the domain", "lib/domain/a.ts", 'import { z } from "zod";'],
+  ["a built-in module in the domain", "lib/domain/a.ts", 'import { readFileSync } from "node:fs";'],
+  ["market questions reaching into access", "lib/market/a.ts", 'import { verify } from "#lib/access/keys";'],
+  ["lib/http importing React", "lib/http/a.ts", 'import { useState } from "react";'],
+  ["lib/http importing the server", "lib/http/a.ts", 'import { createEngine } from "#server/engine/engine";'],
+  ["docs importing more than the contract", "lib/docs/a.ts", 'import { runtime } from "#lib/runtime";'],
+  ["a page importing the server", "app/page.tsx", 'import { startMarket } from "#server/market";'],
+  ["a component importing the database", "components/a.tsx", 'import { db } from "#lib/db";'],
+  ["an end-to-end test that is no stranger", "e2e/a.spec.ts", 'import { runtime } from "#lib/runtime";'],
+  ["a part of the server touching Next", "server/engine/engine.ts", 'import next from "next";'],
+  ["test support in what runs", "server/market.ts", 'import { ticks } from "#lib/testing/ticks";'],
+  ["a relative path around the table", "lib/domain/a.ts", 'import { db } from "../db";'],
+  ["a dynamic import around the table", "lib/domain/a.ts", 'const db = await import("#lib/db");'],
+  ["an export around the table", "lib/domain/a.ts", 'export { db } from "#lib/db";'],
+  ["a place without a rule", "scripts/a.ts", ""],
+  ["a long file", "lib/market/a.ts", long(251)],
+  ["a long function", "server/a.ts", `function a() {\n${long(69)}}`],
+  ["a long function inside a factory", "server/a.ts", `function a() {\n  function b() {\n${long(69)}  }\n  return { b };\n}`],
+  ["a long callback inside a function", "server/a.ts", `function a() {\n  run(() => {\n${long(68)}  });\n}`],
+  ["the environment read elsewhere", "server/a.ts", "const port = process.env.PORT;"],
+  ["a console outside commands", "server/a.ts", 'console.log("up");'],
+  ["the clock in the domain", "lib/domain/a.ts", "export const now = () => Date.now();"],
+  ["a new Date of now in the domain", "lib/domain/a.ts", "export const now = () => new Date();"],
+  ["chance in the domain", "lib/domain/a.ts", "export const chance = () => Math.random();"],
+  ["let at module level", "lib/market/a.ts", "let cache;"],
+  ["an empty Map at module level", "lib/market/a.ts", "const cache = new Map<string, number>();"],
+  ["a list that is pushed to", "lib/market/a.ts", "const seen = [];\nexport const see = (x) => seen.push(x);"],
+  ["a record that is written to", "lib/market/a.ts", "const seen = {};\nexport const see = (x) => { seen[x] = 1; };"],
+];
+
+const ACCEPTED: [what: string, path: string, text: string][] = [
+  ["a type of the contract in the domain", "lib/domain/a.ts", 'import type { Kline } from "#lib/contract/kline";'],
+  ["numbers of the contract in the domain", "lib/domain/a.ts", 'import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";'],
+  ["inline types alone", "lib/domain/a.ts", 'import { type Kline } from "#lib/contract/kline";'],
+  ["a date of an instant in the domain", "lib/domain/a.ts", "export const day = (ms) => new Date(ms).getUTCDay();"],
+  ["a fixed Map at module level", "lib/market/a.ts", "const DAYS = new Map([[1, 2]]);\nexport const day = (n) => DAYS.get(n);"],
+  ["state inside a function", "lib/market/a.ts", "export function make() {\n  let n = 0;\n  return () => n++;\n}"],
+  ["a function of 70 lines", "server/a.ts", `function a() {\n${long(68)}}`],
+  [
+    "a factory of short functions",
+    "server/a.ts",
+    `function a() {\n  function b() {\n${long(60)}  }\n  return {\n c() {\n${long(60)}}, b };\n}`,
+  ],
+  ["a command that prints", "server/cli/a.ts", 'console.log("done");'],
+  ["a test beside its subject", "lib/domain/a.test.ts", 'import fc from "fast-check";\nimport { db } from "#lib/db";'],
+];
+
+describe("the check refuses", () => {
+  it.each(REFUSED)("%s", (_, path, text) => {
+    expect(offences(path, text)).toHaveLength(1);
+  });
+});
+
+describe("the check accepts", () => {
+  it.each(ACCEPTED)("%s", (_, path, text) => {
+    expect(offences(path, text)).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import type { SourceFile } from "./sources";
+
+/** What the files of a place may import; the first rule whose place fits a path counts. */
+interface ArrowRule {
+  /** A folder ("lib/contract/") or one file without extension ("lib/env"). */
+  readonly place: string;
+  /** Project places, written like `place`; `types:` before one lets only its types in. */
+  readonly project: readonly string[];
+  /** Packages by name; "node:" for every built-in module; "*" for all. */
+  readonly packages: readonly string[];
+}
+
+/** What any part of lib that does something may lean on. */
+const GROUND = ["lib/clock", "lib/fault", "lib/log", "lib/db", "lib/redis", "lib/metrics", "lib/control", "types:lib/env"];
+const MEANING = ["lib/contract/", "lib/domain/"];
+const REACT = ["react", "react-dom", "next"];
+
+/** Who may import whom. Arrows point from what runs to what things mean, never back. */
+export const ARROWS: readonly ArrowRule[] = [
+  { place: "lib/contract/", project: ["lib/contract/"], packages: ["zod"] },
+  { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "types:lib/contract/"], packages: [] },
+  { place: "lib/docs/", project: ["lib/docs/", "lib/contract/"], packages: ["zod", "node:"] },
+  {
+    place: "lib/market/",
+    project: ["lib/market/", ...MEANING, ...GROUND],
+    packages: ["node:", "pg", "pg-copy-streams", "lru-cache", "zod"],
+  },
+  {
+    place: "lib/access/",
+    project: ["lib/access/", ...MEANING, ...GROUND, "lib/generated/"],
+    packages: ["node:", "pg", "lru-cache", "zod", "ipaddr.js", "next-auth"],
+  },
+  {
+    place: "lib/http/",
+    project: ["lib/http/", "lib/market/", "lib/access/", "lib/runtime", ...MEANING, ...GROUND],
+    packages: ["node:", "zod", "lru-cache"],
+  },
+  { place: "lib/testing/", project: ["lib/", "server/", "prisma/"], packages: ["*"] },
+  { place: "lib/env", project: ["lib/contract/"], packages: ["zod", "node:"] },
+  { place: "lib/", project: ["lib/"], packages: ["*"] },
+  { place: "server/cli/", project: ["server/", "lib/", "prisma/", "app/api/v1/"], packages: ["*"] },
+  { place: "server/", project: ["server/", "lib/", "prisma/", "app/api/", "app/metrics/", "app/openapi.json/"], packages: ["*"] },
+  { place: "components/", project: ["components/", "lib/contract/", "lib/docs/samples/"], packages: REACT },
+  { place: "app/", project: ["app/", "components/", "lib/"], packages: REACT },
+  { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },
+  { place: "e2e/", project: ["e2e/", "lib/contract/"], packages: ["*"] },
+];
+
+/** Only what opens the doors of the server touches Next and the route handlers. */
+const DOORS = ["server/http", "server/serve", "server/routes"];
+
+function fits(path: string, place: string): boolean {
+  const stem = path.replace(/\.(ts|tsx|mts)$/, "");
+  return place.endsWith("/") ? stem.startsWith(place) : stem === place;
+}
+
+function mayImportProject(rule: ArrowRule, target: string, typeOnly: boolean): boolean {
+  return rule.project.some((allowed) =>
+    allowed.startsWith("types:") ? typeOnly && fits(target, allowed.slice("types:".length)) : fits(target, allowed),
+  );
+}
+
+function mayImportPackage(rule: ArrowRule, target: string): boolean {
+  const name = target.startsWith("node:") ? "node:" : target;
+  return rule.packages.includes("*") || rule.packages.includes(name);
+}
+
+/** Beyond the table: what only some files of a place may touch. */
+function specialRefusal(source: SourceFile, target: string, internal: boolean): string | undefined {
+  const { path } = source;
+  if (!path.startsWith("lib/testing/") && !path.startsWith("server/cli/") && internal && target.startsWith("lib/testing/"))
+    return "test support does not belong in what runs";
+  const opensDoors = DOORS.some((door) => fits(path, door));
+  if (path.startsWith("server/") && !opensDoors && (target === "next" || (internal && target.startsWith("app/"))))
+    return `only ${DOORS.join(", ")} may`;
+  return undefined;
+}
+
+/** The wrong arrows of one file, a sentence each. Tests beside their subject are free; end-to-end tests are strangers. */
+export function wrongArrows(source: SourceFile): string[] {
+  if (source.isTest && !source.path.startsWith("e2e/")) return [];
+  const rule = ARROWS.find(({ place }) => fits(source.path, place));
+  if (rule === undefined) return [`${source.path}: no rule says what this place may import`];
+  return source.imports.flatMap(({ line, target, internal, typeOnly }) => {
+    const allowed = internal ? mayImportProject(rule, target, typeOnly) : mayImportPackage(rule, target);
+    const why = allowed ? specialRefusal(source, target, internal) : `${rule.place} may not`;
+    return why === undefined ? [] : [`${source.path}:${line}: imports ${target} (${why})`];
+  });
+}

@@ -1,0 +1,114 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { aggregate, foldQuote } from "#lib/domain/kline";
+import { toQuote } from "#lib/domain/quote";
+import type { Tick } from "#lib/domain/tick";
+import { createAlignment, TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
+import { readKlines, readTicks, type Source } from "./shared-data";
+
+/** The clocks that sources align their klines on. */
+export const ALIGNMENTS = {
+  UTC: { zone: "UTC", dayStart: "00:00" },
+  EET: { zone: "Europe/Athens", dayStart: "00:00" },
+} as const;
+
+/** One file built from another, and what comes of it. */
+export interface GoldenCase {
+  readonly from: Source;
+  readonly to: Source;
+  readonly alignment: keyof typeof ALIGNMENTS;
+  /** Stretches [from, to) that the lower file covers, where it has holes. */
+  readonly covered?: readonly (readonly [string, string])[];
+  /** Applied to the rows of both files: what makes them comparable. Undefined drops the row. */
+  readonly read?: (kline: Kline) => Kline | undefined;
+  /** Fully covered klines of the higher file that were compared. */
+  readonly compared: number;
+  /** What is known to differ in this source, and why; everything else is exact. */
+  readonly except?: { readonly why: string; readonly differing?: number; readonly missing?: number; readonly extra?: number };
+}
+
+/** What came of a comparison; a difference names the instant and each column as built and as published. */
+export interface Comparison {
+  readonly compared: number;
+  readonly differing: string[];
+  /** Published, but not built. */
+  readonly missing: string[];
+  /** Built, but not published. */
+  readonly extra: string[];
+  /** Columns compared. */
+  readonly columns: string[];
+}
+
+/** M1 klines of ticks. */
+export function foldTicks(ticks: readonly Tick[], digits: number, alignment: TradingAlignment): Kline[] {
+  const klines: Kline[] = [];
+  let kline: Kline | undefined;
+  for (const tick of ticks) {
+    const time = alignment.openTime("M1", Math.floor(tick.time_msc / 1000));
+    if (kline !== undefined && kline.time !== time) klines.push(kline);
+    kline = foldQuote(kline, toQuote(tick, digits), tick.volume, "M1", time);
+  }
+  if (kline !== undefined) klines.push(kline);
+  return klines;
+}
+
+function isTickFile(source: Source): boolean {
+  return ("shared" in source ? source.shared : source.fixture).includes("_ticks_");
+}
+
+function readLower({ from, read }: GoldenCase, alignment: TradingAlignment) {
+  const keep = (rows: Kline[]) => (read === undefined ? rows : rows.flatMap((row) => read(row) ?? []));
+  if (!isTickFile(from)) {
+    const { rows, columns } = readKlines(from);
+    return { rows: keep(rows), columns };
+  }
+  const { ticks, digits } = readTicks(from);
+  return { rows: keep(foldTicks(ticks, digits, alignment)), columns: new Set(["tick_volume", "real_volume"]) };
+}
+
+const instant = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+/** Builds the klines of a case from its lower file and compares each fully covered one with the published row. */
+export function compare(golden: GoldenCase): Comparison {
+  const alignment = createAlignment(ALIGNMENTS[golden.alignment]);
+  const lower = readLower(golden, alignment);
+  const higher = readKlines(golden.to);
+  const timeframe = higher.rows[0]?.timeframe as Timeframe;
+  const first = lower.rows[0] as Kline;
+  const last = lower.rows.at(-1) as Kline;
+  const covered = golden.covered?.map((stretch) => stretch.map((at) => Date.parse(at) / 1000)) ?? [
+    [first.time, last.time + TIMEFRAME_SECONDS[last.timeframe]],
+  ];
+  const isCovered = ({ time }: Kline) =>
+    covered.some(([from = 0, to = 0]) => time >= from && alignment.nextOpenTime(timeframe, time) <= to);
+
+  const built = new Map(aggregate(lower.rows, timeframe, alignment).map((kline) => [kline.time, kline]));
+  const volumes = (["tick_volume", "real_volume", "spread"] as const).filter(
+    (column) => lower.columns.has(column) && higher.columns.has(column),
+  );
+  const columns = ["open", "high", "low", "close", ...volumes] as const;
+  const published = golden.read === undefined ? higher.rows : higher.rows.flatMap((row) => golden.read?.(row) ?? []);
+  const comparison: Comparison = { compared: 0, differing: [], missing: [], extra: [], columns: [...columns] };
+  let compared = 0;
+  for (const row of published.filter(isCovered)) {
+    const kline = built.get(row.time);
+    if (kline === undefined) {
+      comparison.missing.push(instant(row.time));
+      continue;
+    }
+    compared += 1;
+    const differences = columns.filter((column) => kline[column] !== row[column]);
+    if (differences.length > 0) {
+      const words = differences.map((column) => `${column} ${kline[column]} for ${row[column]}`);
+      comparison.differing.push(`${instant(row.time)} ${words.join(", ")}`);
+    }
+  }
+  const times = new Set(higher.rows.map((row) => row.time));
+  const from = higher.rows[0]?.time ?? 0;
+  const to = higher.rows.at(-1)?.time ?? 0;
+  for (const kline of built.values()) {
+    const within = kline.time >= from && kline.time <= to && isCovered(kline);
+    if (within && !times.has(kline.time)) comparison.extra.push(instant(kline.time));
+  }
+  return { ...comparison, compared };
+}

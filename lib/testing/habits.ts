@@ -1,0 +1,152 @@
+import ts from "typescript";
+import { lineOf, type SourceFile, walk } from "./sources";
+
+const FILE_MAX_LINES = 250;
+const FUNCTION_MAX_LINES = 70;
+
+/** Places where the environment may be read: the one reader, and strangers that start the product from outside. */
+const ENVIRONMENT_READERS = ["lib/env.ts", "lib/testing/", "e2e/"];
+/** Facts about the world are data, and data may be long. */
+const DATA = ["lib/domain/calendars/", "lib/domain/catalogue/"];
+const MUTATING_METHODS = new Set([
+  "set",
+  "add",
+  "push",
+  "delete",
+  "clear",
+  "pop",
+  "shift",
+  "unshift",
+  "splice",
+  "sort",
+  "reverse",
+  "fill",
+]);
+/** Made to change: there is no reason to keep one at module level. */
+const STATEFUL_CLASSES = new Set(["WeakMap", "WeakSet", "LRUCache", "EventEmitter", "AbortController"]);
+
+const within = (source: SourceFile, places: readonly string[]) => places.some((place) => source.path.startsWith(place));
+
+/** A file that has grown past what is read in one go. */
+export function longFile(source: SourceFile): string[] {
+  if (source.isTest || within(source, DATA) || source.lineCount <= FILE_MAX_LINES) return [];
+  return [`${source.path}: ${source.lineCount} lines, at most ${FILE_MAX_LINES}`];
+}
+
+function linesOf(source: SourceFile, node: ts.Node): number {
+  return source.tree.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source.tree, node);
+}
+
+/** Lines of the named functions and methods inside a function, each held to the limit by itself. */
+function innerLines(source: SourceFile, root: ts.Node): number {
+  let lines = 0;
+  ts.forEachChild(root, (child) => {
+    const named = ts.isFunctionDeclaration(child) || ts.isMethodDeclaration(child);
+    lines += named ? linesOf(source, child) : innerLines(source, child);
+  });
+  return lines;
+}
+
+/**
+ * Functions that have grown past one screen. A factory is what a class is elsewhere: the named functions and methods it
+ * holds count for themselves, not for it.
+ */
+export function longFunctions(source: SourceFile): string[] {
+  if (source.isTest) return [];
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return;
+    const lines = linesOf(source, node) - innerLines(source, node);
+    if (lines > FUNCTION_MAX_LINES)
+      found.push(`${source.path}:${lineOf(source.tree, node)}: function of ${lines} lines, at most ${FUNCTION_MAX_LINES}`);
+  });
+  return found;
+}
+
+/** Every `object.name` of a file, as "line", for the names asked for. */
+function accesses(source: SourceFile, object: string, name?: string): number[] {
+  const lines: number[] = [];
+  walk(source.tree, (node) => {
+    if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return;
+    if (node.expression.text === object && (name === undefined || node.name.text === name)) lines.push(lineOf(source.tree, node));
+  });
+  return lines;
+}
+
+/** The environment read anywhere but in its one reader. */
+export function strayEnvironment(source: SourceFile): string[] {
+  if (within(source, ENVIRONMENT_READERS)) return [];
+  return accesses(source, "process", "env").map((line) => `${source.path}:${line}: process.env is read in lib/env alone`);
+}
+
+/** Logging past the log; commands speak to a terminal. */
+export function strayConsole(source: SourceFile): string[] {
+  if (source.isTest || within(source, ["server/cli/", "e2e/"])) return [];
+  return accesses(source, "console").map((line) => `${source.path}:${line}: console is for commands; use the log`);
+}
+
+/** Domain that is not a pure function of its arguments: the clock, chance. */
+export function impureDomain(source: SourceFile): string[] {
+  if (source.isTest || !source.path.startsWith("lib/domain/")) return [];
+  const lines = [
+    ...accesses(source, "Date", "now"),
+    ...accesses(source, "Math", "random"),
+    ...accesses(source, "performance", "now"),
+  ];
+  walk(source.tree, (node) => {
+    if (ts.isNewExpression(node) && node.expression.getText(source.tree) === "Date" && !node.arguments?.length)
+      lines.push(lineOf(source.tree, node));
+  });
+  return lines.map((line) => `${source.path}:${line}: time and chance are arguments in the domain`);
+}
+
+/** The names declared at module level that hold something that could change. */
+function moduleHolders(source: SourceFile, found: string[]): Set<string> {
+  const names = new Set<string>();
+  for (const statement of source.tree.statements) {
+    if (!ts.isVariableStatement(statement)) continue;
+    const line = lineOf(source.tree, statement);
+    if (!(statement.declarationList.flags & ts.NodeFlags.Const)) found.push(`${source.path}:${line}: let at module level`);
+    for (const { name, initializer } of statement.declarationList.declarations) {
+      if (!ts.isIdentifier(name) || initializer === undefined) continue;
+      names.add(name.text);
+      if (!ts.isNewExpression(initializer)) continue;
+      const made = initializer.expression.getText(source.tree);
+      const empty = (made === "Map" || made === "Set") && !initializer.arguments?.length;
+      if (empty || STATEFUL_CLASSES.has(made)) found.push(`${source.path}:${line}: ${name.text} is a ${made} at module level`);
+    }
+  }
+  return names;
+}
+
+/** The identifier a node changes in place: `x.set(…)`, `x.y = …`, `x[y] += …`, `delete x.y`. */
+function changed(node: ts.Node): ts.Expression | undefined {
+  if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
+    return MUTATING_METHODS.has(node.expression.name.text) ? node.expression.expression : undefined;
+  const target =
+    ts.isBinaryExpression(node) &&
+    node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+    node.operatorToken.kind <= ts.SyntaxKind.LastAssignment
+      ? node.left
+      : ts.isDeleteExpression(node)
+        ? node.expression
+        : undefined;
+  if (target === undefined) return undefined;
+  return ts.isPropertyAccessExpression(target) || ts.isElementAccessExpression(target) ? target.expression : undefined;
+}
+
+/** State that a module keeps: it would exist twice in one process, once in the server and once in Next's bundle. */
+export function moduleState(source: SourceFile): string[] {
+  if (source.isTest || !source.path.startsWith("lib/") || source.path.startsWith("lib/testing/")) return [];
+  const found: string[] = [];
+  const names = moduleHolders(source, found);
+  walk(source.tree, (node) => {
+    const target = changed(node);
+    if (target !== undefined && ts.isIdentifier(target) && names.has(target.text))
+      found.push(`${source.path}:${lineOf(source.tree, node)}: changes ${target.text}, which lives at module level`);
+  });
+  return found;
+}
+
+/** Every habit, in the order they are reported. */
+export const HABITS = [longFile, longFunctions, strayEnvironment, strayConsole, impureDomain, moduleState] as const;

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { roundTo } from "#lib/domain/price";
+import type { Tick } from "#lib/domain/tick";
+import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
+
+/** Real recorded market data beside the checkout; absent in a public clone, where its tests are skipped. */
+const SHARED_DATA = path.resolve(process.cwd(), "../shared/data");
+/** A few rows of it whose licence lets them travel with the project. */
+const FIXTURES = path.resolve(process.cwd(), "lib/testing/fixtures");
+
+export const hasSharedData = existsSync(SHARED_DATA);
+/** For test titles: why the tests are skipped where they are. */
+export const SHARED_DATA_NOTICE = hasSharedData ? "" : " (skipped: ../shared/data is absent)";
+
+/** Columns that only some sources have. */
+export type OptionalColumn = "tick_volume" | "real_volume" | "spread";
+
+/** A file of klines; a column the source lacks holds 0 (real_volume: null). */
+export interface SourceKlines {
+  readonly rows: Kline[];
+  readonly digits: number;
+  readonly columns: ReadonlySet<OptionalColumn>;
+}
+
+/** Where a row set lies: a path below the shared data, or a fixture of the project. */
+export type Source = { readonly shared: string } | { readonly fixture: string };
+
+function linesOf(source: Source): { columns: string[]; rows: string[][] } {
+  const file = "shared" in source ? path.join(SHARED_DATA, `${source.shared}.csv.gz`) : path.join(FIXTURES, source.fixture);
+  const bytes = readFileSync(file);
+  const text = file.endsWith(".gz") ? gunzipSync(bytes).toString("utf8") : bytes.toString("utf8");
+  const [header = "", ...lines] = text.trimEnd().split("\n");
+  return { columns: header.split(","), rows: lines.map((line) => line.split(",")) };
+}
+
+/** Decimal places of the longest number in a column. */
+function digitsOf(rows: readonly string[][], column: number): number {
+  return Math.max(...rows.slice(0, 5_000).map((cells) => (cells[column]?.split(".")[1] ?? "").length));
+}
+
+function nameOf(source: Source): string {
+  return path.basename("shared" in source ? source.shared : source.fixture);
+}
+
+/** Reads a tick file (`time_ms,bid,ask,bid_volume,ask_volume`); the bid volume is the real volume. */
+export function readTicks(source: Source): { ticks: Tick[]; digits: number } {
+  const { rows } = linesOf(source);
+  const ticker = (nameOf(source).split("_")[0] ?? "").toUpperCase();
+  const ticks = rows.map(([time, bid, ask, volume]) => ({
+    ticker,
+    time_msc: Number(time),
+    bid: Number(bid),
+    ask: Number(ask),
+    ...(volume ? { volume: Number(volume) } : {}),
+  }));
+  return { ticks, digits: digitsOf(rows, 1) };
+}
+
+/** Reads a kline or quote-bar file: bid prices, spread from points to price units, bid volume as real volume. */
+export function readKlines(source: Source): SourceKlines {
+  const { columns, rows } = linesOf(source);
+  const name = nameOf(source).toUpperCase().split("_");
+  const ticker = name[0] ?? "";
+  const timeframe = TIMEFRAMES_ORDER.find((candidate) => name.includes(candidate)) as Timeframe;
+  const column = (...names: string[]) => columns.findIndex((candidate) => names.includes(candidate));
+  const open = column("open", "bid_open");
+  const tickVolume = column("tick_volume");
+  const realVolume = column("real_volume", "bid_volume");
+  const spread = column("spread");
+  const digits = digitsOf(rows, open);
+  const klines = rows.map((cells): Kline => {
+    const real = cells[realVolume];
+    return {
+      type: "kline",
+      ticker,
+      timeframe,
+      time: Date.parse(cells[0] ?? "") / 1000,
+      open: Number(cells[open]),
+      high: Number(cells[open + 1]),
+      low: Number(cells[open + 2]),
+      close: Number(cells[open + 3]),
+      tick_volume: Number(cells[tickVolume] ?? 0),
+      real_volume: real ? Number(real) : null,
+      spread: roundTo(Number(cells[spread] ?? 0) / 10 ** digits, digits),
+    };
+  });
+  const filled = (index: number) => rows.some((cells) => Boolean(cells[index]));
+  const present: [OptionalColumn, number][] = [
+    ["tick_volume", tickVolume],
+    ["real_volume", realVolume],
+    ["spread", spread],
+  ];
+  return { rows: klines, digits, columns: new Set(present.filter(([, index]) => filled(index)).map(([column]) => column)) };
+}

@@ -1,0 +1,111 @@
+import { readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { bindMigrationAwareSqlAdapterFactory, type SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { MigrationList, SchemaEngine, SchemasContainer } from "@prisma/schema-engine-wasm";
+import * as glue from "@prisma/schema-engine-wasm/schema_engine_bg";
+import pg from "pg";
+
+/**
+ * Prisma's own schema engine as WebAssembly: what `prisma migrate` drives, without the binary it would download.
+ * Its version is pinned to the one the Prisma release of package.json names.
+ */
+
+const FOLDER = path.dirname(fileURLToPath(import.meta.url));
+const SCHEMA_FILE = path.join(FOLDER, "schema.prisma");
+const MIGRATIONS_FOLDER = path.join(FOLDER, "migrations");
+const LOCK_FILE = "migration_lock.toml";
+
+/** Tables that migrations make by hand and schema.prisma does not know. */
+const RAW_TABLES = ["public.kline", "public.last_quote"];
+
+/** Left out of every comparison: the hand-written tables, and whatever partitions `kline` has by now. */
+export const FILTERS = { externalTables: RAW_TABLES, externalEnums: [] };
+
+/** The glue keeps its instance in its own module, so it is made once a process. */
+let instance: Promise<void> | undefined;
+
+async function instantiate(): Promise<void> {
+  const gluePath = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm/schema_engine_bg");
+  const bytes = await readFile(path.join(path.dirname(gluePath), "schema_engine_bg.wasm"));
+  const { instance: made } = await WebAssembly.instantiate(bytes, { "./schema_engine_bg.js": glue as WebAssembly.ModuleImports });
+  const exports = made.exports as WebAssembly.Exports & { __wbindgen_start(): void };
+  (glue as unknown as { __wbg_set_wasm(wasm: WebAssembly.Exports): void }).__wbg_set_wasm(exports);
+  exports.__wbindgen_start();
+}
+
+/** The schema file, as the engine takes it. */
+export async function readSchema(): Promise<SchemasContainer> {
+  return { files: [{ path: SCHEMA_FILE, content: await readFile(SCHEMA_FILE, "utf8") }] };
+}
+
+/** The migrations folder, as the engine takes it; directories in order of their names. */
+export async function readMigrations(): Promise<MigrationList> {
+  const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+  return {
+    baseDir: MIGRATIONS_FOLDER,
+    lockfile: { path: LOCK_FILE, content: await readFile(path.join(MIGRATIONS_FOLDER, LOCK_FILE), "utf8") },
+    shadowDbInitScript: "",
+    migrationDirectories: await Promise.all(
+      names.map(async (name) => ({
+        path: name,
+        migrationFile: {
+          path: "migration.sql",
+          content: { tag: "ok" as const, value: await readFile(path.join(MIGRATIONS_FOLDER, name, "migration.sql"), "utf8") },
+        },
+      })),
+    ),
+  };
+}
+
+/**
+ * The driver as the engine gets it. PrismaPg cuts a script at every semicolon, those of comments and function bodies
+ * included, and runs the pieces one by one. Sent whole it is one implicit transaction, as Prisma's binary sends it: a
+ * migration that fails leaves nothing behind.
+ */
+function wholeScripts(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
+  const factory = new PrismaPg(pool);
+  return {
+    provider: factory.provider,
+    adapterName: factory.adapterName,
+    connectToShadowDb: () => factory.connectToShadowDb(),
+    async connect() {
+      const adapter = await factory.connect();
+      adapter.executeScript = async (script) => {
+        await adapter.executeRaw({ sql: script, args: [], argTypes: [] });
+      };
+      return adapter;
+    },
+  };
+}
+
+/**
+ * Opens the engine on one database for the length of `work`.
+ * @throws Error with the engine's own words (Prisma's P-codes included) when `work` fails there.
+ */
+export async function withEngine<Result>(
+  config: pg.PoolConfig,
+  work: (engine: SchemaEngine) => Promise<Result>,
+): Promise<Result> {
+  instance ??= instantiate();
+  await instance;
+  const { SchemaEngine: Engine } = glue as unknown as { SchemaEngine: typeof SchemaEngine };
+  const { files } = await readSchema();
+  const datamodels = files.map((file): [string, string] => [file.path, file.content]);
+  // The engine leaves its connections open when it is freed: the pool is ours, so that we can end it.
+  const pool = new pg.Pool({ ...config, max: 1 });
+  let engine: SchemaEngine | undefined;
+  try {
+    engine = await Engine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(wholeScripts(pool)));
+    return await work(engine);
+  } finally {
+    engine?.free();
+    await pool.end();
+  }
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from "node:http";
+import ipaddr from "ipaddr.js";
+
+/** Hops of X-Forwarded-For that are looked at; a longer chain is cut on the far side. */
+const FORWARDED_HOPS_MAX_COUNT = 20;
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** An address in its plain form: IPv4 inside IPv6 is shown as IPv4. Undefined when it is none. */
+function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+function parseRange(text: string): Range {
+  if (text.includes("/")) return ipaddr.parseCIDR(text);
+  const address = ipaddr.process(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/**
+ * Makes the reader of client addresses. X-Forwarded-For is believed only from the trusted proxies: the address is the
+ * last one in the chain that is not a proxy itself, so a client cannot choose its own.
+ * @throws Error naming an entry that is neither an address nor a CIDR range.
+ */
+export function createAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  const ranges = trustedProxies.map((entry) => {
+    try {
+      return parseRange(entry);
+    } catch {
+      throw new Error(`TRUSTED_PROXIES: "${entry}" is neither an address nor a CIDR range`);
+    }
+  });
+  const trusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+    ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+
+  return (request) => {
+    const peerText = request.socket.remoteAddress ?? "";
+    if (ranges.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
+    let client = parse(peerText);
+    if (client === undefined) return peerText;
+    const header = request.headers["x-forwarded-for"];
+    const hops = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",").slice(-FORWARDED_HOPS_MAX_COUNT);
+    while (trusted(client) && hops.length > 0) {
+      const hop = parse((hops.pop() ?? "").trim());
+      if (hop === undefined) break;
+      client = hop;
+    }
+    return client.toString();
+  };
+}

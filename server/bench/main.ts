@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { benchImport } from "./import";
+import { benchKlines } from "./klines";
+import { benchQuotes } from "./quotes";
+import type { Row } from "./table";
+import { printTable } from "./table";
+
+/**
+ * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and on what else it
+ * does; requests per CPU-second of the server are what is compared.
+ */
+const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
+  quotes: benchQuotes,
+  klines: benchKlines,
+  import: benchImport,
+};
+
+const { values, positionals } = parseArgs({ options: { seconds: { type: "string", default: "5" } }, allowPositionals: true });
+const chosen = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+const rows: Row[] = [];
+for (const name of chosen) {
+  const bench = BENCHES[name];
+  if (bench === undefined) {
+    process.stderr.write(`unknown bench "${name}"; there are: ${Object.keys(BENCHES).join(", ")}\n`);
+    process.exit(2);
+  }
+  process.stderr.write(`running ${name} …\n`);
+  rows.push(...(await bench(Number(values.seconds))));
+}
+process.stdout.write(
+  `\nNode ${process.version}, ${execFileSync("nproc").toString().trim()} cores, ${new Date().toISOString()}\n`,
+);
+printTable(rows);
+process.exit(0);

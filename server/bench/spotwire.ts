@@ -1,0 +1,15 @@
+import { systemClock } from "#lib/clock";
+import { readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { startService } from "#server/service";
+import { localAddress } from "#server/start-message";
+import { prepareBench } from "./prepare";
+
+/** The service as it is, with a key that no plan limits; `next` as argument sends REST through Next too. */
+
+const env = readEnv();
+const log = createLog(env.LOG_LEVEL);
+const service = await startService({ env, log, clock: systemClock, direct: process.argv[2] !== "next" });
+const { key } = await prepareBench(service.db);
+process.stdout.write(`key ${key}\nlistening on ${localAddress(service.address)}\n`);
+process.on("SIGTERM", () => void service.stop().then(() => process.exit(0)));

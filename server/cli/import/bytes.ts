@@ -1,0 +1,162 @@
+/** Numbers and times read straight from the bytes of a line, without making a string of each. */
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** So many digits are exact in a double; what follows is the noise of binary fractions (1.1338300000000001). */
+const EXACT_DIGITS = 15;
+
+const ZERO = 48;
+const NINE = 57;
+const DOT = 46;
+const MINUS = 45;
+const PLUS = 43;
+const COLON = 58;
+const SPACE = 32;
+const UPPER_Z = 90;
+
+/** 10^0 to 10^22, each exact: a division by one rounds once. */
+const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+const DECIMAL = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/;
+
+function rareNumber(bytes: Buffer, from: number, to: number): number {
+  const text = bytes.latin1Slice(from, to);
+  return DECIMAL.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The decimal number in bytes[from, to), NaN when it is none (an empty stretch, "nan", "0x10", "1,5"). */
+export function numberAt(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  const negative = bytes[at] === MINUS;
+  if (negative) at += 1;
+  let mantissa = 0;
+  let digits = 0;
+  let decimals = -1;
+  let seen = 0;
+  for (; at < to; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte >= ZERO && byte <= NINE) {
+      seen += 1;
+      if (digits >= EXACT_DIGITS) {
+        if (decimals < 0) return rareNumber(bytes, from, to);
+        continue;
+      }
+      mantissa = mantissa * 10 + (byte - ZERO);
+      if (mantissa > 0) digits += 1;
+      if (decimals >= 0) decimals += 1;
+    } else if (byte === DOT && decimals < 0) decimals = 0;
+    else return rareNumber(bytes, from, to);
+  }
+  if (seen === 0) return Number.NaN;
+  const power = POWERS[Math.max(decimals, 0)];
+  if (power === undefined) return rareNumber(bytes, from, to);
+  const value = mantissa / power;
+  return negative ? -value : value;
+}
+
+/** The whole number of `count` digits at `at`, -1 when one of them is no digit. */
+function digitsAt(bytes: Buffer, at: number, count: number): number {
+  let value = 0;
+  for (let index = at; index < at + count; index += 1) {
+    const digit = (bytes[index] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Unix milliseconds of a calendar day at 00:00, NaN when there is no such day. */
+export function dayMs(year: number, month: number, day: number): number {
+  if (month < 1 || month > 12 || day < 1 || year < 1900) return Number.NaN;
+  const at = new Date(Date.UTC(year, month - 1, day));
+  return at.getUTCDate() === day ? at.getTime() : Number.NaN;
+}
+
+/** How a date is written: 20200131, 2020-01-31 (any separator), 31.01.2020 (any separator). */
+export type DateStyle = "compact" | "ymd" | "dmy";
+export const DATE_BYTES: Readonly<Record<DateStyle, number>> = { compact: 8, ymd: 10, dmy: 10 };
+
+/** Reads dates of one style: milliseconds of its midnight as if the clock were UTC, NaN for no date. */
+export function createDateReader(style: DateStyle): (bytes: Buffer, at: number) => number {
+  const [yearAt, monthAt, dayAt] = style === "compact" ? [0, 4, 6] : style === "ymd" ? [0, 5, 8] : [6, 3, 0];
+  // Rows follow each other: nearly all have the date of the row before.
+  let knownKey = -1;
+  let knownMs = Number.NaN;
+  return (bytes, at) => {
+    const year = digitsAt(bytes, at + yearAt, 4);
+    const month = digitsAt(bytes, at + monthAt, 2);
+    const day = digitsAt(bytes, at + dayAt, 2);
+    if (year < 0 || month < 0 || day < 0) return Number.NaN;
+    const key = year * 10_000 + month * 100 + day;
+    if (key !== knownKey) {
+      knownKey = key;
+      knownMs = dayMs(year, month, day);
+    }
+    return knownMs;
+  };
+}
+
+/** Milliseconds of a fraction of a second in bytes[from, to); finer than a millisecond is cut off. */
+function fractionAt(bytes: Buffer, from: number, to: number): number {
+  if (to === from || to - from > 9) return Number.NaN;
+  let value = 0;
+  let weight = 100;
+  for (let at = from; at < to; at += 1) {
+    const digit = (bytes[at] as number) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value += digit * weight;
+    weight = weight >= 10 ? weight / 10 : 0;
+  }
+  return value;
+}
+
+/** Milliseconds since midnight of HH:MM[:SS[.fraction]] or HHMMSS[mmm] filling bytes[from, to), NaN for anything else. */
+export function timeOfDayAt(bytes: Buffer, from: number, to: number): number {
+  const spaced = bytes[from + 2] === COLON;
+  const step = spaced ? 3 : 2;
+  const hours = digitsAt(bytes, from, 2);
+  const minutes = digitsAt(bytes, from + step, 2);
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return Number.NaN;
+  const minuteMs = hours * HOUR_MS + minutes * MINUTE_MS;
+  const secondsAt = from + 2 * step;
+  if (spaced && to === secondsAt - 1) return minuteMs;
+  if (to < secondsAt + 2 || (spaced && bytes[secondsAt - 1] !== COLON)) return Number.NaN;
+  const seconds = digitsAt(bytes, secondsAt, 2);
+  if (seconds < 0 || seconds > 59) return Number.NaN;
+  const wholeMs = minuteMs + seconds * 1000;
+  const rest = secondsAt + 2;
+  if (rest === to) return wholeMs;
+  if (bytes[rest] === DOT) return wholeMs + fractionAt(bytes, rest + 1, to);
+  return spaced || to - rest !== 3 ? Number.NaN : wholeMs + fractionAt(bytes, rest, to);
+}
+
+/**
+ * The offset a time ends with: Z, +01:00, +0100, " GMT+0100".
+ * @returns where the time of day ends and how far its clock is ahead of UTC; null when there is no offset.
+ */
+export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: number; offsetMs: number } | null {
+  if (bytes[to - 1] === UPPER_Z) return { end: to - 1, offsetMs: 0 };
+  for (let at = to - 5; at >= Math.max(from, to - 6); at -= 1) {
+    const sign = bytes[at];
+    if (sign !== PLUS && sign !== MINUS) continue;
+    const hours = digitsAt(bytes, at + 1, 2);
+    const minutes = digitsAt(bytes, to - 2, 2);
+    if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return null;
+    const offsetMs = (hours * HOUR_MS + minutes * MINUTE_MS) * (sign === MINUS ? -1 : 1);
+    const named = bytes.latin1Slice(at - 3, at) === "GMT" ? at - 3 : at;
+    return { end: bytes[named - 1] === SPACE ? named - 1 : named, offsetMs };
+  }
+  return null;
+}
+
+/** Unix times at or past this are milliseconds, before it seconds (5138 and 1973). */
+const SECONDS_END = 100_000_000_000;
+
+/** Unix milliseconds of a Unix time in seconds or milliseconds; a thousandth of one more heals the noise of a fraction. */
+export function epochAt(bytes: Buffer, from: number, to: number): number {
+  const value = numberAt(bytes, from, to);
+  return value < SECONDS_END ? Math.floor(value * 1000 + 0.001) : Math.floor(value);
+}
+
+export { DAY_MS };

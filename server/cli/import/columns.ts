@@ -1,0 +1,149 @@
+import { createDateReader, DATE_BYTES, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
+import type { Layout, Role } from "./layout";
+import type { ReaderSettings, Row } from "./row";
+
+/** Columns of one line that are looked at. */
+const COLUMNS_MAX_COUNT = 64;
+/** So much of a bad value is repeated in its report. */
+const SHOWN_MAX_CHARACTERS = 40;
+
+const SPACE = 32;
+const QUOTE = 34;
+const LETTER_T = 84;
+
+/** The columns of one line, by offsets into its bytes; one of these serves all lines. */
+export interface Cells {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  count: number;
+}
+
+export function emptyCells(): Cells {
+  return { from: new Int32Array(COLUMNS_MAX_COUNT), to: new Int32Array(COLUMNS_MAX_COUNT), count: 0 };
+}
+
+/** Finds the columns of bytes[from, to); blanks and quotation marks around a value are left out. */
+export function cutCells(cells: Cells, bytes: Buffer, from: number, to: number, separator: number): void {
+  let start = from;
+  let count = 0;
+  for (let at = from; at <= to && count < COLUMNS_MAX_COUNT; at += 1) {
+    if (at < to && bytes[at] !== separator) continue;
+    let end = at;
+    while (start < end && (bytes[start] === SPACE || bytes[start] === QUOTE)) start += 1;
+    while (end > start && (bytes[end - 1] === SPACE || bytes[end - 1] === QUOTE)) end -= 1;
+    cells.from[count] = start;
+    cells.to[count] = end;
+    count += 1;
+    start = at + 1;
+  }
+  cells.count = count;
+}
+
+export function isEmpty(cells: Cells, index: number): boolean {
+  return index >= cells.count || cells.from[index] === cells.to[index];
+}
+
+function numberIn(bytes: Buffer, cells: Cells, index: number): number {
+  return index >= cells.count ? Number.NaN : numberAt(bytes, cells.from[index] as number, cells.to[index] as number);
+}
+
+/** A value as a report shows it. */
+export function shown(bytes: Buffer, cells: Cells, index: number): string {
+  return bytes.toString("utf8", cells.from[index], cells.to[index]).slice(0, SHOWN_MAX_CHARACTERS);
+}
+
+/** Reads the time of a row: milliseconds on the clock of the file (UTC where it is zoned), NaN when there is none. */
+export function createTimeReader(layout: Layout): (bytes: Buffer, cells: Cells) => number {
+  const index = (role: Role) => layout.roles.indexOf(role);
+  const epoch = index("epoch");
+  if (epoch >= 0) return (bytes, { from, to }) => epochAt(bytes, from[epoch] as number, to[epoch] as number);
+
+  const dateBytes = DATE_BYTES[layout.dateStyle];
+  const readDate = createDateReader(layout.dateStyle);
+  const [date, timeOfDay, dateTime] = [index("date"), index("timeOfDay"), index("dateTime")];
+  if (dateTime < 0) {
+    return (bytes, { from, to }) => {
+      if ((to[date] as number) - (from[date] as number) !== dateBytes) return Number.NaN;
+      const midnight = readDate(bytes, from[date] as number);
+      return timeOfDay < 0 ? midnight : midnight + timeOfDayAt(bytes, from[timeOfDay] as number, to[timeOfDay] as number);
+    };
+  }
+  return (bytes, cells) => {
+    const from = cells.from[dateTime] as number;
+    const suffix = layout.zoned ? offsetSuffix(bytes, from, cells.to[dateTime] as number) : null;
+    if (layout.zoned && suffix === null) return Number.NaN;
+    const end = suffix?.end ?? (cells.to[dateTime] as number);
+    const midnight = readDate(bytes, from) - (suffix?.offsetMs ?? 0);
+    const gap = from + dateBytes;
+    if (end === gap) return midnight;
+    return bytes[gap] === SPACE || bytes[gap] === LETTER_T ? midnight + timeOfDayAt(bytes, gap + 1, end) : Number.NaN;
+  };
+}
+
+/** Puts some columns of a line into the row; the reason why it cannot, else null. */
+export type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
+
+type Target = Exclude<keyof Row, "timeMs">;
+const PRICES = ["bid", "ask", "open", "high", "low", "close"] as const satisfies readonly (Role & Target)[];
+const QUANTITIES = ["volume", "tickVolume", "realVolume"] as const satisfies readonly (Role & Target)[];
+
+/** The columns of these roles, by index. */
+export function columnsOf<R extends Role>(layout: Layout, roles: readonly R[]): { index: number; role: R }[] {
+  return roles.flatMap((role) => {
+    const index = layout.roles.indexOf(role);
+    return index < 0 ? [] : [{ index, role }];
+  });
+}
+
+/** Prices above 0, in price units; an empty one is refused, or left as the row has it where the layout carries prices. */
+export function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
+  const columns = columnsOf(layout, PRICES);
+  const power = Number(`1e${pointDigits ?? 0}`);
+  return (bytes, cells, row) => {
+    for (const { index, role } of columns) {
+      if (isEmpty(cells, index)) {
+        if (layout.carriesPrices) continue;
+        return `${role} is empty`;
+      }
+      const value = numberIn(bytes, cells, index) / power;
+      if (!(value > 0 && value < Number.POSITIVE_INFINITY)) return `${role} is not a price: ${shown(bytes, cells, index)}`;
+      row[role] = value;
+    }
+    return null;
+  };
+}
+
+/** Volumes of at least 0; NaN where one is empty. */
+export function quantityFiller(layout: Layout): Filler {
+  const columns = columnsOf(layout, QUANTITIES);
+  return (bytes, cells, row) => {
+    for (const { index, role } of columns) {
+      row[role] = numberIn(bytes, cells, index);
+      if (!isEmpty(cells, index) && !(row[role] >= 0)) return `${role} is not a volume: ${shown(bytes, cells, index)}`;
+    }
+    return null;
+  };
+}
+
+/**
+ * The spread in price units: of its own column, or of quote klines the smaller one of their first and last quote. High
+ * and low of bid and ask need not be of one quote, so those two are the only pairs there are.
+ */
+export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSettings): Filler {
+  const [own, askOpen, askClose] = [layout.roles.indexOf("spread"), layout.roles.indexOf("askOpen"), layout.roles.indexOf("askClose")];
+  if (own >= 0) {
+    const power = Number(`1e${spreadDigits ?? 0}`);
+    return (bytes, cells, row) => {
+      row.spread = numberIn(bytes, cells, own) / power;
+      return isEmpty(cells, own) || row.spread >= 0 ? null : `spread is not a number of at least 0: ${shown(bytes, cells, own)}`;
+    };
+  }
+  if (askOpen < 0 || askClose < 0) return () => null;
+  const power = Number(`1e${pointDigits ?? 0}`);
+  return (bytes, cells, row) => {
+    const first = numberIn(bytes, cells, askOpen) / power - row.open;
+    const last = numberIn(bytes, cells, askClose) / power - row.close;
+    row.spread = Math.max(0, Math.min(first, last));
+    return Number.isNaN(row.spread) ? "ask_open or ask_close is not a price" : null;
+  };
+}

@@ -1,0 +1,48 @@
+import { cutCells, columnsOf, createTimeReader, emptyCells, isEmpty, priceFiller, quantityFiller, shown, spreadFiller } from "./columns";
+import type { Layout, Role } from "./layout";
+import { createLineCutter } from "./lines";
+import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
+
+/** Columns that a row may leave out at its end. */
+const OPTIONAL: readonly (Role | null)[] = [null, "volume", "tickVolume", "realVolume", "spread"];
+
+/** Reads rows of a delimited text file. A malformed row is reported and left out; the rows around it are read. */
+export function createDelimitedReader(layout: Layout, settings: ReaderSettings, sink: RowSink): RowReader {
+  const cells = emptyCells();
+  const row = emptyRow();
+  const separator = layout.separator.charCodeAt(0);
+  const readTime = createTimeReader(layout);
+  const [fillPrices, fillQuantities, fillSpread] = [priceFiller(layout, settings), quantityFiller(layout), spreadFiller(layout, settings)];
+  const quote = columnsOf(layout, ["bid", "ask"]);
+  const symbol = layout.roles.indexOf("symbol");
+  const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
+  let firstSymbol: string | undefined;
+
+  function otherSymbol(bytes: Buffer): string | null {
+    if (symbol < 0) return null;
+    const text = shown(bytes, cells, symbol);
+    firstSymbol ??= text;
+    return text === firstSymbol ? null : `${text} in a file of ${firstSymbol}`;
+  }
+
+  /** A trade or a volume: where prices are carried, a row that names neither bid nor ask, or comes before both were named. */
+  function saysNoQuote(): boolean {
+    if (!layout.carriesPrices) return false;
+    return quote.every(({ index }) => isEmpty(cells, index)) || Number.isNaN(row.bid) || Number.isNaN(row.ask);
+  }
+
+  function onLine(bytes: Buffer, from: number, to: number, line: number): void {
+    if (line <= layout.headerLines) return;
+    cutCells(cells, bytes, from, to, separator);
+    if (cells.count < needed) return sink.malformed(line, `${cells.count} columns where at least ${needed} are needed`);
+    const timeMs = readTime(bytes, cells);
+    if (Number.isNaN(timeMs)) return sink.malformed(line, "no time can be read");
+    const reason = otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row);
+    if (reason !== null) return sink.malformed(line, reason);
+    if (saysNoQuote()) return sink.withoutQuote(line);
+    row.timeMs = layout.zoned ? timeMs : settings.toUtcMs(timeMs);
+    sink.row(row, line);
+  }
+
+  return createLineCutter(onLine);
+}

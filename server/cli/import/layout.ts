@@ -1,0 +1,93 @@
+import type { DateStyle } from "./bytes";
+import type { RowKind } from "./row";
+
+/** What a column of a delimited file holds. Anything without a role is read past. */
+export type Role =
+  | "date"
+  /** Time of day, beside a date column. */
+  | "timeOfDay"
+  /** Date and time of day in one column, a blank or T between them. */
+  | "dateTime"
+  /** Unix seconds or milliseconds, told apart by their size. */
+  | "epoch"
+  | "symbol"
+  | "bid"
+  | "ask"
+  | "volume"
+  | "open"
+  | "high"
+  | "low"
+  | "close"
+  | "askOpen"
+  | "askClose"
+  | "tickVolume"
+  | "realVolume"
+  | "spread";
+
+/** How the rows of a delimited text file are laid out: all that the reader needs to know about a format. */
+export interface Layout {
+  readonly kind: RowKind;
+  /** One ASCII character. */
+  readonly separator: string;
+  /** Lines before the first row. */
+  readonly headerLines: 0 | 1;
+  /** The role of each column, left to right. */
+  readonly roles: readonly (Role | null)[];
+  readonly dateStyle: DateStyle;
+  /** True when every time says its own offset (Z, +01:00, GMT+0100). */
+  readonly zoned: boolean;
+  /** True where an empty price means "as in the row before". */
+  readonly carriesPrices: boolean;
+}
+
+/** Column names as files write them, without <>, blanks, case and underscores. */
+const NAMES: Readonly<Record<string, Role>> = {
+  date: "date",
+  datetime: "dateTime",
+  gmttime: "dateTime",
+  utctime: "dateTime",
+  localtime: "dateTime",
+  timemsc: "epoch",
+  timems: "epoch",
+  bid: "bid",
+  bidprice: "bid",
+  ask: "ask",
+  askprice: "ask",
+  volume: "volume",
+  bidvolume: "volume",
+  open: "open",
+  high: "high",
+  low: "low",
+  close: "close",
+  bidopen: "open",
+  bidhigh: "high",
+  bidlow: "low",
+  bidclose: "close",
+  askopen: "askOpen",
+  askclose: "askClose",
+  tickvol: "tickVolume",
+  tickvolume: "tickVolume",
+  vol: "realVolume",
+  realvolume: "realVolume",
+  spread: "spread",
+  symbol: "symbol",
+  ticker: "symbol",
+};
+
+/** A column name as NAMES has it. */
+export function plainName(name: string): string {
+  return name.toLowerCase().replace(/[<>"\s_]/g, "");
+}
+
+/** The roles of a header line; names in `own` (as plainName gives them) win over the common ones. */
+export function rolesOf(header: readonly string[], own: Readonly<Record<string, Role | null>> = {}): (Role | null)[] {
+  const taken = new Set<Role>();
+  return header.map((cell) => {
+    const name = plainName(cell);
+    const role = Object.hasOwn(own, name) ? own[name] : Object.hasOwn(NAMES, name) ? NAMES[name] : null;
+    // The first of two columns with one role counts.
+    if (role === null || role === undefined || taken.has(role)) return null;
+    taken.add(role);
+    return role;
+  });
+}

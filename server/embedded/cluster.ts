@@ -1,0 +1,148 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "#lib/log";
+import type { Binaries } from "./binaries";
+import { processStart } from "./lock";
+import type { Runner } from "./runner";
+
+/** An orphan whose watchdog is stopping it gets this long before it is told to stop once more. */
+const ORPHAN_LEAVES_MS = 3_000;
+/** A fast shutdown writes a checkpoint; on a slow disk that takes a while. */
+const ORPHAN_STOPS_MS = 60_000;
+const POLL_MS = 50;
+
+export const SUPERUSER = "spotwire";
+
+/** Files of one data directory. */
+export interface Paths {
+  readonly dataDir: string;
+  /** PostgreSQL's own directory. */
+  readonly cluster: string;
+  readonly password: string;
+  readonly lock: string;
+  /** How a second process of the same owner reaches the running database. */
+  readonly connection: string;
+  readonly log: string;
+}
+
+export function pathsOf(dataDir: string): Paths {
+  const at = (name: string) => path.join(dataDir, name);
+  return {
+    dataDir,
+    cluster: at("postgres"),
+    password: at("postgres.password"),
+    lock: at("postgres.lock"),
+    connection: at("postgres.json"),
+    log: at("postgres.log"),
+  };
+}
+
+async function runInitdb(paths: Paths, runner: Runner, initdb: string, fresh: string, password: string): Promise<void> {
+  const passwordFile = `${fresh}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await runner.own(passwordFile);
+  const { file, args, options } = runner.command(initdb, [
+    `--pgdata=${fresh}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+  ]);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const child = spawn(file, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
+      let words = "";
+      child.stderr?.on("data", (chunk) => {
+        words += chunk;
+      });
+      child.on("error", reject);
+      child.on("close", (code) =>
+        code === 0
+          ? resolve()
+          : reject(
+              new Error(
+                `The embedded PostgreSQL could not be set up in ${paths.dataDir}: ${words.trim() || `initdb ended with ${code}`}`,
+              ),
+            ),
+      );
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+/**
+ * Makes the cluster unless it is there, and gives its password. It is made under another name and renamed when it is
+ * complete, so an interrupted first start leaves nothing half-made.
+ * @throws Error when the cluster was made by another major version, or its password file is gone.
+ */
+export async function ensureCluster(paths: Paths, runner: Runner, binaries: Binaries): Promise<string> {
+  const made = await readFile(path.join(paths.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
+  const kept = await readFile(paths.password, "utf8").catch(() => undefined);
+  if (made !== undefined) {
+    const major = runner.version.split(".")[0];
+    if (made.trim() !== major)
+      throw new Error(
+        `The data in ${paths.cluster} was made by PostgreSQL ${made.trim()}, this release brings ${major}. Dump it with the release that made it and restore it into an empty DATA_DIR.`,
+      );
+    if (kept === undefined) throw new Error(`The password of the embedded PostgreSQL is gone or unreadable: ${paths.password}.`);
+    return kept;
+  }
+  const password = randomBytes(24).toString("base64url");
+  const fresh = `${paths.cluster}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { mode: 0o700 });
+  await runner.own(fresh);
+  await runInitdb(paths, runner, binaries.initdb, fresh, password);
+  await writeFile(paths.password, password, { mode: 0o600 });
+  await rename(fresh, paths.cluster);
+  return password;
+}
+
+/** What PostgreSQL writes about itself into its directory. */
+export async function readPostmaster(paths: Paths): Promise<{ pid: number; ready: boolean } | undefined> {
+  const text = await readFile(path.join(paths.cluster, "postmaster.pid"), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const lines = text.split("\n");
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
+}
+
+/** True when the process is a PostgreSQL that works in this directory, not a stranger who got its number later. */
+async function worksIn(pid: number, cluster: string): Promise<boolean> {
+  if ((await processStart(pid)) === null) return false;
+  if (!existsSync("/proc/self/cwd")) return true;
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => "")) === cluster;
+}
+
+async function gone(pid: number, cluster: string, withinMs: number): Promise<boolean> {
+  const attempts = Math.ceil(withinMs / POLL_MS);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (!(await worksIn(pid, cluster))) return true;
+    await delay(POLL_MS);
+  }
+  return false;
+}
+
+/**
+ * Ends a PostgreSQL that a killed process of ours left behind in this directory; call it only with the lock held.
+ * A mark left by a crash of the whole machine, whose number another process has now, is removed: PostgreSQL itself
+ * would take that process for a running server.
+ */
+export async function clearRemains(paths: Paths, log: Logger): Promise<void> {
+  const left = await readPostmaster(paths);
+  if (left === undefined || !Number.isInteger(left.pid)) return;
+  if (!(await worksIn(left.pid, paths.cluster))) {
+    await rm(path.join(paths.cluster, "postmaster.pid"), { force: true });
+    return;
+  }
+  log.info({ pid: left.pid }, "stopping the database an earlier process left running");
+  if (await gone(left.pid, paths.cluster, ORPHAN_LEAVES_MS)) return;
+  process.kill(left.pid, "SIGINT");
+  if (await gone(left.pid, paths.cluster, ORPHAN_STOPS_MS)) return;
+  throw new Error(`A PostgreSQL that an earlier process left running in ${paths.cluster} (process ${left.pid}) does not stop.`);
+}

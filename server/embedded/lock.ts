@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Times a lock left by a dead process is cleared before giving up; more means several processes fight for it. */
+const TAKEOVER_ATTEMPTS_COUNT = 5;
+
+/** The process that holds a directory. `startedAt` tells it from a later process with the same number. */
+export interface Holder {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** A held lock. */
+export interface Lock {
+  /** Gives the directory free; harmless when repeated. */
+  release(): Promise<void>;
+}
+
+/** When a process began, in the system's own terms; null when there is no such process. */
+export async function processStart(pid: number): Promise<string | null> {
+  if (existsSync("/proc/self/stat")) {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+    if (stat === null) return null;
+    // The name in parentheses may hold blanks: count the fields after it. State is the 3rd, the start the 22nd.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? null : (fields[19] ?? null);
+  }
+  const { stdout } = await run("ps", ["-o", "lstart=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
+  return stdout.trim() === "" ? null : stdout.trim();
+}
+
+async function readHolder(file: string): Promise<Holder | null> {
+  try {
+    const { pid, startedAt } = JSON.parse(await readFile(file, "utf8")) as Holder;
+    return { pid, startedAt };
+  } catch {
+    return null;
+  }
+}
+
+/** The living holder of a lock file, or null when it is free or its holder is dead. */
+export async function lockHolder(file: string): Promise<Holder | null> {
+  const holder = await readHolder(file);
+  return holder !== null && (await processStart(holder.pid)) === holder.startedAt ? holder : null;
+}
+
+/** Moves away a dead process's lock; puts it back when a living one slipped in between the look and the move. */
+async function clearDead(file: string, own: string): Promise<void> {
+  const aside = `${own}.dead`;
+  await rename(file, aside).catch(() => undefined);
+  if ((await lockHolder(aside)) !== null) await link(aside, file).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+/**
+ * Takes the lock file for this process, or tells who has it. The file appears complete or not at all (a hard link),
+ * and one that a dead process left behind counts as free.
+ */
+export async function takeLock(file: string): Promise<{ lock: Lock } | { holder: Holder }> {
+  const startedAt = (await processStart(process.pid)) ?? "";
+  const own = `${file}.${process.pid}`;
+  await writeFile(own, JSON.stringify({ pid: process.pid, startedAt } satisfies Holder), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < TAKEOVER_ATTEMPTS_COUNT; attempt += 1) {
+      try {
+        await link(own, file);
+        return { lock: { release: () => rm(file, { force: true }) } };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+      const holder = await lockHolder(file);
+      if (holder !== null) return { holder };
+      await clearDead(file, own);
+    }
+    throw new Error(`The lock ${file} could not be taken: several processes are after it. Start one of them.`);
+  } finally {
+    await rm(own, { force: true });
+  }
+}

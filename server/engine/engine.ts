@@ -1,0 +1,166 @@
+import type { TickRejection } from "#lib/contract/ingest";
+import type { Kline } from "#lib/contract/kline";
+import type { Quote } from "#lib/contract/quote";
+import type { Listing } from "#lib/domain/instrument";
+import { CLOSE_DELAY_MS, foldQuote } from "#lib/domain/kline";
+import { toQuote } from "#lib/domain/quote";
+import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
+import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/domain/tick";
+import type { TradingAlignment } from "#lib/domain/timeframe";
+import type { MarketEvent } from "./event";
+
+/** What a ticker goes on from after a restart. */
+export interface RestoredTicker {
+  readonly ticker: string;
+  /** Undefined where only klines are known (imported history). */
+  readonly lastTick: Tick | undefined;
+  /** Klines whose clock has not closed them yet, one a timeframe at the most. */
+  readonly openKlines: readonly Kline[];
+  readonly day: DayState | undefined;
+}
+
+/**
+ * The only writer of a venue's market truth. Synchronous and deterministic: the same ticks and instants give the same
+ * events. Instants are Unix milliseconds.
+ */
+export interface Engine {
+  /** Why a tick may not enter now, null when it may. */
+  judge(tick: Tick, nowMs: number): TickRejection | null;
+  /** Takes a tick that was judged well: its quote, its snapshot and the klines it changed. */
+  ingest(tick: Tick): MarketEvent[];
+  /** Closes the klines whose clock has run out, each once. */
+  advance(nowMs: number): MarketEvent[];
+  /** Continues a ticker from what was stored; gives the events that show its state. */
+  restore(restored: RestoredTicker): MarketEvent[];
+}
+
+/** The kline of one timeframe that is being folded, and the end of its interval in Unix seconds. */
+interface Series {
+  readonly timeframe: Kline["timeframe"];
+  kline: Kline | undefined;
+  endS: number;
+}
+
+interface TickerState {
+  readonly listing: Listing;
+  readonly recent: RecentTicks;
+  readonly series: readonly Series[];
+  /** Klines that were followed by a newer one before their clock ran out, with that instant; at most one a timeframe. */
+  waiting: { kline: Kline; closesAtMs: number }[];
+  /** No kline of the ticker closes before this instant. */
+  nextCloseMs: number;
+  day: DayState | undefined;
+}
+
+interface EngineOptions {
+  /** The listing of a ticker that is not retired. */
+  listingOf: (ticker: string) => Listing | undefined;
+  alignment: TradingAlignment;
+}
+
+/** Makes an engine without any state; restore what is stored before the first tick. */
+export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
+  const states = new Map<string, TickerState>();
+
+  /** The state of a listed ticker; a listing that was edited starts its series anew with the same klines. */
+  function stateOf(ticker: string): TickerState | undefined {
+    const listing = listingOf(ticker);
+    const known = states.get(ticker);
+    if (listing === undefined || known?.listing === listing) return listing && known;
+    const klines = new Map(known?.series.map((series) => [series.timeframe, series]));
+    const state: TickerState = {
+      listing,
+      recent: known?.recent ?? createRecentTicks(),
+      series: listing.timeframes.map((timeframe) => klines.get(timeframe) ?? { timeframe, kline: undefined, endS: 0 }),
+      waiting: known?.waiting ?? [],
+      nextCloseMs: known?.nextCloseMs ?? Number.POSITIVE_INFINITY,
+      day: known?.day,
+    };
+    states.set(ticker, state);
+    return state;
+  }
+
+  function closesAtMs(series: Series): number {
+    return series.endS * 1000 + CLOSE_DELAY_MS;
+  }
+
+  function foldSeries(state: TickerState, series: Series, quote: Quote, volume: number | undefined): MarketEvent {
+    const atS = Math.floor(quote.time_msc / 1000);
+    let time = series.kline?.time ?? 0;
+    if (atS >= series.endS) {
+      if (series.kline !== undefined) state.waiting.push({ kline: series.kline, closesAtMs: closesAtMs(series) });
+      time = alignment.openTime(series.timeframe, atS);
+      series.endS = alignment.nextOpenTime(series.timeframe, atS);
+      state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
+    }
+    series.kline = foldQuote(series.kline, quote, volume, series.timeframe, time);
+    return { type: "kline", record: series.kline, closed: false };
+  }
+
+  function closeDue(state: TickerState, nowMs: number): MarketEvent[] {
+    const events: MarketEvent[] = [];
+    for (const { kline, closesAtMs: due } of state.waiting)
+      if (due <= nowMs) events.push({ type: "kline", record: kline, closed: true });
+    state.waiting = state.waiting.filter(({ closesAtMs: due }) => due > nowMs);
+    for (const series of state.series) {
+      if (series.kline === undefined || closesAtMs(series) > nowMs) continue;
+      events.push({ type: "kline", record: series.kline, closed: true });
+      series.kline = undefined;
+      series.endS = 0;
+    }
+    state.nextCloseMs = Math.min(
+      ...state.waiting.map((entry) => entry.closesAtMs),
+      ...state.series.filter((series) => series.kline !== undefined).map(closesAtMs),
+    );
+    return events;
+  }
+
+  return {
+    judge(tick, nowMs) {
+      const state = stateOf(tick.ticker);
+      return state === undefined ? "unknown_ticker" : judgeTick(state.recent, tick, nowMs);
+    },
+
+    ingest(tick) {
+      const state = stateOf(tick.ticker);
+      if (state === undefined) return [];
+      const quote = toQuote(tick, state.listing.digits);
+      state.recent.add(tick);
+      state.day = foldDay(state.day, quote, alignment);
+      const events: MarketEvent[] = [
+        { type: "quote", record: quote },
+        { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },
+      ];
+      for (const series of state.series) events.push(foldSeries(state, series, quote, tick.volume));
+      return events;
+    },
+
+    advance(nowMs) {
+      const events: MarketEvent[] = [];
+      for (const state of states.values()) if (state.nextCloseMs <= nowMs) events.push(...closeDue(state, nowMs));
+      return events;
+    },
+
+    restore({ ticker, lastTick, openKlines, day }) {
+      const state = stateOf(ticker);
+      if (state === undefined) return [];
+      state.day ??= day;
+      for (const kline of openKlines) {
+        const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
+        if (series === undefined) continue;
+        series.kline = kline;
+        series.endS = alignment.nextOpenTime(kline.timeframe, kline.time);
+        state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
+      }
+      const events = openKlines.map((record): MarketEvent => ({ type: "kline", record, closed: false }));
+      if (lastTick === undefined) return events;
+      const quote = toQuote(lastTick, state.listing.digits);
+      state.recent.add(lastTick);
+      events.push(
+        { type: "quote", record: quote },
+        { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },
+      );
+      return events;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Listing } from "#lib/domain/instrument";
+import { aggregate, isClosed } from "#lib/domain/kline";
+import { hydrateDay } from "#lib/domain/snapshot";
+import type { Tick } from "#lib/domain/tick";
+import { TIMEFRAMES_ORDER, type TradingAlignment } from "#lib/domain/timeframe";
+import type { KlineStore, MarketView } from "#lib/market/ports";
+import type { RestoredTicker } from "./engine";
+
+/** Tickers that are read from the store at once. */
+const PARALLEL_READS_COUNT = 8;
+/** More rows than two trading days of minutes, or two months and a week of days, can hold. */
+const READ_MAX_ROWS = 5_000;
+
+interface HydrateOptions {
+  store: KlineStore;
+  view: MarketView;
+  alignment: TradingAlignment;
+  /** The instant to go on from, Unix milliseconds. */
+  nowMs: number;
+  /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
+  repair: boolean;
+  /** Called without a pause after the view was read, so that no tick can come in between. */
+  restore: (restored: RestoredTicker) => void;
+}
+
+/**
+ * Restores every listing of a venue, several at a time; tickers without any history are left out.
+ * Resolves to closed klines that a crash kept from being written.
+ */
+export async function hydrateAll(listings: readonly Listing[], options: HydrateOptions): Promise<Kline[]> {
+  const ticks = await options.store.lastTicks(options.nowMs);
+  const queue = [...listings];
+  const missed: Kline[] = [];
+  async function work(): Promise<void> {
+    for (let listing = queue.shift(); listing !== undefined; listing = queue.shift()) {
+      missed.push(...(await hydrateTicker(listing, ticks.get(listing.ticker), options)));
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_READS_COUNT }, work));
+  return missed;
+}
+
+/**
+ * The open klines of a ticker, recomputed from its M1 rows: up to D1 from the minutes, W1 and MN1 from the days. Rows the
+ * view holds win over stored ones, and they are read last, so that ticks which came meanwhile are not lost.
+ * Higher timeframes that closed around a crash are rebuilt too: only the interval of the last stored minute and the one
+ * before it can have been missed.
+ */
+export async function hydrateTicker(
+  listing: Listing,
+  lastTick: Tick | undefined,
+  { store, view, alignment, nowMs, repair, restore }: HydrateOptions,
+): Promise<Kline[]> {
+  const { ticker } = listing;
+  const to = Math.floor(nowMs / 1000) + 1;
+  const read = (timeframe: Timeframe, from: number, limit = READ_MAX_ROWS) =>
+    store.read({ ticker, timeframe, from, to, limit, end: "newest" });
+  const [newest] = await read("M1", 0, 1);
+  if (newest === undefined && lastTick === undefined) return [];
+  const anchor = newest?.time ?? Math.floor((lastTick?.time_msc ?? nowMs) / 1000);
+  const before = (timeframe: Timeframe) => {
+    const open = alignment.openTime(timeframe, anchor);
+    return repair ? alignment.openTime(timeframe, open - 1) : open;
+  };
+  const [minutes, days] = await Promise.all([read("M1", before("D1")), read("D1", before("MN1"))]);
+
+  const rows: Partial<Record<Timeframe, Kline[]>> = { M1: overlay(minutes, view.recentKlines(ticker, "M1")) };
+  for (const timeframe of TIMEFRAMES_ORDER.slice(1, -2)) rows[timeframe] = aggregate(rows.M1 ?? [], timeframe, alignment);
+  const allDays = overlay(days, rows.D1 ?? []);
+  rows.W1 = aggregate(allDays, "W1", alignment);
+  rows.MN1 = aggregate(allDays, "MN1", alignment);
+
+  const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
+  const closed = (kline: Kline) => isClosed(kline, nowMs, alignment);
+  const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter((kline) => !closed(kline));
+  restore({ ticker, lastTick, openKlines: open, day: hydrateDay(allDays.slice(-2), alignment) });
+  return repair ? offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed)) : [];
+}
+
+/** The last two rows of a timeframe that the rows read cover from their start. */
+function lastWhole(timeframe: Timeframe, rows: readonly Kline[], before: (timeframe: Timeframe) => number): readonly Kline[] {
+  const coveredFrom = timeframe === "W1" || timeframe === "MN1" ? before("MN1") : before("D1");
+  return rows.slice(-2).filter((kline) => kline.time >= coveredFrom);
+}
+
+/** Stored rows with newer knowledge over them, ascending by open time. */
+function overlay(stored: readonly Kline[], newer: readonly Kline[]): Kline[] {
+  const byTime = new Map(stored.map((kline) => [kline.time, kline]));
+  for (const kline of newer) byTime.set(kline.time, kline);
+  return [...byTime.values()].sort((a, b) => a.time - b.time);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
+import { createLog } from "#lib/log";
+import { createMemoryKlines } from "#lib/testing/memory-klines";
+import type { MarketEvent } from "./event";
+import { createRecorder, PENDING_MAX_ROWS } from "./recorder";
+
+const log = createLog("silent");
+const kline = (changes: Partial<Kline>): Kline => ({ ...klineExample, ...changes });
+const klineEvent = (changes: Partial<Kline>, closed = false): MarketEvent => ({ type: "kline", record: kline(changes), closed });
+
+function start() {
+  const clock = manualClock(0);
+  const store = createMemoryKlines();
+  const flushes: number[] = [];
+  const recorder = createRecorder({ writer: store, clock, log, onFlush: (rows, failed) => !failed && flushes.push(rows) });
+  const stopping = new AbortController();
+  const ended = recorder.run(stopping.signal);
+  return { clock, store, recorder, flushes, stop: () => (stopping.abort(), ended) };
+}
+
+describe("recorder", () => {
+  test("writes each dirty row once, at its newest state, within half a second", async () => {
+    const { clock, store, recorder, flushes, stop } = start();
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), { type: "quote", record: quoteExample }]);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
+    await clock.advance(500);
+    expect(store.all()).toEqual([kline({ timeframe: "M1", close: 1.2 })]);
+    expect(flushes).toEqual([2]);
+    await clock.advance(5_000);
+    expect(flushes).toEqual([2]);
+    await stop();
+  });
+
+  test("stores higher timeframes only when they close", async () => {
+    const { clock, store, recorder, stop } = start();
+    recorder.record([klineEvent({ timeframe: "H1" }), klineEvent({ timeframe: "D1" }, true)]);
+    await clock.advance(500);
+    expect(store.all().map((row) => row.timeframe)).toEqual(["D1"]);
+    await stop();
+  });
+
+  test("keeps a failed batch and writes it later, without going back behind newer states", async () => {
+    const { clock, store, recorder, stop } = start();
+    store.away(true);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), klineEvent({ timeframe: "M1", time: 60, close: 1 })]);
+    await clock.advance(500);
+    expect(recorder.pending()).toBe(2);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.3 })]);
+    store.away(false);
+    await clock.advance(500);
+    expect(store.all().map((row) => row.close)).toEqual([1, 1.3]);
+    await stop();
+  });
+
+  test("writes what is left when it is stopped", async () => {
+    const { store, recorder, stop } = start();
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    await stop();
+    expect(store.all()).toHaveLength(1);
+  });
+
+  test("holds feeders up when too many rows wait, and lets them go on when there is room", async () => {
+    const { clock, store, recorder, stop } = start();
+    store.away(true);
+    recorder.record(Array.from({ length: PENDING_MAX_ROWS }, (_, index) => klineEvent({ timeframe: "M1", time: index * 60 })));
+    let going = false;
+    const waiting = recorder.room().then(() => {
+      going = true;
+    });
+    await clock.advance(500);
+    expect(going).toBe(false);
+    store.away(false);
+    await clock.advance(500);
+    await waiting;
+    expect(store.all()).toHaveLength(PENDING_MAX_ROWS);
+    await stop();
+  });
+});

@@ -1,0 +1,126 @@
+import type { Clock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import type { Quote } from "#lib/contract/quote";
+import type { Logger } from "#lib/log";
+import type { Listener } from "#server/bus/bus";
+
+/** Longest time between a change and its row. */
+const FLUSH_INTERVAL_MS = 500;
+/** Rows that may wait while the database is away; past it feeders are held up. */
+export const PENDING_MAX_ROWS = 50_000;
+/** Rows written in one statement. */
+const BATCH_MAX_ROWS = 5_000;
+
+/** What the recorder needs of the store; both calls write all or nothing and may be repeated. */
+export interface KlineWriter {
+  /** Klines and last ticks of one batch, in one transaction; the last write of a key wins. */
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly Quote[]): Promise<void>;
+}
+
+/** Stores a venue's events in batches. */
+export interface Recorder {
+  readonly record: Listener;
+  /** Rows that wait to be written. */
+  pending(): number;
+  /** Resolves at once while there is room, else when a flush made some, or when the signal aborts. */
+  room(signal?: AbortSignal): Promise<void>;
+  /** Runs until the signal aborts, then writes what is left. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface RecorderOptions {
+  writer: KlineWriter;
+  clock: Clock;
+  log: Logger;
+  onFlush?: (rows: number, failed: boolean) => void;
+}
+
+/**
+ * Keeps the newest state of each dirty row and writes it at least every 500 ms: M1 klines and last quotes while they
+ * change, higher timeframes only when they close (open ones are recomputed from M1 at start).
+ * A failed batch stays and is tried again with the next one, so that nothing is lost while the process lives.
+ */
+export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions): Recorder {
+  let klines = new Map<string, Kline>();
+  let quotes = new Map<string, Quote>();
+  let waiters: (() => void)[] = [];
+  let failing = false;
+
+  const pending = () => klines.size + quotes.size;
+
+  function record(events: Parameters<Listener>[0]): void {
+    for (const event of events) {
+      if (event.type === "quote") quotes.set(event.record.ticker, event.record);
+      else if (event.type === "kline" && (event.closed || event.record.timeframe === "M1"))
+        klines.set(`${event.record.ticker}:${event.record.timeframe}:${event.record.time}`, event.record);
+    }
+  }
+
+  /** Takes up to a batch of rows out of the dirty sets. */
+  function take(): { klines: Map<string, Kline>; quotes: Map<string, Quote> } {
+    const batch = { klines, quotes };
+    klines = new Map();
+    quotes = new Map();
+    if (batch.klines.size > BATCH_MAX_ROWS) {
+      const entries = [...batch.klines];
+      batch.klines = new Map(entries.slice(0, BATCH_MAX_ROWS));
+      klines = new Map(entries.slice(BATCH_MAX_ROWS));
+    }
+    return batch;
+  }
+
+  /** Puts a failed batch back under whatever became newer meanwhile. */
+  function putBack(batch: { klines: Map<string, Kline>; quotes: Map<string, Quote> }): void {
+    klines = new Map([...batch.klines, ...klines]);
+    quotes = new Map([...batch.quotes, ...quotes]);
+  }
+
+  async function flush(): Promise<boolean> {
+    while (pending() > 0) {
+      const batch = take();
+      const rows = batch.klines.size + batch.quotes.size;
+      try {
+        await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()]);
+      } catch (error) {
+        putBack(batch);
+        onFlush?.(rows, true);
+        if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; it goes on trying");
+        failing = true;
+        return false;
+      }
+      onFlush?.(rows, false);
+      if (failing) log.info({ rows }, "recorder writes again");
+      failing = false;
+      if (klines.size === 0) break;
+    }
+    return true;
+  }
+
+  function release(): void {
+    const released = waiters;
+    waiters = [];
+    for (const waiter of released) waiter();
+  }
+
+  return {
+    record,
+    pending,
+    room(signal) {
+      if (pending() < PENDING_MAX_ROWS || signal?.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        waiters.push(resolve);
+        signal?.addEventListener("abort", () => resolve(), { once: true });
+      });
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(FLUSH_INTERVAL_MS, signal);
+        await flush();
+        if (pending() < PENDING_MAX_ROWS) release();
+      }
+      const written = await flush();
+      release();
+      if (!written) log.error({ rows: pending() }, "recorder stopped with rows that could not be written");
+    },
+  };
+}

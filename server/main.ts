@@ -1,0 +1,42 @@
+import { systemClock } from "#lib/clock";
+import { EnvError, readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { startService } from "./service";
+import { DRAIN_MAX_MS } from "./shutdown";
+import { localAddress, startMessage } from "./start-message";
+
+/** A wrong start is the operator's to mend: the reason in words, no stack. */
+function fail(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`\nSpotwire could not start.\n${message}\n`);
+  if (!(error instanceof EnvError) && error instanceof Error && env?.LOG_LEVEL === "debug")
+    process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
+}
+
+let env: ReturnType<typeof readEnv> | undefined;
+try {
+  env = readEnv();
+  const log = createLog(env.LOG_LEVEL);
+  const service = await startService({ env, log, clock: systemClock });
+  process.stdout.write(startMessage(env, localAddress(service.address)));
+
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, "draining");
+    setTimeout(() => {
+      log.error({ limit_ms: DRAIN_MAX_MS }, "drain took too long; leaving");
+      process.exit(1);
+    }, DRAIN_MAX_MS).unref();
+    void service.stop().then(() => {
+      log.info("stopped");
+      process.exit(0);
+    });
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+} catch (error) {
+  fail(error);
+}

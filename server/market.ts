@@ -1,0 +1,146 @@
+import type { Clock } from "#lib/clock";
+import type { TickRejection } from "#lib/contract/ingest";
+import type { Venue } from "#lib/contract/primitives";
+import type { Tick } from "#lib/domain/tick";
+import { createAlignment } from "#lib/domain/timeframe";
+import type { Logger } from "#lib/log";
+import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
+import { createMemoryBus } from "#server/bus/memory";
+import { createEngine, type RestoredTicker } from "#server/engine/engine";
+import { hydrateAll, hydrateTicker } from "#server/engine/hydrate";
+import { createRecorder, type KlineWriter } from "#server/engine/recorder";
+import type { Feed } from "#server/feed/feed";
+import { superviseFeed } from "#server/feed/supervise";
+import { createView } from "#server/view/view";
+
+/** How often the clock is shown to the engine, so that klines close and sessions turn without a tick. */
+const ADVANCE_INTERVAL_MS = 100;
+
+/** What fills a venue by itself. */
+export interface MarketFeed {
+  readonly name: string;
+  readonly open: Feed;
+  /**
+   * True where the feed is the clock: a computed or recorded source delivers all there is, in order, so klines close by
+   * the time its ticks have reached and none comes too late, however long this process was held up.
+   */
+  readonly keepsTime: boolean;
+  /** The instant (Unix ms) the feed starts from; history is filled up to it. Undefined: now. */
+  readonly startMs?: number;
+}
+
+interface MarketOptions {
+  venue: Venue;
+  catalogue: Catalogue;
+  store: KlineStore;
+  /** Absent where nothing is stored: the sandbox computes its klines. */
+  writer?: KlineWriter;
+  feed?: MarketFeed;
+  /** True where ticks may be pushed over HTTP. */
+  acceptsPush: boolean;
+  provider: string | null;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** A venue that runs. */
+export interface RunningMarket extends Market {
+  /**
+   * Stored history of a ticker (undefined: perhaps of any) was rewritten behind the view: cached windows are void, open
+   * klines are recomputed.
+   */
+  historyChanged(ticker?: string): Promise<void>;
+  /** What is wrong with the feed, null when it is well or none is bound. */
+  feedProblem(): string | null;
+  /** Rows the recorder has not written yet. */
+  pendingRows(): number;
+  /** Unix milliseconds of the newest tick taken, null before the first. */
+  lastTickMs(): number | null;
+  /** Stops the feed, closes the clock and writes what is left. */
+  stop(): Promise<void>;
+}
+
+/** Starts a venue: fills engine and view from the store, then follows the feed. Answers are right when it resolves. */
+export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
+  const { venue, catalogue, store, writer, feed, provider, clock, metrics } = options;
+  const log = options.log.child({ venue });
+  const stopping = new AbortController();
+  const bus = createMemoryBus();
+  const view = createView();
+  bus.subscribe(view.apply);
+  const alignment = createAlignment();
+  const engine = createEngine({ listingOf: catalogue.find, alignment });
+  const recorder = writer && createRecorder({ writer, clock, log, onFlush: metrics.recorderFlush.bind(null, venue) });
+
+  let reachedMs = feed?.startMs ?? clock.now();
+  /** The time the engine goes by: the wall clock, or where the feed is. */
+  const engineNow = () => (feed?.keepsTime ? reachedMs : clock.now());
+  const restore = (restored: RestoredTicker) => bus.publish(engine.restore(restored));
+  const hydration = () => ({ store, view, alignment, nowMs: engineNow(), repair: writer !== undefined, restore });
+  const missed = await hydrateAll(catalogue.list(), hydration());
+  if (missed.length > 0) await writer?.writeBatch(missed, []);
+  if (recorder) bus.subscribe(recorder.record);
+
+  let history = 0;
+  let lastTickMs: number | null = null;
+
+  async function take(ticks: readonly Tick[]): Promise<(TickRejection | null)[]> {
+    await recorder?.room(stopping.signal);
+    const judged = ticks.map((tick) => {
+      if (feed?.keepsTime) reachedMs = Math.max(reachedMs, tick.time_msc);
+      const rejection = engine.judge(tick, engineNow());
+      if (rejection === null) {
+        bus.publish(engine.ingest(tick));
+        lastTickMs = Math.max(lastTickMs ?? 0, tick.time_msc);
+      }
+      return rejection;
+    });
+    metrics.ticks(venue, judged);
+    return judged;
+  }
+
+  async function turn(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.wait(ADVANCE_INTERVAL_MS, stopping.signal);
+      bus.publish(engine.advance(engineNow()));
+    }
+  }
+
+  let feedProblem: string | null = null;
+  const onState = (problem: string | null) => {
+    feedProblem = problem;
+  };
+  const running: Promise<void>[] = [turn()];
+  const recording = new AbortController();
+  const recorded = recorder?.run(recording.signal);
+  if (feed) {
+    const takeAll = async (ticks: readonly Tick[]) => void (await take(ticks));
+    running.push(superviseFeed({ feed: feed.open, name: feed.name, take: takeAll, onState, clock, log }, stopping.signal));
+  }
+
+  return {
+    venue,
+    catalogue,
+    view,
+    store,
+    provider,
+    historyRevision: () => history,
+    async historyChanged(ticker) {
+      history += 1;
+      const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
+      for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+    },
+    feedProblem: () => feedProblem,
+    pendingRows: () => recorder?.pending() ?? 0,
+    lastTickMs: () => lastTickMs,
+    ...(options.acceptsPush && { push: take }),
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      recording.abort();
+      await recorded;
+    },
+  };
+}

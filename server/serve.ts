@@ -1,0 +1,12 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import next from "next";
+import { GET as health } from "#app/api/health/route";
+import { GET as ready } from "#app/api/ready/route";
+import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
+import * as instruments from "#app/api/v1/market/instruments/route";
+import * as klines from "#app/api/v1/market/klines/route";
+import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
+import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
+import * as marketStatus from "#app/api/v1/market/status/route";
+import { GET as metrics } from "#app/metrics/route";

@@ -1,0 +1,116 @@
+import type { AddressInfo } from "node:net";
+import { type Access, createAccess } from "#lib/access/access";
+import type { Clock } from "#lib/clock";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import { type ControlMessage, listen } from "#lib/control";
+import type { Database } from "#lib/db";
+import type { Env } from "#lib/env";
+import type { Logger } from "#lib/log";
+import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import { createMetrics } from "#lib/metrics";
+import { type Runtime, setRuntime } from "#lib/runtime";
+import { acquireDatabase } from "./database";
+import { startMarkets } from "./markets";
+import type { RunningMarket } from "./market";
+import { serve } from "./serve";
+import { drainServer, type Stoppable, stopAll } from "./shutdown";
+
+interface ServiceOptions {
+  env: Env;
+  log: Logger;
+  clock: Clock;
+  /** False sends REST through Next too; only the bench does, to measure what that costs. */
+  direct?: boolean;
+}
+
+/** A service that listens. */
+export interface Service {
+  readonly address: AddressInfo;
+  readonly db: Database;
+  /** Answers 50302 to what still comes, ends what is in flight, writes what is left, closes the database. */
+  stop(): Promise<void>;
+}
+
+type Markets = Record<Venue, RunningMarket>;
+type Catalogues = Record<Venue, ReloadableCatalogue>;
+
+/** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
+export async function startService({ env, log, clock, direct = true }: ServiceOptions): Promise<Service> {
+  const started: Stoppable[] = [];
+  const later = (name: string, stop: Stoppable["stop"]) => started.unshift({ name, stop });
+  try {
+    const database = await acquireDatabase(env, log, clock);
+    later("database", database.release);
+    const { db } = database;
+    const metrics = createMetrics();
+    const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
+
+    const parts: { access?: Access; markets?: Markets } = {};
+    const onMessage = (message: ControlMessage) => void follow(message, catalogues, parts.access, parts.markets, log);
+    const control = await listen({ db, onMessage, clock, log });
+    later("control", control.stop);
+    const access = createAccess({ db, env, clock, log, metrics, heard: control.connected });
+    parts.access = access;
+    later("access", access.stop);
+    const markets = await startMarkets({ env, db, catalogues, clock, log, metrics });
+    parts.markets = markets;
+    for (const venue of VENUES) later(`${venue} market`, markets[venue].stop);
+
+    let draining = false;
+    const runtime: Runtime = {
+      env,
+      clock,
+      log,
+      metrics,
+      access,
+      markets,
+      draining: () => draining,
+      ready: () => readiness(db, markets, draining),
+    };
+    setRuntime(runtime);
+    const { server, address } = await serve({ env, log, direct });
+    later("http", () => drainServer(server));
+    return {
+      address,
+      db,
+      async stop() {
+        draining = true;
+        await stopAll(started, log);
+        setRuntime(undefined);
+      },
+    };
+  } catch (error) {
+    await stopAll(started, log);
+    throw error;
+  }
+}
+
+/** Brings a change that was made behind our back into the running parts. */
+async function follow(
+  message: ControlMessage,
+  catalogues: Catalogues,
+  access: Access | undefined,
+  markets: Markets | undefined,
+  log: Logger,
+): Promise<void> {
+  const { kind } = message;
+  try {
+    access?.apply(message);
+    if (kind === "listings") await catalogues[message.venue].reload();
+    if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
+    if (kind === "klines") await markets?.[message.venue].historyChanged(message.ticker);
+    if (kind === "everything") await Promise.all(VENUES.map((venue) => markets?.[venue].historyChanged()));
+  } catch (error) {
+    log.error({ err: error, message }, "a change could not be followed; it is tried again with the next one");
+  }
+}
+
+/** The checks of /api/ready. */
+async function readiness(db: Database, markets: Markets, draining: boolean): Promise<Record<string, string | null>> {
+  const store = await db.pool.query("SELECT 1").then(
+    () => null,
+    () => "the database does not answer",
+  );
+  const feeds = VENUES.map((venue): [string, string | null] => [`feed_${venue}`, markets[venue].feedProblem()]);
+  return { process: draining ? "draining" : null, store, ...Object.fromEntries(feeds) };
+}

@@ -1,0 +1,60 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Quote } from "#lib/contract/quote";
+import type { Snapshot } from "#lib/contract/snapshot";
+import type { MarketView } from "#lib/market/ports";
+import type { Listener } from "#server/bus/bus";
+
+/** Klines kept a series: the open one, those that wait for their clock, and closed ones the recorder may not have written yet. */
+const RECENT_KLINES_COUNT = 64;
+
+interface Series {
+  rows: Kline[];
+  revision: number;
+}
+
+/** The projection of a venue's events that REST and sockets read; `apply` is its only way in. */
+export interface View extends MarketView {
+  readonly apply: Listener;
+}
+
+/** Makes an empty view; subscribe `apply` to the bus before the first event is published. */
+export function createView(): View {
+  const quotes = new Map<string, Quote>();
+  const snapshots = new Map<string, Snapshot>();
+  const series = new Map<string, Series>();
+
+  function applyKline(record: Kline): void {
+    const key = `${record.ticker}:${record.timeframe}`;
+    let entry = series.get(key);
+    if (entry === undefined) {
+      entry = { rows: [], revision: 0 };
+      series.set(key, entry);
+    }
+    entry.revision += 1;
+    place(entry.rows, record);
+  }
+
+  return {
+    apply(events) {
+      for (const event of events) {
+        if (event.type === "quote") quotes.set(event.record.ticker, event.record);
+        else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
+        else applyKline(event.record);
+      }
+    },
+    quote: (ticker) => quotes.get(ticker),
+    snapshot: (ticker) => snapshots.get(ticker),
+    recentKlines: (ticker, timeframe: Timeframe) => series.get(`${ticker}:${timeframe}`)?.rows ?? [],
+    revision: (ticker, timeframe: Timeframe) => series.get(`${ticker}:${timeframe}`)?.revision ?? 0,
+  };
+}
+
+/** Puts a kline at its place by open time: mostly it replaces the last row or follows it. */
+function place(rows: Kline[], record: Kline): void {
+  let index = rows.length - 1;
+  while (index >= 0 && (rows[index]?.time ?? 0) > record.time) index -= 1;
+  if (rows[index]?.time === record.time) rows[index] = record;
+  else rows.splice(index + 1, 0, record);
+  if (rows.length > RECENT_KLINES_COUNT) rows.shift();
+}
