@@ -53,6 +53,8 @@ export function manualClock(start: number): ManualClock {
       }),
     async advance(ms) {
       const end = now + ms;
+      // Whoever is about to wait gets to it first.
+      await new Promise((resolve) => setImmediate(resolve));
       for (;;) {
         const due = waits.filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at)[0];
         if (due === undefined) break;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { z } from "zod";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
@@ -70,11 +71,19 @@ export class EnvError extends Error {
   override readonly name = "EnvError";
 }
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The environment, with what a `.env` in the working directory adds; variables that are set win over the file. */
+function environment(): Variables {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  return process.env;
+}
+
 /**
  * Reads the configuration once; empty variables count as unset.
  * @throws EnvError naming each wrong variable and what it may be; a value is never printed.
  */
-export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
+export function readEnv(source: Variables = environment()): Env {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
   const result = EnvSchema.safeParse(given);
   if (result.success) return Object.freeze(result.data);

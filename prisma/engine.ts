@@ -27,10 +27,20 @@ export const FILTERS = { externalTables: RAW_TABLES, externalEnums: [] };
 /** The glue keeps its instance in its own module, so it is made once a process. */
 let instance: Promise<void> | undefined;
 
+/**
+ * What the engine imports. It gives itself ten seconds to get Prisma's lock and leaves that timer running when it has
+ * it: a command that migrated would stay for them.
+ */
+function imports(): WebAssembly.ModuleImports {
+  const timers = Object.keys(glue).filter((name) => name.startsWith("__wbg_setTimeout_"));
+  const unreferenced = (work: () => void, ms: number) => setTimeout(work, ms >>> 0).unref();
+  return { ...(glue as WebAssembly.ModuleImports), ...Object.fromEntries(timers.map((name) => [name, unreferenced])) };
+}
+
 async function instantiate(): Promise<void> {
   const gluePath = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm/schema_engine_bg");
   const bytes = await readFile(path.join(path.dirname(gluePath), "schema_engine_bg.wasm"));
-  const { instance: made } = await WebAssembly.instantiate(bytes, { "./schema_engine_bg.js": glue as WebAssembly.ModuleImports });
+  const { instance: made } = await WebAssembly.instantiate(bytes, { "./schema_engine_bg.js": imports() });
   const exports = made.exports as WebAssembly.Exports & { __wbindgen_start(): void };
   (glue as unknown as { __wbg_set_wasm(wasm: WebAssembly.Exports): void }).__wbg_set_wasm(exports);
   exports.__wbindgen_start();

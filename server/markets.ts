@@ -51,7 +51,7 @@ function startSandbox({ env, catalogues, clock, log, metrics }: MarketsOptions):
 
 /** The live venue is fed by what the configuration binds; with nothing bound it is honest about it. */
 function startLive({ env, db, catalogues, clock, log, metrics }: MarketsOptions): Promise<RunningMarket> {
-  const feed = env.LIVE_FEED === "replay" ? openReplay(env, clock, log) : undefined;
+  const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : undefined;
   const store = createKlineStore(db.pool, "live");
   return startMarket({
     venue: "live",
@@ -67,7 +67,9 @@ function startLive({ env, db, catalogues, clock, log, metrics }: MarketsOptions)
   });
 }
 
-function openReplay(env: Env, clock: Clock, log: Logger): MarketFeed {
+function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
-  return { name: "replay", open: replayFeed({ files, pace, shift, clock, log }), keepsTime: true };
+  const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
+  // A recording with its own times is its own clock, and starts from nothing: what is stored is newer than its first tick.
+  return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
 }

@@ -10,8 +10,8 @@ import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue
 import { createMetrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { acquireDatabase } from "./database";
-import { startMarkets } from "./markets";
 import type { RunningMarket } from "./market";
+import { startMarkets } from "./markets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
 

@@ -1,5 +1,4 @@
 import type { Clock } from "#lib/clock";
-import type { ControlMessage } from "#lib/control";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";

@@ -56,20 +56,26 @@ export function foldDay(day: DayState | undefined, quote: Quote, alignment: Trad
 
 /**
  * The trading day after a restart, from the ticker's latest D1 klines, ascending: the last one (open or closed) is the day,
- * the one before it gives the previous close. Klines hold no asks, so the ask range of that day is unknown until the next
- * day opens. Undefined without klines.
+ * the one before it gives the previous close. Klines hold no asks: the ask range is that of the last stored quote, where it is
+ * of that day, else unknown until the next day opens. Undefined without klines.
  */
-export function hydrateDay(days: readonly Kline[], alignment: TradingAlignment): DayState | undefined {
+export function hydrateDay(
+  days: readonly Kline[],
+  lastQuote: { time_msc: number; ask_high: number | null; ask_low: number | null } | undefined,
+  alignment: TradingAlignment,
+): DayState | undefined {
   const day = days.at(-1);
   if (day === undefined) return undefined;
+  const nextDayOpenS = alignment.nextOpenTime("D1", day.time);
+  const inDay = lastQuote !== undefined && lastQuote.time_msc >= day.time * 1000 && lastQuote.time_msc < nextDayOpenS * 1000;
   return {
     dayOpenS: day.time,
-    nextDayOpenS: alignment.nextOpenTime("D1", day.time),
+    nextDayOpenS,
     open: day.open,
     bidHigh: day.high,
     bidLow: day.low,
-    askHigh: null,
-    askLow: null,
+    askHigh: inDay ? lastQuote.ask_high : null,
+    askLow: inDay ? lastQuote.ask_low : null,
     lastBid: day.close,
     previousClose: days.at(-2)?.close ?? null,
   };

@@ -4,6 +4,8 @@ import { CLOSE_DELAY_MS } from "./kline";
 const MINUTE_MS = 60_000;
 /** A tick stamped further ahead of the clock is refused; lib/contract/limits promises the same number. */
 export const MAX_AHEAD_MS = 5_000;
+/** No instrument is priced here, and a double would no longer hold its decimals. */
+const PRICE_END = 1e12;
 /** Accepted ticks of one ticker that a repeated one is recognised by: a busy minute of a busy instrument. */
 const RECENT_TICKS_COUNT = 1_024;
 
@@ -64,11 +66,11 @@ export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): Recent
 }
 
 function isPrice(value: number): boolean {
-  return Number.isFinite(value) && value > 0;
+  return value > 0 && value < PRICE_END;
 }
 
 /**
- * Why a tick may not enter, null when it may. In this order: bad_price (not finite or not above 0), crossed_quote (bid
+ * Why a tick may not enter, null when it may. In this order: bad_price (not a number between 0 and PRICE_END), crossed_quote (bid
  * above ask), duplicate (time, bid and ask of one that was accepted before; what a repeated batch gets as far as the
  * memory reaches), in_future (more than MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock),
  * out_of_order (older than the last accepted one).

@@ -21,7 +21,7 @@ export interface WindowRead {
 export interface ResolvedWindow {
   /** Null when only the rows can tell it: the newest rows were asked for. */
   readonly from: number | null;
-  /** Never past the second after now. */
+  /** Not past the second after now, unless the window starts past it. */
   readonly to: number;
   readonly limit: number;
   /** What to read; one row more than the limit where the answer says what comes next. Null: nothing can be there. */

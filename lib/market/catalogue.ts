@@ -41,9 +41,12 @@ function toOverride({ state, startsAt, endsAt }: CalendarRow["overrides"][number
 }
 
 function compile({ name, definition, overrides }: CalendarRow): Calendar {
-  const checked = CalendarDefinitionSchema.safeParse(definition);
-  if (!checked.success) throw new Error(`Calendar ${name} in the database cannot be used: ${z.prettifyError(checked.error)}`);
-  return compileCalendar(checked.data, overrides.map(toOverride));
+  try {
+    return compileCalendar(CalendarDefinitionSchema.parse(definition), overrides.map(toOverride));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : String(error);
+    throw new Error(`Calendar ${name} in the database cannot be used: ${reason}`);
+  }
 }
 
 function byClassThenTicker(a: Listing, b: Listing): number {

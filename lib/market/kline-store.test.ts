@@ -75,20 +75,29 @@ describe("write", () => {
     expect(await readAll("LASTWINS")).toEqual([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
   });
 
-  it("keeps the newest tick of a ticker, whatever order ticks come in", async () => {
-    const tick = (time_msc: number, bid: number) => ({ ticker: "LASTTICK", time_msc, bid, ask: bid + 1 });
-    await store.writeBatch([], [tick(2_000, 2), tick(1_000, 1)]);
-    await store.writeLastTicks([{ ...tick(1_500, 9) }]);
-    expect((await store.lastTicks(5_000)).get("LASTTICK")).toEqual(tick(2_000, 2));
-    expect((await store.lastTicks(1_999)).has("LASTTICK")).toBe(false);
-    await store.writeLastTicks([{ ...tick(3_000, 3), volume: 0.5 }]);
-    expect((await store.lastTicks(5_000)).get("LASTTICK")).toEqual({ ...tick(3_000, 3), volume: 0.5 });
+  it("keeps the newest quote of a ticker, whatever order quotes come in", async () => {
+    const quote = (time_msc: number, bid: number) => ({
+      ticker: "LASTQUOTE",
+      time_msc,
+      bid,
+      ask: bid + 1,
+      ask_high: bid + 2,
+      ask_low: null,
+    });
+    await store.writeBatch([], [quote(2_000, 2), quote(1_000, 1)]);
+    await store.writeLastQuotes([{ ...quote(1_500, 9) }]);
+    expect((await store.lastQuotes(5_000)).get("LASTQUOTE")).toEqual(quote(2_000, 2));
+    expect((await store.lastQuotes(1_999)).has("LASTQUOTE")).toBe(false);
+    await store.writeLastQuotes([{ ...quote(3_000, 3), ask_low: 3.5 }]);
+    expect((await store.lastQuotes(5_000)).get("LASTQUOTE")).toEqual({ ...quote(3_000, 3), ask_low: 3.5 });
   });
 
-  it("writes klines and ticks together or neither", async () => {
+  it("writes klines and quotes together or neither", async () => {
     const bad = kline("TOGETHER", START_S, { close: null as unknown as number });
-    await expect(store.writeBatch([bad], [{ ticker: "TOGETHER", time_msc: 1, bid: 1, ask: 1 }])).rejects.toThrow();
-    expect((await store.lastTicks(5_000)).has("TOGETHER")).toBe(false);
+    await expect(
+      store.writeBatch([bad], [{ ticker: "TOGETHER", time_msc: 1, bid: 1, ask: 1, ask_high: 1, ask_low: 1 }]),
+    ).rejects.toThrow();
+    expect((await store.lastQuotes(5_000)).has("TOGETHER")).toBe(false);
   });
 
   it("makes the partition of a year when its first row comes, however many writers meet there", async () => {

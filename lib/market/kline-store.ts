@@ -4,9 +4,8 @@ import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
-import type { Tick } from "#lib/domain/tick";
 import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type Stretch, stretchesOf, toKline } from "./kline-rows";
-import type { KlineQuery, KlineStore } from "./ports";
+import type { KlineQuery, KlineStore, LastQuote } from "./ports";
 
 /** Years that may have a partition; a row outside is a mistake, not history. */
 const FIRST_YEAR = 1970;
@@ -34,10 +33,12 @@ const READ = {
 };
 
 const WRITE = `WITH quotes AS (
-    INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, volume)
-    SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[])
+    INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, ask_high, ask_low)
+    SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[],
+      $17::float8[])
     ON CONFLICT (venue, ticker) DO UPDATE
-      SET (time_msc, bid, ask, volume) = (excluded.time_msc, excluded.bid, excluded.ask, excluded.volume)
+      SET (time_msc, bid, ask, ask_high, ask_low)
+        = (excluded.time_msc, excluded.bid, excluded.ask, excluded.ask_high, excluded.ask_low)
       WHERE excluded.time_msc >= kept.time_msc
   )
   INSERT INTO kline AS kept (venue, ${COLUMNS})
@@ -51,15 +52,12 @@ const ANY_STORED = `SELECT EXISTS (
       AND time BETWEEN asked.first AND asked.last LIMIT 1) AS stored
   ) AS stored`;
 
-/** A price state to be kept as the newest of its ticker. */
-type LastTick = Pick<Tick, "ticker" | "time_msc" | "bid" | "ask" | "volume">;
-
 /** Stored klines and last price states of one venue, in PostgreSQL. */
 export interface KlineTable extends KlineStore {
-  /** Klines and last ticks in one transaction; the last write of a key wins, a last tick only over older ones. May be repeated. */
-  writeBatch(klines: readonly Kline[], lastTicks: readonly LastTick[]): Promise<void>;
+  /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
-  writeLastTicks(ticks: readonly LastTick[]): Promise<void>;
+  writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
   copyKlines(klines: readonly Kline[]): Promise<void>;
   /** Puts `klines`, all of this series, in the place of whatever was stored with from <= time < to (Unix seconds), at once. */
@@ -149,12 +147,13 @@ async function readKlines(pool: pg.Pool, venue: Venue, query: KlineQuery): Promi
   return rows.map((row) => toKline(ticker, timeframe, row));
 }
 
-async function readLastTicks(pool: pg.Pool, venue: Venue, atMs: number): Promise<Map<string, Tick>> {
-  const { rows } = await pool.query<Required<LastTick> & { volume: number | null }>(
-    "SELECT ticker, time_msc::float8 AS time_msc, bid, ask, volume FROM last_quote WHERE venue = $1 AND time_msc <= $2",
+async function readLastQuotes(pool: pg.Pool, venue: Venue, atMs: number): Promise<Map<string, LastQuote>> {
+  const { rows } = await pool.query<LastQuote>(
+    `SELECT ticker, time_msc::float8 AS time_msc, bid, ask, ask_high, ask_low FROM last_quote
+      WHERE venue = $1 AND time_msc <= $2`,
     [venue, Math.floor(atMs)],
   );
-  return new Map(rows.map(({ volume, ...tick }) => [tick.ticker, volume === null ? tick : { ...tick, volume }]));
+  return new Map(rows.map((quote) => [quote.ticker, quote]));
 }
 
 /**
@@ -169,28 +168,30 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     await ensurePartitions(Math.min(...stretches.map(({ first }) => first)), Math.max(...stretches.map(({ last }) => last)));
   }
 
-  async function writeBatch(klines: readonly Kline[], lastTicks: readonly LastTick[]): Promise<void> {
+  async function writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
     await ensureFor(stretchesOf(klines));
-    const newest = new Map<string, LastTick>();
-    for (const tick of lastTicks) if (tick.time_msc >= (newest.get(tick.ticker)?.time_msc ?? 0)) newest.set(tick.ticker, tick);
-    const ticks = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
+    const newest = new Map<string, LastQuote>();
+    for (const quote of lastQuotes)
+      if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
+    const quotes = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
     await pool.query(WRITE, [
       venue,
       ...columnsOf(distinct(klines)),
-      ticks.map(({ ticker }) => ticker),
-      ticks.map(({ time_msc }) => time_msc),
-      ticks.map(({ bid }) => bid),
-      ticks.map(({ ask }) => ask),
-      ticks.map(({ volume }) => volume ?? null),
+      quotes.map(({ ticker }) => ticker),
+      quotes.map(({ time_msc }) => time_msc),
+      quotes.map(({ bid }) => bid),
+      quotes.map(({ ask }) => ask),
+      quotes.map(({ ask_high }) => ask_high),
+      quotes.map(({ ask_low }) => ask_low),
     ]);
   }
 
   return {
     read: (query) => readKlines(pool, venue, query),
-    lastTicks: (atMs) => readLastTicks(pool, venue, atMs),
+    lastQuotes: (atMs) => readLastQuotes(pool, venue, atMs),
     writeBatch,
     writeKlines: (klines) => writeBatch(klines, []),
-    writeLastTicks: (ticks) => writeBatch([], ticks),
+    writeLastQuotes: (quotes) => writeBatch([], quotes),
     async copyKlines(klines) {
       const stretches = stretchesOf(klines);
       if (stretches.length === 0) return;

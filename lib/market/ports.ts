@@ -33,11 +33,23 @@ export interface KlineQuery {
   end: "oldest" | "newest";
 }
 
+/** The newest price state of a ticker, with the ask range of its trading day so far: klines hold bids only. */
+export interface LastQuote {
+  readonly ticker: string;
+  /** Unix milliseconds. */
+  readonly time_msc: number;
+  readonly bid: number;
+  readonly ask: number;
+  /** Null where part of the day was not seen. */
+  readonly ask_high: number | null;
+  readonly ask_low: number | null;
+}
+
 /** Stored klines of one venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
-  /** Last tick known for each ticker at `atMs` or before, for filling the view at start. */
-  lastTicks(atMs: number): Promise<Map<string, Tick>>;
+  /** The newest price state known of each ticker at `atMs` (Unix ms) or before, for filling the view at start. */
+  lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
 }
 
 /** The listings and calendars of one venue, as the database has them now. */
@@ -59,6 +71,11 @@ export interface Market {
   readonly store: KlineStore;
   /** Slug of the bound provider, null where none is. */
   readonly provider: string | null;
+  /**
+   * Unix milliseconds this venue has reached, where its feed is the clock (a recording, a formula): what comes later
+   * may still change. Absent where the venue goes by the wall clock.
+   */
+  readonly now?: () => number;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
   /** Takes pushed ticks; absent where nothing may be pushed. Resolves once the engine has them and the recorder has room. */

@@ -4,7 +4,7 @@ import { aggregate, foldQuote } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
-import { readKlines, readTicks, type Source } from "./shared-data";
+import { type OptionalColumn, readKlines, readTicks, type Source } from "./shared-data";
 
 /** The clocks that sources align their klines on. */
 export const ALIGNMENTS = {
@@ -17,14 +17,18 @@ export interface GoldenCase {
   readonly from: Source;
   readonly to: Source;
   readonly alignment: keyof typeof ALIGNMENTS;
+  /** What is compared beside the four prices. */
+  readonly columns: readonly OptionalColumn[];
   /** Stretches [from, to) that the lower file covers, where it has holes. */
   readonly covered?: readonly (readonly [string, string])[];
-  /** Applied to the rows of both files: what makes them comparable. Undefined drops the row. */
+  /** Applied to the rows of both files as they are read; undefined drops the row. */
   readonly read?: (kline: Kline) => Kline | undefined;
+  /** Applied to both sides before they are compared: how exact the source is. */
+  readonly publish?: (kline: Kline) => Kline;
   /** Fully covered klines of the higher file that were compared. */
   readonly compared: number;
   /** What is known to differ in this source, and why; everything else is exact. */
-  readonly except?: { readonly why: string; readonly differing?: number; readonly missing?: number; readonly extra?: number };
+  readonly except?: { readonly why: string; readonly differing?: number; readonly extra?: number };
 }
 
 /** What came of a comparison; a difference names the instant and each column as built and as published. */
@@ -35,8 +39,6 @@ export interface Comparison {
   readonly missing: string[];
   /** Built, but not published. */
   readonly extra: string[];
-  /** Columns compared. */
-  readonly columns: string[];
 }
 
 /** M1 klines of ticks. */
@@ -63,7 +65,10 @@ function readLower({ from, read }: GoldenCase, alignment: TradingAlignment) {
     return { rows: keep(rows), columns };
   }
   const { ticks, digits } = readTicks(from);
-  return { rows: keep(foldTicks(ticks, digits, alignment)), columns: new Set(["tick_volume", "real_volume"]) };
+  return {
+    rows: keep(foldTicks(ticks, digits, alignment)),
+    columns: new Set<OptionalColumn>(["tick_volume", "real_volume", "spread"]),
+  };
 }
 
 const instant = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -82,33 +87,33 @@ export function compare(golden: GoldenCase): Comparison {
   const isCovered = ({ time }: Kline) =>
     covered.some(([from = 0, to = 0]) => time >= from && alignment.nextOpenTime(timeframe, time) <= to);
 
-  const built = new Map(aggregate(lower.rows, timeframe, alignment).map((kline) => [kline.time, kline]));
-  const volumes = (["tick_volume", "real_volume", "spread"] as const).filter(
-    (column) => lower.columns.has(column) && higher.columns.has(column),
-  );
-  const columns = ["open", "high", "low", "close", ...volumes] as const;
+  const publish = golden.publish ?? ((kline: Kline) => kline);
+  const built = new Map(aggregate(lower.rows, timeframe, alignment).map((kline) => [kline.time, publish(kline)]));
+  const columns = ["open", "high", "low", "close", ...golden.columns] as const;
+  const lacking = golden.columns.filter((column) => !lower.columns.has(column) || !higher.columns.has(column));
+  if (lacking.length > 0) throw new Error(`Not in both files: ${lacking.join(", ")}`);
   const published = golden.read === undefined ? higher.rows : higher.rows.flatMap((row) => golden.read?.(row) ?? []);
-  const comparison: Comparison = { compared: 0, differing: [], missing: [], extra: [], columns: [...columns] };
+  const differing: string[] = [];
+  const missing: string[] = [];
   let compared = 0;
-  for (const row of published.filter(isCovered)) {
+  for (const row of published.filter(isCovered).map(publish)) {
     const kline = built.get(row.time);
     if (kline === undefined) {
-      comparison.missing.push(instant(row.time));
+      missing.push(instant(row.time));
       continue;
     }
     compared += 1;
     const differences = columns.filter((column) => kline[column] !== row[column]);
     if (differences.length > 0) {
       const words = differences.map((column) => `${column} ${kline[column]} for ${row[column]}`);
-      comparison.differing.push(`${instant(row.time)} ${words.join(", ")}`);
+      differing.push(`${instant(row.time)} ${words.join(", ")}`);
     }
   }
   const times = new Set(higher.rows.map((row) => row.time));
   const from = higher.rows[0]?.time ?? 0;
   const to = higher.rows.at(-1)?.time ?? 0;
-  for (const kline of built.values()) {
-    const within = kline.time >= from && kline.time <= to && isCovered(kline);
-    if (within && !times.has(kline.time)) comparison.extra.push(instant(kline.time));
-  }
-  return { ...comparison, compared };
+  const extra = [...built.values()].filter(
+    (kline) => kline.time >= from && kline.time <= to && isCovered(kline) && !times.has(kline.time),
+  );
+  return { compared, differing, missing, extra: extra.map(({ time }) => instant(time)) };
 }

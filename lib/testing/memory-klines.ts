@@ -1,11 +1,9 @@
 import type { Kline } from "#lib/contract/kline";
-import type { Quote } from "#lib/contract/quote";
-import type { Tick } from "#lib/domain/tick";
-import type { KlineStore } from "#lib/market/ports";
+import type { KlineStore, LastQuote } from "#lib/market/ports";
 
 /** A kline store in memory, with the writer's side, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly Quote[]): Promise<void>;
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
   /** Makes the next writes fail, as a store that is away. */
   away(failing: boolean): void;
   all(): Kline[];
@@ -13,7 +11,7 @@ export interface MemoryKlines extends KlineStore {
 
 export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
   const klines = new Map<string, Kline>();
-  const quotes = new Map<string, Quote>();
+  const quotes = new Map<string, LastQuote>();
   const put = (kline: Kline) => klines.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
   let failing = false;
   for (const kline of rows) put(kline);
@@ -28,9 +26,8 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
         .sort((a, b) => a.time - b.time);
       return end === "oldest" ? found.slice(0, limit) : found.slice(-limit);
     },
-    async lastTicks(atMs) {
-      const known = [...quotes.values()].filter((quote) => quote.time_msc <= atMs);
-      return new Map(known.map(({ ticker, time_msc, bid, ask }): [string, Tick] => [ticker, { ticker, time_msc, bid, ask }]));
+    async lastQuotes(atMs) {
+      return new Map([...quotes].filter(([, quote]) => quote.time_msc <= atMs));
     },
     async writeBatch(batch, lastQuotes) {
       if (failing) throw new Error("the store is away");

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Kline } from "#lib/contract/kline";
@@ -95,4 +95,11 @@ export function readKlines(source: Source): SourceKlines {
     ["spread", spread],
   ];
   return { rows: klines, digits, columns: new Set(present.filter(([, index]) => filled(index)).map(([column]) => column)) };
+}
+
+/** Every shared file of ticks or klines, as a Source names it. */
+export function sharedMarketFiles(): string[] {
+  return ["permissive", "nolicence", "copyleft"].flatMap((folder) =>
+    readdirSync(path.join(SHARED_DATA, folder)).map((file) => `${folder}/${file.replace(".csv.gz", "")}`),
+  );
 }

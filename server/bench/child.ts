@@ -8,6 +8,8 @@ const PROC_HZ = 100;
 /** A server under test, in a process of its own. */
 export interface Contestant {
   readonly url: string;
+  /** What it printed before it was ready. */
+  readonly output: string;
   /** CPU seconds the process has used so far; NaN where /proc is not there. */
   cpuSeconds(): number;
   stop(): Promise<void>;
@@ -27,7 +29,7 @@ export function startChild(file: string, env: Record<string, string>, args: read
       const url = /listening on (http:\/\/\S+)/.exec(output)?.[1];
       if (url === undefined) return;
       clearTimeout(timer);
-      resolve({ url, cpuSeconds: () => cpuSeconds(child), stop: () => stop(child) });
+      resolve({ url, output, cpuSeconds: () => cpuSeconds(child), stop: () => stop(child) });
     });
     child.once("exit", (code) => reject(new Error(`${file} ended with ${code}\n${output}`)));
   });

@@ -3,13 +3,13 @@ import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { startService } from "#server/service";
 import { localAddress } from "#server/start-message";
-import { prepareBench } from "./prepare";
+import { benchKeys } from "./keys";
 
-/** The service as it is, with a key that no plan limits; `next` as argument sends REST through Next too. */
+/** The service as it is, with keys that no plan limits; `next` as argument sends REST through Next too. */
 
 const env = readEnv();
 const log = createLog(env.LOG_LEVEL);
 const service = await startService({ env, log, clock: systemClock, direct: process.argv[2] !== "next" });
-const { key } = await prepareBench(service.db);
-process.stdout.write(`key ${key}\nlistening on ${localAddress(service.address)}\n`);
+const keys = await benchKeys(service.db);
+process.stdout.write(`${keys.join("\n")}\nlistening on ${localAddress(service.address)}\n`);
 process.on("SIGTERM", () => void service.stop().then(() => process.exit(0)));

@@ -60,6 +60,8 @@ function ways(identity: Identity): Way[] {
       `--reuid=${uid}`,
       `--regid=${gid}`,
       "--clear-groups",
+      // Without it access(2), by which initdb looks for its own files, leaves the capability out of account.
+      "--securebits=+no_setuid_fixup",
       `--inh-caps=-all,+${capability}`,
       `--ambient-caps=-all,+${capability}`,
     ],
@@ -75,7 +77,7 @@ function commandOf({ prefix, identity }: Way, file: string, args: readonly strin
 
 /** PostgreSQL's version when this way can run it and enter the data directory, else what stood in the way. */
 async function probe(way: Way, dataDir: string, postgres: string): Promise<{ version: string } | { reason: string }> {
-  const script = 'cd -- "$1" && exec "$2" --version';
+  const script = 'cd -- "$1" && test -x "$2" && exec "$2" --version';
   const { file, args, options } = commandOf(way, "/bin/sh", ["-c", script, "probe", dataDir, postgres]);
   try {
     const { stdout } = await run(file, args, options);

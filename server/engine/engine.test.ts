@@ -69,7 +69,7 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
     for (const event of events) {
       if (event.type === "kline" && event.closed) closed.push(event.record);
       if (event.type === "kline" && (event.closed || event.record.timeframe === "M1")) await store.writeBatch([event.record], []);
-      if (event.type === "quote") await store.writeBatch([], [event.record]);
+      if (event.type === "snapshot") await store.writeBatch([], [event.record]);
     }
   }
 

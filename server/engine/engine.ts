@@ -7,13 +7,14 @@ import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
 import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/domain/tick";
 import type { TradingAlignment } from "#lib/domain/timeframe";
+import type { LastQuote } from "#lib/market/ports";
 import type { MarketEvent } from "./event";
 
 /** What a ticker goes on from after a restart. */
 export interface RestoredTicker {
   readonly ticker: string;
   /** Undefined where only klines are known (imported history). */
-  readonly lastTick: Tick | undefined;
+  readonly lastQuote: LastQuote | undefined;
   /** Klines whose clock has not closed them yet, one a timeframe at the most. */
   readonly openKlines: readonly Kline[];
   readonly day: DayState | undefined;
@@ -141,7 +142,7 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       return events;
     },
 
-    restore({ ticker, lastTick, openKlines, day }) {
+    restore({ ticker, lastQuote, openKlines, day }) {
       const state = stateOf(ticker);
       if (state === undefined) return [];
       state.day ??= day;
@@ -153,9 +154,9 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
         state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
       }
       const events = openKlines.map((record): MarketEvent => ({ type: "kline", record, closed: false }));
-      if (lastTick === undefined) return events;
-      const quote = toQuote(lastTick, state.listing.digits);
-      state.recent.add(lastTick);
+      if (lastQuote === undefined) return events;
+      const quote = toQuote(lastQuote, state.listing.digits);
+      state.recent.add(lastQuote);
       events.push(
         { type: "quote", record: quote },
         { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },

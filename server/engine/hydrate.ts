@@ -3,9 +3,8 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, isClosed } from "#lib/domain/kline";
 import { hydrateDay } from "#lib/domain/snapshot";
-import type { Tick } from "#lib/domain/tick";
 import { TIMEFRAMES_ORDER, type TradingAlignment } from "#lib/domain/timeframe";
-import type { KlineStore, MarketView } from "#lib/market/ports";
+import type { KlineStore, LastQuote, MarketView } from "#lib/market/ports";
 import type { RestoredTicker } from "./engine";
 
 /** Tickers that are read from the store at once. */
@@ -30,12 +29,12 @@ interface HydrateOptions {
  * Resolves to closed klines that a crash kept from being written.
  */
 export async function hydrateAll(listings: readonly Listing[], options: HydrateOptions): Promise<Kline[]> {
-  const ticks = await options.store.lastTicks(options.nowMs);
+  const quotes = await options.store.lastQuotes(options.nowMs);
   const queue = [...listings];
   const missed: Kline[] = [];
   async function work(): Promise<void> {
     for (let listing = queue.shift(); listing !== undefined; listing = queue.shift()) {
-      missed.push(...(await hydrateTicker(listing, ticks.get(listing.ticker), options)));
+      missed.push(...(await hydrateTicker(listing, quotes.get(listing.ticker), options)));
     }
   }
   await Promise.all(Array.from({ length: PARALLEL_READS_COUNT }, work));
@@ -50,7 +49,7 @@ export async function hydrateAll(listings: readonly Listing[], options: HydrateO
  */
 export async function hydrateTicker(
   listing: Listing,
-  lastTick: Tick | undefined,
+  lastQuote: LastQuote | undefined,
   { store, view, alignment, nowMs, repair, restore }: HydrateOptions,
 ): Promise<Kline[]> {
   const { ticker } = listing;
@@ -58,8 +57,8 @@ export async function hydrateTicker(
   const read = (timeframe: Timeframe, from: number, limit = READ_MAX_ROWS) =>
     store.read({ ticker, timeframe, from, to, limit, end: "newest" });
   const [newest] = await read("M1", 0, 1);
-  if (newest === undefined && lastTick === undefined) return [];
-  const anchor = newest?.time ?? Math.floor((lastTick?.time_msc ?? nowMs) / 1000);
+  if (newest === undefined && lastQuote === undefined) return [];
+  const anchor = newest?.time ?? Math.floor((lastQuote?.time_msc ?? nowMs) / 1000);
   const before = (timeframe: Timeframe) => {
     const open = alignment.openTime(timeframe, anchor);
     return repair ? alignment.openTime(timeframe, open - 1) : open;
@@ -75,7 +74,7 @@ export async function hydrateTicker(
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
   const closed = (kline: Kline) => isClosed(kline, nowMs, alignment);
   const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter((kline) => !closed(kline));
-  restore({ ticker, lastTick, openKlines: open, day: hydrateDay(allDays.slice(-2), alignment) });
+  restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) });
   return repair ? offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed)) : [];
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import { klineExample } from "#lib/contract/kline";
-import { quoteExample } from "#lib/contract/quote";
+import { snapshotExample } from "#lib/contract/snapshot";
 import { createLog } from "#lib/log";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "./event";
@@ -25,7 +25,7 @@ function start() {
 describe("recorder", () => {
   test("writes each dirty row once, at its newest state, within half a second", async () => {
     const { clock, store, recorder, flushes, stop } = start();
-    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), { type: "quote", record: quoteExample }]);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), { type: "snapshot", record: snapshotExample }]);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
     await clock.advance(500);
     expect(store.all()).toEqual([kline({ timeframe: "M1", close: 1.2 })]);

@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
-import type { Quote } from "#lib/contract/quote";
 import type { Logger } from "#lib/log";
+import type { LastQuote } from "#lib/market/ports";
 import type { Listener } from "#server/bus/bus";
 
 /** Longest time between a change and its row. */
@@ -13,8 +13,8 @@ const BATCH_MAX_ROWS = 5_000;
 
 /** What the recorder needs of the store; both calls write all or nothing and may be repeated. */
 export interface KlineWriter {
-  /** Klines and last ticks of one batch, in one transaction; the last write of a key wins. */
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly Quote[]): Promise<void>;
+  /** Klines and last quotes of one batch, in one transaction; the last write of a key wins. */
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
 }
 
 /** Stores a venue's events in batches. */
@@ -42,7 +42,7 @@ interface RecorderOptions {
  */
 export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions): Recorder {
   let klines = new Map<string, Kline>();
-  let quotes = new Map<string, Quote>();
+  let quotes = new Map<string, LastQuote>();
   let waiters: (() => void)[] = [];
   let failing = false;
 
@@ -50,14 +50,14 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
 
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
-      if (event.type === "quote") quotes.set(event.record.ticker, event.record);
+      if (event.type === "snapshot") quotes.set(event.record.ticker, event.record);
       else if (event.type === "kline" && (event.closed || event.record.timeframe === "M1"))
         klines.set(`${event.record.ticker}:${event.record.timeframe}:${event.record.time}`, event.record);
     }
   }
 
   /** Takes up to a batch of rows out of the dirty sets. */
-  function take(): { klines: Map<string, Kline>; quotes: Map<string, Quote> } {
+  function take(): { klines: Map<string, Kline>; quotes: Map<string, LastQuote> } {
     const batch = { klines, quotes };
     klines = new Map();
     quotes = new Map();
@@ -70,7 +70,7 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
   }
 
   /** Puts a failed batch back under whatever became newer meanwhile. */
-  function putBack(batch: { klines: Map<string, Kline>; quotes: Map<string, Quote> }): void {
+  function putBack(batch: { klines: Map<string, Kline>; quotes: Map<string, LastQuote> }): void {
     klines = new Map([...batch.klines, ...klines]);
     quotes = new Map([...batch.quotes, ...quotes]);
   }

@@ -23,7 +23,10 @@ interface SuperviseOptions {
  * Runs a feed until the signal aborts. A feed that fails is started again with exponential backoff and full jitter;
  * one that ends by itself (a recording played to its end) is not.
  */
-export async function superviseFeed({ feed, name, take, onState, clock, log }: SuperviseOptions, signal: AbortSignal): Promise<void> {
+export async function superviseFeed(
+  { feed, name, take, onState, clock, log }: SuperviseOptions,
+  signal: AbortSignal,
+): Promise<void> {
   let backoff = RESTART_FIRST_MS;
   while (!signal.aborted) {
     const startedAt = clock.now();

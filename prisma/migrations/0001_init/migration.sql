@@ -161,7 +161,8 @@ CREATE TABLE "last_quote" (
     "time_msc" BIGINT NOT NULL,
     "bid" DOUBLE PRECISION NOT NULL,
     "ask" DOUBLE PRECISION NOT NULL,
-    "volume" DOUBLE PRECISION,
+    "ask_high" DOUBLE PRECISION,
+    "ask_low" DOUBLE PRECISION,
 
     CONSTRAINT "last_quote_pkey" PRIMARY KEY ("venue", "ticker")
 ) WITH (fillfactor = 50);

@@ -21,7 +21,7 @@ const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Nu
 const DECIMAL = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/;
 
 function rareNumber(bytes: Buffer, from: number, to: number): number {
-  const text = bytes.latin1Slice(from, to);
+  const text = bytes.toString("latin1", from, to);
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }
 
@@ -144,7 +144,7 @@ export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: nu
     const minutes = digitsAt(bytes, to - 2, 2);
     if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return null;
     const offsetMs = (hours * HOUR_MS + minutes * MINUTE_MS) * (sign === MINUS ? -1 : 1);
-    const named = bytes.latin1Slice(at - 3, at) === "GMT" ? at - 3 : at;
+    const named = bytes.toString("latin1", at - 3, at) === "GMT" ? at - 3 : at;
     return { end: bytes[named - 1] === SPACE ? named - 1 : named, offsetMs };
   }
   return null;

@@ -52,8 +52,11 @@ export function shown(bytes: Buffer, cells: Cells, index: number): string {
   return bytes.toString("utf8", cells.from[index], cells.to[index]).slice(0, SHOWN_MAX_CHARACTERS);
 }
 
-/** Reads the time of a row: milliseconds on the clock of the file (UTC where it is zoned), NaN when there is none. */
-export function createTimeReader(layout: Layout): (bytes: Buffer, cells: Cells) => number {
+/**
+ * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time that names its offset is
+ * brought to UTC, unless that is overruled.
+ */
+export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSettings): (bytes: Buffer, cells: Cells) => number {
   const index = (role: Role) => layout.roles.indexOf(role);
   const epoch = index("epoch");
   if (epoch >= 0) return (bytes, { from, to }) => epochAt(bytes, from[epoch] as number, to[epoch] as number);
@@ -73,7 +76,7 @@ export function createTimeReader(layout: Layout): (bytes: Buffer, cells: Cells) 
     const suffix = layout.zoned ? offsetSuffix(bytes, from, cells.to[dateTime] as number) : null;
     if (layout.zoned && suffix === null) return Number.NaN;
     const end = suffix?.end ?? (cells.to[dateTime] as number);
-    const midnight = readDate(bytes, from) - (suffix?.offsetMs ?? 0);
+    const midnight = readDate(bytes, from) - (overrulesOffset ? 0 : (suffix?.offsetMs ?? 0));
     const gap = from + dateBytes;
     if (end === gap) return midnight;
     return bytes[gap] === SPACE || bytes[gap] === LETTER_T ? midnight + timeOfDayAt(bytes, gap + 1, end) : Number.NaN;
@@ -130,7 +133,11 @@ export function quantityFiller(layout: Layout): Filler {
  * and low of bid and ask need not be of one quote, so those two are the only pairs there are.
  */
 export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSettings): Filler {
-  const [own, askOpen, askClose] = [layout.roles.indexOf("spread"), layout.roles.indexOf("askOpen"), layout.roles.indexOf("askClose")];
+  const [own, askOpen, askClose] = [
+    layout.roles.indexOf("spread"),
+    layout.roles.indexOf("askOpen"),
+    layout.roles.indexOf("askClose"),
+  ];
   if (own >= 0) {
     const power = Number(`1e${spreadDigits ?? 0}`);
     return (bytes, cells, row) => {

@@ -1,4 +1,14 @@
-import { cutCells, columnsOf, createTimeReader, emptyCells, isEmpty, priceFiller, quantityFiller, shown, spreadFiller } from "./columns";
+import {
+  columnsOf,
+  createTimeReader,
+  cutCells,
+  emptyCells,
+  isEmpty,
+  priceFiller,
+  quantityFiller,
+  shown,
+  spreadFiller,
+} from "./columns";
 import type { Layout, Role } from "./layout";
 import { createLineCutter } from "./lines";
 import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
@@ -11,11 +21,16 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const cells = emptyCells();
   const row = emptyRow();
   const separator = layout.separator.charCodeAt(0);
-  const readTime = createTimeReader(layout);
-  const [fillPrices, fillQuantities, fillSpread] = [priceFiller(layout, settings), quantityFiller(layout), spreadFiller(layout, settings)];
+  const readTime = createTimeReader(layout, settings);
+  const [fillPrices, fillQuantities, fillSpread] = [
+    priceFiller(layout, settings),
+    quantityFiller(layout),
+    spreadFiller(layout, settings),
+  ];
   const quote = columnsOf(layout, ["bid", "ask"]);
   const symbol = layout.roles.indexOf("symbol");
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
+  const isUtc = layout.zoned && !settings.overrulesOffset;
   let firstSymbol: string | undefined;
 
   function otherSymbol(bytes: Buffer): string | null {
@@ -31,17 +46,24 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     return quote.every(({ index }) => isEmpty(cells, index)) || Number.isNaN(row.bid) || Number.isNaN(row.ask);
   }
 
+  /** Null when the row is in `row`, else why it is not. */
+  function readLine(bytes: Buffer, from: number, to: number): string | null {
+    cutCells(cells, bytes, from, to, separator);
+    if (cells.count < needed) return `${cells.count} columns where at least ${needed} are needed`;
+    const timeMs = readTime(bytes, cells);
+    if (Number.isNaN(timeMs)) return "no time can be read";
+    row.timeMs = isUtc ? timeMs : settings.toUtcMs(timeMs);
+    return (
+      otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)
+    );
+  }
+
   function onLine(bytes: Buffer, from: number, to: number, line: number): void {
     if (line <= layout.headerLines) return;
-    cutCells(cells, bytes, from, to, separator);
-    if (cells.count < needed) return sink.malformed(line, `${cells.count} columns where at least ${needed} are needed`);
-    const timeMs = readTime(bytes, cells);
-    if (Number.isNaN(timeMs)) return sink.malformed(line, "no time can be read");
-    const reason = otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row);
-    if (reason !== null) return sink.malformed(line, reason);
-    if (saysNoQuote()) return sink.withoutQuote(line);
-    row.timeMs = layout.zoned ? timeMs : settings.toUtcMs(timeMs);
-    sink.row(row, line);
+    const reason = readLine(bytes, from, to);
+    if (reason !== null) sink.malformed(line, reason);
+    else if (saysNoQuote()) sink.withoutQuote(line);
+    else sink.row(row, line);
   }
 
   return createLineCutter(onLine);

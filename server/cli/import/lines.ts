@@ -38,7 +38,10 @@ export function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; e
       let from = 0;
       if (rest !== null) {
         const end = chunk.indexOf(NEWLINE);
-        if (end < 0) return keep(chunk);
+        if (end < 0) {
+          keep(chunk);
+          return;
+        }
         const whole = Buffer.concat([rest, chunk.subarray(0, end)]);
         rest = null;
         hand(whole, 0, whole.length);

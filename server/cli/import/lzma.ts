@@ -22,59 +22,59 @@ function models(count: number): Uint16Array {
   return new Uint16Array(count).fill(MODEL_START);
 }
 
-/** Reads bits out of the range-coded part. */
-interface RangeDecoder {
-  bit(probabilities: Uint16Array, index: number): number;
-  directBits(count: number): number;
-}
+/** Reads bits out of the range-coded part. A class, because its methods are called for every bit and must be cheap. */
+class RangeDecoder {
+  readonly #bytes: Uint8Array;
+  #at = HEADER_BYTES;
+  #range = END_MARKER;
+  #code = 0;
 
-function createRangeDecoder(bytes: Uint8Array): RangeDecoder {
-  let at = HEADER_BYTES;
-  let range = END_MARKER;
-  let code = 0;
-
-  function next(): number {
-    if (at >= bytes.length) throw new LzmaError("the compressed data ends too early");
-    return bytes[at++] as number;
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    if (this.#next() !== 0) throw new LzmaError("the compressed data are damaged");
+    for (let count = 0; count < 4; count += 1) this.#code = ((this.#code << 8) | this.#next()) >>> 0;
   }
 
-  function refill(): void {
-    if (range >= TOP) return;
-    range = (range << 8) >>> 0;
-    code = ((code << 8) | next()) >>> 0;
+  #next(): number {
+    if (this.#at >= this.#bytes.length) throw new LzmaError("the compressed data end too early");
+    return this.#bytes[this.#at++] as number;
   }
 
-  if (next() !== 0) throw new LzmaError("the compressed data are damaged");
-  for (let count = 0; count < 4; count += 1) code = ((code << 8) | next()) >>> 0;
+  #refill(): void {
+    if (this.#range >= TOP) return;
+    this.#range = (this.#range << 8) >>> 0;
+    this.#code = ((this.#code << 8) | this.#next()) >>> 0;
+  }
 
-  return {
-    bit(probabilities, index) {
-      const probability = probabilities[index] as number;
-      const bound = (range >>> MODEL_BITS) * probability;
-      if (code < bound) {
-        range = bound;
-        probabilities[index] = probability + ((2 ** MODEL_BITS - probability) >>> MOVE_BITS);
-        refill();
-        return 0;
-      }
-      range -= bound;
-      code -= bound;
-      probabilities[index] = probability - (probability >>> MOVE_BITS);
-      refill();
-      return 1;
-    },
-    directBits(count) {
-      let value = 0;
-      for (let left = count; left > 0; left -= 1) {
-        range >>>= 1;
-        const bit = code >= range ? 1 : 0;
-        if (bit) code -= range;
-        value = value * 2 + bit;
-        refill();
-      }
-      return value;
-    },
-  };
+  /** One bit; its probability learns from it. */
+  bit(probabilities: Uint16Array, index: number): 0 | 1 {
+    const probability = probabilities[index] as number;
+    const bound = (this.#range >>> MODEL_BITS) * probability;
+    if (this.#code < bound) {
+      this.#range = bound;
+      probabilities[index] = probability + ((2 ** MODEL_BITS - probability) >>> MOVE_BITS);
+      this.#refill();
+      return 0;
+    }
+    this.#range -= bound;
+    this.#code -= bound;
+    probabilities[index] = probability - (probability >>> MOVE_BITS);
+    this.#refill();
+    return 1;
+  }
+
+  /** The number of `count` bits that are as likely 0 as 1. */
+  directBits(count: number): number {
+    let value = 0;
+    for (let left = count; left > 0; left -= 1) {
+      this.#range >>>= 1;
+      const bit = this.#code >= this.#range ? 1 : 0;
+      if (bit === 1) this.#code -= this.#range;
+      this.#refill();
+      value = value * 2 + bit;
+    }
+    return value;
+  }
 }
 
 function tree(decoder: RangeDecoder, probabilities: Uint16Array, offset: number, bits: number): number {
@@ -146,7 +146,8 @@ function readHeader(bytes: Uint8Array): Header {
 
 /** What was decoded so far; it doubles as the dictionary. */
 function createOutput(size: number | null, maxBytes: number) {
-  if (size !== null && size > maxBytes) throw new LzmaError(`decodes to ${size} bytes, more than the ${maxBytes} that are allowed`);
+  if (size !== null && size > maxBytes)
+    throw new LzmaError(`decodes to ${size} bytes, more than the ${maxBytes} that are allowed`);
   let bytes = new Uint8Array(size ?? Math.min(maxBytes, 65_536));
   let length = 0;
   return {
@@ -190,13 +191,18 @@ function createLiteralDecoder(decoder: RangeDecoder, { literalContextBits, liter
 export function decodeLzma(bytes: Uint8Array, maxBytes: number): Uint8Array {
   const header = readHeader(bytes);
   const output = createOutput(header.size, maxBytes);
-  const decoder = createRangeDecoder(bytes);
+  const decoder = new RangeDecoder(bytes);
   const literal = createLiteralDecoder(decoder, header);
   const matchLength = createLengthDecoder(decoder);
   const repeatLength = createLengthDecoder(decoder);
   const distance = createDistanceDecoder(decoder);
   const [isMatch, isLongRepeat] = [models(STATES_COUNT << 4), models(STATES_COUNT << 4)];
-  const [isRepeat, isRepeat0, isRepeat1, isRepeat2] = [models(STATES_COUNT), models(STATES_COUNT), models(STATES_COUNT), models(STATES_COUNT)];
+  const [isRepeat, isRepeat0, isRepeat1, isRepeat2] = [
+    models(STATES_COUNT),
+    models(STATES_COUNT),
+    models(STATES_COUNT),
+    models(STATES_COUNT),
+  ];
   const recent: [number, number, number, number] = [0, 0, 0, 0];
   let state = 0;
 

@@ -42,10 +42,12 @@ export interface RowReader {
 export interface ReaderSettings {
   /** From the clock of the source to UTC, both in milliseconds. */
   toUtcMs(localMs: number): number;
-  /** Decimal places of whole-number prices and of one point of spread; null where prices are plain decimals. */
+  /** Decimal places of whole-number prices; null where prices are plain decimals. */
   readonly pointDigits: number | null;
-  /** True when the spread column is in points of `spreadDigits`, false when in price units. */
+  /** Decimal places of one point of spread; null where spreads are in price units. */
   readonly spreadDigits: number | null;
+  /** True when the operator's clock counts even where times name an offset of their own. */
+  readonly overrulesOffset: boolean;
 }
 
 /** A row with nothing in it. */

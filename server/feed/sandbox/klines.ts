@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Tick } from "#lib/domain/tick";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
-import type { KlineStore } from "#lib/market/ports";
+import type { KlineStore, LastQuote } from "#lib/market/ports";
 import { addRows, emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
 
@@ -120,6 +119,20 @@ export function createSandboxKlines({ prices, clock, alignment }: Options): Klin
     return { first: open === fromS ? open : alignment.nextOpenTime(timeframe, fromS), to: Math.min(to, endS), endS };
   }
 
+  /** The ask range of the trading day up to an instant (Unix ms), from every tick of it. */
+  function askRange(series: PriceSeries, untilMs: number): { ask_high: number; ask_low: number } {
+    const range = { ask_high: Number.NEGATIVE_INFINITY, ask_low: Number.POSITIVE_INFINITY };
+    const firstMinute = alignment.tradingDayOpen(Math.floor(untilMs / 1000)) / MINUTE_S;
+    for (let minute = firstMinute; minute * MINUTE_S * 1000 <= untilMs; minute += 1) {
+      for (const { time_msc, ask } of series.ticks(minute)) {
+        if (time_msc > untilMs) break;
+        if (ask > range.ask_high) range.ask_high = ask;
+        if (ask < range.ask_low) range.ask_low = ask;
+      }
+    }
+    return range;
+  }
+
   return {
     async read({ ticker, timeframe, from, to, limit, end }) {
       const series = prices.series(ticker);
@@ -129,15 +142,16 @@ export function createSandboxKlines({ prices, clock, alignment }: Options): Klin
       return read(series, timeframe, span, limit, alignment);
     },
 
-    async lastTicks(atMs) {
+    async lastQuotes(atMs) {
       const untilMs = Math.min(atMs, clock.now());
-      const ticks = new Map<string, Tick>();
+      const quotes = new Map<string, LastQuote>();
       for (const [index, ticker] of prices.tickers().entries()) {
-        const tick = prices.series(ticker)?.lastTick(untilMs);
-        if (tick !== undefined) ticks.set(ticker, tick);
+        const series = prices.series(ticker);
+        const tick = series?.lastTick(untilMs);
+        if (series !== undefined && tick !== undefined) quotes.set(ticker, { ...tick, ...askRange(series, tick.time_msc) });
         if (index % TICKERS_PER_TURN_COUNT === TICKERS_PER_TURN_COUNT - 1) await nextTurn();
       }
-      return ticks;
+      return quotes;
     },
   };
 }

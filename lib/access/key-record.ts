@@ -1,0 +1,60 @@
+/** active; grace: rotated, valid for a while; expired: past its own expiry; revoked: by hand, or past its grace. */
+export type KeyState = "active" | "grace" | "expired" | "revoked";
+
+/** A key as it may be shown. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  readonly venue: string;
+  readonly scopes: readonly string[];
+  readonly origins: readonly string[];
+  /** First 12 and last 4 characters of its text. */
+  readonly prefix: string;
+  readonly last4: string;
+  readonly state: KeyState;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  /** End of its grace, when it was rotated. */
+  readonly graceUntil: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  /** A network, never a full address. */
+  readonly lastUsedAddress: string | null;
+  /** The key that took its place. */
+  readonly replacedBy: string | null;
+}
+
+type Row = Omit<KeyRecord, "account" | "state" | "replacedBy"> & {
+  readonly account: { readonly name: string };
+  readonly replacedById: string | null;
+};
+
+function stateAt({ revokedAt, expiresAt, graceUntil }: Row, nowMs: number): KeyState {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) return "expired";
+  if (graceUntil === null) return "active";
+  return graceUntil.getTime() > nowMs ? "grace" : "revoked";
+}
+
+/** A stored key without what must not leave the store. */
+export function toRecord(row: Row, nowMs: number): KeyRecord {
+  return {
+    id: row.id,
+    account: row.account.name,
+    name: row.name,
+    venue: row.venue,
+    scopes: row.scopes,
+    origins: row.origins,
+    prefix: row.prefix,
+    last4: row.last4,
+    state: stateAt(row, nowMs),
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    graceUntil: row.graceUntil,
+    revokedAt: row.revokedAt,
+    lastUsedAt: row.lastUsedAt,
+    lastUsedAddress: row.lastUsedAddress,
+    replacedBy: row.replacedById,
+  };
+}

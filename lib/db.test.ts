@@ -1,0 +1,149 @@
+import { type AddressInfo, connect, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type Clock, manualClock, systemClock } from "#lib/clock";
+import { createLog } from "#lib/log";
+import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { openDatabase } from "./db";
+
+const SECRET = "hunter2-secret";
+
+/** A clock on which every wait is over at once and has taken its time. */
+function hurriedClock(): Clock & { waits: number[] } {
+  const clock = manualClock(0);
+  const waits: number[] = [];
+  return {
+    waits,
+    now: clock.now,
+    wait: async (ms) => {
+      waits.push(ms);
+      clock.set(clock.now() + ms);
+    },
+  };
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Speaks as much of PostgreSQL's protocol as it takes to admit anyone and answer every query with one row. */
+async function oldServer(...answer: string[]): Promise<number> {
+  const int16 = (value: number) => Buffer.from([value >> 8, value & 255]);
+  const int32 = (value: number) => Buffer.concat([int16(value >> 16), int16(value & 65_535)]);
+  const message = (type: string, ...parts: (string | Buffer)[]) => {
+    const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
+    return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
+  };
+  const text = Buffer.concat([int32(0), int16(0), int32(25), int16(65_535), int32(-1), int16(0)]);
+  const columns = ["number", "text"].flatMap((name) => [`${name}\0`, text]);
+  const cells = answer.flatMap((cell) => [int32(cell.length), cell]);
+  const ready = message("Z", "I");
+  const row = Buffer.concat([
+    message("T", int16(2), ...columns),
+    message("D", int16(2), ...cells),
+    message("C", "SELECT 1\0"),
+    ready,
+  ]);
+  const server = createServer((socket) => {
+    socket.once("data", () => {
+      socket.write(Buffer.concat([message("R", int32(0)), ready]));
+      socket.on("data", (bytes) => (bytes[0] === "X".charCodeAt(0) ? socket.end() : socket.write(row)));
+    });
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function failure(url: string, clock: Clock, waitS = 60): Promise<Error> {
+  const log = createLog("silent");
+  return openDatabase({ url, poolSize: 2, waitS, clock, log }).then(
+    () => expect.unreachable("it opened"),
+    (error: Error) => error,
+  );
+}
+
+describe("openDatabase", () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.close());
+
+  it("gives a pool and a Prisma client on the same connections", async () => {
+    const plans = await db.prisma.plan.count();
+    expect(plans).toBe(4);
+    expect((await db.pool.query("SELECT count(*)::int AS count FROM plan")).rows).toEqual([{ count: plans }]);
+    expect(db.pool.totalCount).toBe(1);
+  });
+
+  it("goes on trying with growing waits while the database is away, then names where it looked and why", async () => {
+    const port = await closedPort();
+    const clock = hurriedClock();
+    const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market?sslmode=disable`, clock);
+    expect(error.message).toBe(
+      `The database at 127.0.0.1:${port}/market cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}. It was tried for 60 s (DATABASE_WAIT_S).`,
+    );
+    expect(clock.waits.length).toBeGreaterThan(10);
+    expect(clock.waits.reduce((sum, wait) => sum + wait, 0)).toBeCloseTo(60_000);
+    expect(Math.max(...clock.waits)).toBeLessThanOrEqual(5_000);
+    expect(clock.waits[0]).toBeLessThan(201);
+  });
+
+  it("connects when the database comes back meanwhile", async () => {
+    const port = await closedPort();
+    const target = new URL(db.url);
+    const door = createServer((socket) => {
+      const onward = connect(Number(target.port), target.hostname);
+      socket.pipe(onward).pipe(socket);
+      onward.on("error", () => socket.destroy());
+      socket.on("error", () => onward.destroy());
+    });
+    onTestFinished(() => void door.close());
+    const clock = hurriedClock();
+    const opening: Clock = {
+      now: clock.now,
+      wait: async (ms) => {
+        await clock.wait(ms);
+        if (clock.waits.length === 3) await new Promise<void>((resolve) => door.listen(port, "127.0.0.1", resolve));
+      },
+    };
+    const url = new URL(db.url);
+    url.port = String(port);
+    const opened = await openDatabase({ url: url.href, poolSize: 2, waitS: 60, clock: opening, log: createLog("silent") });
+    expect(await opened.prisma.plan.count()).toBe(4);
+    expect(clock.waits).toHaveLength(3);
+    await opened.close();
+  });
+
+  it.each([
+    ["a wrong password", (url: URL) => (url.password = SECRET)],
+    ["a database that does not exist", (url: URL) => (url.pathname = "/nowhere")],
+  ])("does not wait on %s, and never tells the password", async (_what, spoil) => {
+    const url = new URL(db.url);
+    const { password } = url;
+    spoil(url);
+    const clock = hurriedClock();
+    const error = await failure(url.href, clock);
+    expect(error.message).toMatch(/^The database at 127\.0\.0\.1:\d+\/\w+ refuses the connection: /);
+    expect(clock.waits).toEqual([]);
+    const told = `${error.message}${error.stack}${JSON.stringify(error)}${String(error.cause)}`;
+    expect(told).not.toContain(password);
+    expect(told).not.toContain(SECRET);
+  });
+
+  it("refuses a server older than 15, naming both versions", async () => {
+    const port = await oldServer("140011", "14.11");
+    const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market`, hurriedClock());
+    expect(error.message).toBe(`The database at 127.0.0.1:${port}/market is PostgreSQL 14.11; 15 or later is needed.`);
+  });
+
+  it("tells what is wrong with a host name that leads nowhere", async () => {
+    const error = await failure(`postgresql://someone:${SECRET}@no-such-host.invalid/market`, systemClock, 0);
+    expect(error.message).toMatch(/no-such-host\.invalid:5432\/market cannot be reached/);
+    expect(error.message).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createAlignment, TIMEFRAMES_ORDER, type TradingAlignment } from "./timeframe";
+import { expectedCount, expectedSpan, type OpenStretch } from "./window";
+
+const ALIGNMENT = createAlignment();
+const DAY_MS = 86_400_000;
+const START = Date.parse("2026-03-01T00:00Z");
+
+/** One interval after the other, as slowly as the definition reads. */
+function countOneByOne(timeframe: (typeof TIMEFRAMES_ORDER)[number], from: number, to: number, sessions: readonly OpenStretch[]) {
+  let count = 0;
+  for (let open = ALIGNMENT.openTime(timeframe, from); open < to; open = ALIGNMENT.nextOpenTime(timeframe, open)) {
+    const end = ALIGNMENT.nextOpenTime(timeframe, open);
+    const overlaps = sessions.some(({ openMs, closeMs }) => openMs < closeMs && openMs < end * 1000 && closeMs > open * 1000);
+    if (open >= from && overlaps) count += 1;
+  }
+  return count;
+}
+
+/** Sessions of any length down to milliseconds, with pauses as short. */
+const sessions = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: DAY_MS }), fc.integer({ min: 1, max: DAY_MS }), fc.constantFrom(1, 100, 10_000)), {
+    maxLength: 12,
+  })
+  .map((parts) => {
+    let at = START;
+    return parts.map(([pause, length, divisor]): OpenStretch => {
+      const openMs = at + Math.ceil(pause / divisor);
+      at = openMs + Math.ceil(length / divisor);
+      return { openMs, closeMs: at };
+    });
+  });
+const instant = fc.integer({ min: START / 1000 - 86_400, max: START / 1000 + 14 * 86_400 });
+
+test("counts every kline of the window that overlaps an open stretch, once", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...TIMEFRAMES_ORDER.slice(1)), sessions, instant, instant, (timeframe, open, a, b) => {
+      const [from, to] = a < b ? [a, b] : [b, a + 1];
+      expect(expectedCount(timeframe, from, to, open, ALIGNMENT)).toBe(countOneByOne(timeframe, from, to, open));
+    }),
+  );
+});
+
+test("an unknown calendar gives an unknown count, a closed one gives none", () => {
+  expect(expectedCount("H1", 0, 1_000_000, null, ALIGNMENT)).toBeNull();
+  expect(expectedCount("H1", 0, 1_000_000, [], ALIGNMENT)).toBe(0);
+});
+
+/** A week of forex: Sunday 17:00 to Friday 17:00 in New York. */
+function weeks(from: string, count: number): OpenStretch[] {
+  return Array.from({ length: count }, (_, week) => {
+    const openS = ALIGNMENT.openTime("W1", Date.parse(from) / 1000 + week * 7 * 86_400 + 43_200);
+    const closeS = ALIGNMENT.openTime("D1", openS + 5 * 86_400 + 43_200);
+    return { openMs: openS * 1000, closeMs: closeS * 1000 };
+  });
+}
+
+test.each([
+  ["M1", 7_200],
+  ["M5", 1_440],
+  ["H1", 120],
+  ["H4", 30],
+  ["D1", 5],
+  ["W1", 1],
+] as const)("a forex week holds as many klines of %s as it should: %i", (timeframe, count) => {
+  const [week] = weeks("2026-01-11T22:00Z", 1);
+  const from = (week?.openMs ?? 0) / 1000;
+  expect(expectedCount(timeframe, from, from + 7 * 86_400, week ? [week] : [], ALIGNMENT)).toBe(count);
+});
+
+test("the daily break of metals takes an hour of minutes and no day", () => {
+  const open = Date.parse("2026-01-11T23:00Z");
+  const days = Array.from({ length: 5 }, (_, day) => ({
+    openMs: open + day * DAY_MS,
+    closeMs: open + day * DAY_MS + 23 * 3_600_000,
+  }));
+  const from = open / 1000 - 3_600;
+  const count = (timeframe: (typeof TIMEFRAMES_ORDER)[number]) => expectedCount(timeframe, from, from + 604_800, days, ALIGNMENT);
+  expect([count("M1"), count("H1"), count("H4"), count("D1"), count("MN1")]).toEqual([6_900, 115, 30, 5, 0]);
+});
+
+test("decades of minutes are counted without walking through them", () => {
+  let asked = 0;
+  const counting: TradingAlignment = {
+    ...ALIGNMENT,
+    openTime: (timeframe, atS) => {
+      asked += 1;
+      return ALIGNMENT.openTime(timeframe, atS);
+    },
+  };
+  const open = weeks("1996-01-07T22:00Z", 1_565);
+  expect(expectedCount("M1", 0, 2_000_000_000, open, counting)).toBe(1_565 * 7_200);
+  expect(asked).toBeLessThan(1_600);
+});
+
+test("the sessions asked for reach from the first kline that opens in the window to the end of the last", () => {
+  const from = Date.parse("2026-01-13T22:30Z") / 1000;
+  const to = Date.parse("2026-01-15T22:00:01Z") / 1000;
+  const span = (nowMs: number) => expectedSpan("D1", from, to, nowMs, ALIGNMENT);
+  const iso = (ms: number | undefined) => new Date(ms ?? 0).toISOString();
+  const whole = span(Date.parse("2026-02-01T00:00Z"));
+  expect([iso(whole?.fromMs), iso(whole?.toMs)]).toEqual(["2026-01-14T22:00:00.000Z", "2026-01-16T22:00:00.000Z"]);
+});
+
+test("what is still to come cannot be missing: the sessions asked for end now", () => {
+  const from = Date.parse("2026-01-13T22:00Z") / 1000;
+  const now = Date.parse("2026-01-13T22:30Z");
+  expect(expectedSpan("D1", from, now / 1000 + 1, now, ALIGNMENT)).toEqual({ fromMs: from * 1000, toMs: now });
+  // Metals open at 18:00: at 17:30 the day has begun, but no minute of it was open.
+  expect(expectedCount("D1", from, now / 1000 + 1, [], ALIGNMENT)).toBe(0);
+  expect(expectedSpan("D1", from, now / 1000 + 1, from * 1000, ALIGNMENT)).toBeNull();
+});
+
+test("a window in which no kline opens needs no sessions", () => {
+  const from = Date.parse("2026-01-13T22:00:01Z") / 1000;
+  expect(expectedSpan("D1", from, from + 3_600, (from + 86_400) * 1000, ALIGNMENT)).toBeNull();
+});

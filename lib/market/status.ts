@@ -1,0 +1,59 @@
+import type { MarketStatus } from "#lib/contract/status";
+import { type Calendar, compileCalendar } from "#lib/domain/calendar";
+import type { Listing } from "#lib/domain/instrument";
+import { marketStatus as judge } from "#lib/domain/status";
+import type { Call, DataReply } from "./question";
+import { requireListings } from "./tickers";
+
+const MINUTE_MS = 60_000;
+
+interface StatusQuery {
+  readonly tickers: readonly string[];
+  /** Unix milliseconds; undefined for now. */
+  readonly at?: number | undefined;
+}
+
+type Scene = Pick<Call<unknown>, "market" | "nowMs">;
+
+/**
+ * The market status of each ticker, now or at an instant. In the past the data state is that of the stored minutes; in the
+ * future the calendar alone speaks.
+ * @throws Fault unknown_ticker
+ */
+export function marketStatus(call: Call<StatusQuery>): DataReply | Promise<DataReply> {
+  const listings = requireListings(call, call.query.tickers, "tickers");
+  const { at } = call.query;
+  if (at === undefined || at > call.nowMs) return { data: { items: listings.map((listing) => statusAt(call, listing, at)) } };
+  return Promise.all(listings.map((listing) => statusBefore(call, listing, at))).then((items) => ({ data: { items } }));
+}
+
+/** The status of one instrument now, or at a future instant; the landing page shows it too. */
+export function statusAt({ market, nowMs }: Scene, listing: Listing, atMs: number = nowMs): MarketStatus {
+  return judged(market.view.quote(listing.ticker)?.time_msc ?? null, { market, nowMs }, listing, atMs);
+}
+
+async function statusBefore(scene: Scene, listing: Listing, atMs: number): Promise<MarketStatus> {
+  return judged(await lastTickBefore(scene, listing.ticker, atMs), scene, listing, atMs);
+}
+
+function judged(lastTickMs: number | null, { market, nowMs }: Scene, listing: Listing, atMs: number): MarketStatus {
+  const calendar: Calendar = market.catalogue.calendar(listing.ticker) ?? compileCalendar(undefined, []);
+  return judge({
+    listing,
+    session: calendar.sessionAt(atMs),
+    lastTickMs,
+    atMs,
+    provider: market.provider,
+    projected: atMs > nowMs,
+    updatedAtMs: nowMs,
+  });
+}
+
+/** The last tick at an instant as the minutes tell it: a minute's last tick may have come as late as its end. */
+async function lastTickBefore({ market }: Scene, ticker: string, atMs: number): Promise<number | null> {
+  const quoteMs = market.view.quote(ticker)?.time_msc;
+  if (quoteMs !== undefined && quoteMs <= atMs) return quoteMs;
+  const to = Math.floor(atMs / 1000) + 1;
+  const [kline] = await market.store.read({ ticker, timeframe: "M1", from: 0, to, limit: 1, end: "newest" });
+  return kline === undefined ? null : Math.min(atMs, kline.time * 1000 + MINUTE_MS - 1);
+}

@@ -1,0 +1,49 @@
+import { TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
+import type { Listing } from "#lib/domain/instrument";
+import { Fault } from "#lib/fault";
+import type { Call } from "./question";
+
+type Scene = Pick<Call<unknown>, "market" | "mayRead">;
+
+/** Longest text that is searched for a ticker; a little longer than a ticker with separators and a prefix. */
+const SUGGESTION_MAX_CHARACTERS = TICKER_MAX_CHARACTERS * 2;
+/** Vendors' notations: a leading class such as `C:` or `FX:`, and separators between the currencies. */
+const PREFIX = /^[A-Z]+:/;
+const SEPARATORS = /[^A-Z0-9]/g;
+
+/** The listing, when it exists for the caller. */
+function find({ market, mayRead }: Scene, ticker: string): Listing | undefined {
+  const listing = market.catalogue.find(ticker);
+  return listing !== undefined && mayRead(listing) ? listing : undefined;
+}
+
+/**
+ * The listings of the tickers, in their order.
+ * @throws Fault unknown_ticker naming every one that does not exist for the caller, whether unknown or not permitted.
+ */
+export function requireListings(scene: Scene, tickers: readonly string[], parameter: string): Listing[] {
+  const listings: Listing[] = [];
+  const unknown: string[] = [];
+  for (const ticker of tickers) {
+    const listing = find(scene, ticker);
+    if (listing === undefined) unknown.push(ticker);
+    else listings.push(listing);
+  }
+  if (unknown.length > 0)
+    throw new Fault("unknown_ticker", {
+      detail: `Not among your instruments: ${unknown.join(", ")}.`,
+      parameter,
+      tickers: unknown,
+    });
+  return listings;
+}
+
+/** The ticker that was probably meant by a malformed one (`EUR/USD`, `C:EURUSD`), when it exists for the caller. */
+export function suggestTicker(scene: Scene, malformed: readonly string[]): string | undefined {
+  for (const text of malformed) {
+    if (text.length > SUGGESTION_MAX_CHARACTERS) continue;
+    const ticker = text.trim().toUpperCase().replace(PREFIX, "").replace(SEPARATORS, "");
+    if (find(scene, ticker) !== undefined) return ticker;
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { TickRejection } from "#lib/contract/ingest";
+import type { Venue } from "#lib/contract/primitives";
+
+/** Upper bounds of the latency buckets, seconds. */
+const LATENCY_BUCKETS_S = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What this process counts of itself. Labels come from closed sets alone, so their number is bounded. */
+export interface Metrics {
+  /** What /metrics prints. */
+  readonly registry: Registry;
+  /**
+   * One REST answer.
+   * @param operation an operation's id, or "none" for a path that serves nothing
+   * @param code the envelope's code: 0 for success, else the number of the error
+   */
+  request(operation: string, code: number, seconds: number): void;
+  /** One refused authentication. */
+  authFailed(): void;
+  /** Ticks that a venue's engine judged: null for each taken, else why not. */
+  ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
+  /** One batch of the recorder. */
+  recorderFlush(venue: Venue, rows: number, failed: boolean): void;
+}
+
+/** Makes the counters of one process, with those of Node itself. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: "spotwire_http_requests_total",
+    help: "REST answers by operation and envelope code.",
+    labelNames: ["operation", "code"],
+    registers,
+  });
+  const latency = new Histogram({
+    name: "spotwire_http_request_seconds",
+    help: "Time from the call of a route to its answer.",
+    labelNames: ["operation"],
+    buckets: LATENCY_BUCKETS_S,
+    registers,
+  });
+  const rateLimited = new Counter({ name: "spotwire_rate_limited_total", help: "Requests refused with 429.", registers });
+  const authFailures = new Counter({ name: "spotwire_auth_failures_total", help: "Keys that were not accepted.", registers });
+  const ticks = new Counter({
+    name: "spotwire_ticks_total",
+    help: "Ticks by venue and outcome.",
+    labelNames: ["venue", "outcome"],
+    registers,
+  });
+  const rows = new Counter({
+    name: "spotwire_recorder_rows_total",
+    help: "Rows the recorder wrote, or failed to write and kept.",
+    labelNames: ["venue", "outcome"],
+    registers,
+  });
+
+  return {
+    registry,
+    request(operation, code, seconds) {
+      requests.inc({ operation, code });
+      latency.observe({ operation }, seconds);
+      if (Math.floor(code / 100) === 429) rateLimited.inc();
+    },
+    authFailed: () => authFailures.inc(),
+    ticks(venue, judged) {
+      let accepted = 0;
+      for (const reason of judged) {
+        if (reason === null) accepted += 1;
+        else ticks.inc({ venue, outcome: reason });
+      }
+      if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
+    },
+    recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
+  };
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { testServerUrl } from "#lib/testing/database";
+import { execute, onDatabase } from "#lib/testing/database-server";
+import { FILTERS, readMigrations, readSchema, withEngine } from "./engine";
+import { migrate } from "./migrate";
+
+/** Hand-written, so that schema.prisma cannot know them. */
+const RAW_TABLES = /^(kline(_y\d{4})?|last_quote|_prisma_migrations)$/;
+
+describe("migrate", () => {
+  let server: string;
+  let name: string;
+  let url: string;
+  beforeEach(async () => {
+    server = await testServerUrl();
+    name = `migrate_${randomBytes(6).toString("hex")}`;
+    url = onDatabase(server, name);
+    await execute(server, `CREATE DATABASE ${name}`);
+  });
+  afterEach(() => execute(server, `DROP DATABASE ${name} WITH (FORCE)`));
+
+  async function rows(statement: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+  const recorded = () =>
+    rows(
+      "SELECT migration_name, applied_steps_count, finished_at IS NOT NULL AS finished FROM _prisma_migrations ORDER BY started_at",
+    );
+
+  it("applies every migration of the folder once, and records it as prisma migrate deploy does", async () => {
+    const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
+    expect(await migrate(url)).toEqual(names);
+    expect(await migrate(url)).toEqual([]);
+    expect(await recorded()).toEqual(names.map((migration_name) => ({ migration_name, applied_steps_count: 1, finished: true })));
+    const diagnosis = await withEngine({ connectionString: url }, async (engine) =>
+      engine.diagnoseMigrationHistory({ migrationsList: await readMigrations(), optInToShadowDatabase: false, filters: FILTERS }),
+    );
+    expect(diagnosis).toMatchObject({
+      editedMigrationNames: [],
+      failedMigrationNames: [],
+      hasMigrationsTable: true,
+      history: null,
+    });
+  });
+
+  it("applies each migration once when several processes start at once", async () => {
+    const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
+    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+    expect(applied.flat()).toEqual(names);
+    expect(await recorded()).toHaveLength(names.length);
+  });
+
+  /** Columns, indexes and constraints, as PostgreSQL itself describes them; hand-written tables are named alone. */
+  async function shape(): Promise<string[]> {
+    const described = await rows(`
+      SELECT table_name AS "table", concat_ws(' ', 'column', column_name, udt_name, datetime_precision, is_nullable, column_default) AS what
+        FROM information_schema.columns WHERE table_schema = 'public'
+      UNION ALL SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public'
+      UNION ALL SELECT conrelid::regclass::text, conname || ' ' || pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid <> 0
+      ORDER BY 1, 2`);
+    return described.filter(({ table }) => !RAW_TABLES.test(String(table))).map(({ table, what }) => `${table}: ${what}`);
+  }
+
+  it("gives what schema.prisma says, beside the hand-written tables", async () => {
+    const { stdout } = await withEngine({ connectionString: url }, async (engine) =>
+      engine.diff({
+        from: { tag: "empty" },
+        to: { tag: "schemaDatamodel", ...(await readSchema()) },
+        script: true,
+        exitCode: null,
+        filters: FILTERS,
+      }),
+    );
+    await execute(url, stdout ?? "");
+    const wanted = await shape();
+    expect(wanted.length).toBeGreaterThan(50);
+    await execute(url, "DROP SCHEMA public CASCADE");
+    await execute(url, "CREATE SCHEMA public");
+    await migrate(url);
+    expect(await shape()).toEqual(wanted);
+  });
+
+  it("leaves nothing of a migration that fails, and says so in Prisma's words", async () => {
+    await execute(url, "CREATE DOMAIN kline AS integer");
+    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*kline.*already exists/s);
+    expect(
+      await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'"),
+    ).toEqual([]);
+    await expect(migrate(url)).rejects.toThrow(/failed migrations/);
+  });
+
+  it("refuses a database that holds something else already", async () => {
+    await execute(url, "CREATE TABLE somebody_elses (id integer)");
+    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*not empty/s);
+  });
+});

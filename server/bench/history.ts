@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { systemClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import { compileCalendar } from "#lib/domain/calendar";
+import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { createAlignment } from "#lib/domain/timeframe";
+import { createSandboxKlines } from "#server/feed/sandbox/klines";
+import { createSandboxPrices } from "#server/feed/sandbox/prices";
+
+/** First minute of the bench history, Unix seconds: 2024-01-01. */
+export const HISTORY_FROM_S = 1_704_067_200;
+const PAGE_ROWS = 5_000;
+const MINUTE_S = 60;
+
+/** `rows` synthetic M1 klines of XAUUSD, a page at a time. */
+export async function* history(rows: number): AsyncGenerator<Kline[]> {
+  const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
+  const always = compileCalendar({ kind: "always" }, []);
+  const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
+  const prices = createSandboxPrices({ catalogue, seed: 1 });
+  const store = createSandboxKlines({ prices, clock: systemClock, alignment: createAlignment() });
+  const to = HISTORY_FROM_S + rows * MINUTE_S;
+  for (let from = HISTORY_FROM_S; from < to; from += PAGE_ROWS * MINUTE_S) {
+    const limit = Math.min(PAGE_ROWS, (to - from) / MINUTE_S);
+    yield await store.read({ ticker: "XAUUSD", timeframe: "M1", from, to, limit, end: "oldest" });
+  }
+}
+
+/** Writes the history as a file, one line a kline. */
+export async function writeHistory(file: string, rows: number, header: string, line: (kline: Kline) => string): Promise<void> {
+  const out = createWriteStream(file);
+  out.write(header);
+  for await (const page of history(rows)) if (!out.write(page.map(line).join(""))) await once(out, "drain");
+  out.end();
+  await once(out, "finish");
+}

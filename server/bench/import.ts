@@ -1,0 +1,80 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { systemClock } from "#lib/clock";
+import { readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { createKlineStore } from "#lib/market/kline-store";
+import { acquireDatabase } from "#server/database";
+import { HISTORY_FROM_S, writeHistory } from "./history";
+import type { Row } from "./table";
+
+const ROWS_COUNT = 500_000;
+const ROUNDS_COUNT = 3;
+const COLUMNS = "venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
+
+function seconds(work: () => void): number {
+  const start = performance.now();
+  work();
+  return (performance.now() - start) / 1000;
+}
+
+/** The whole import command against psql's \copy of the same M1 rows into the same table, each into an empty table. */
+export async function benchImport(): Promise<Row[]> {
+  if (spawnSync("psql", ["--version"]).status !== 0) return [{ what: "import: left out, psql is not installed", value: "" }];
+  const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
+  const [plain, copy] = [path.join(folder, "XAUUSD.csv"), path.join(folder, "copy.csv")];
+  await writeHistory(
+    plain,
+    ROWS_COUNT,
+    "time,open,high,low,close,tick_volume,real_volume,spread\n",
+    (k) => `${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
+  );
+  await writeHistory(
+    copy,
+    ROWS_COUNT,
+    "",
+    (k) => `live,XAUUSD,M1,${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
+  );
+  const log = createLog("error");
+  const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
+  const { db, release } = await acquireDatabase(env, log, systemClock);
+  const url = String(db.pool.options.connectionString);
+  await createKlineStore(db.pool, "live").ensurePartitions(HISTORY_FROM_S, HISTORY_FROM_S + ROWS_COUNT * 60);
+  const empty = () => db.pool.query("TRUNCATE kline; TRUNCATE import_job");
+  const times: { copy: number[]; import: number[] } = { copy: [], import: [] };
+  try {
+    for (let round = 0; round < ROUNDS_COUNT; round += 1) {
+      await empty();
+      times.copy.push(seconds(() => psql(url, `\\copy kline (${COLUMNS}) FROM '${copy}' WITH (FORMAT csv)`)));
+      await empty();
+      times.import.push(seconds(() => runImport(url, plain)));
+    }
+  } finally {
+    await release();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const rate = (list: number[]) => ROWS_COUNT / (list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN);
+  const [anchor, own] = [rate(times.copy), rate(times.import)];
+  return [
+    { what: "import, psql \\copy of the M1 rows", value: `${Math.round(anchor)} rows/s` },
+    {
+      what: "import, Spotwire: detect, parse, check, copy, rebuild M5 to MN1 (process start included)",
+      value: `${Math.round(own)} rows/s`,
+      ratio: { value: own / anchor, target: 0.4, against: "\\copy" },
+    },
+  ];
+}
+
+function psql(url: string, command: string): void {
+  execFileSync("psql", [url, "-q", "-v", "ON_ERROR_STOP=1", "-c", command], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+function runImport(url: string, file: string): void {
+  const args = ["--import", "tsx", "server/cli/import/index.ts", "--venue", "live", "--ticker", "XAUUSD", file];
+  execFileSync(process.execPath, args, {
+    env: { NODE_ENV: "production", PATH: "/usr/bin:/bin", DATABASE_URL: url, LOG_LEVEL: "error" },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}

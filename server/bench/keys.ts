@@ -1,0 +1,29 @@
+import { createKey } from "#lib/access/keys";
+import { systemClock } from "#lib/clock";
+import { VENUES } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
+
+/** More than any load generator asks. */
+const UNLIMITED = 1_000_000_000;
+
+/** Makes an account that no limit stops, with a key of each venue; gives their texts. */
+export async function benchKeys(db: Database): Promise<string[]> {
+  const limits = {
+    restPerMinute: UNLIMITED,
+    restBurst: UNLIMITED,
+    streamConnections: UNLIMITED,
+    subscriptionsPerConnection: UNLIMITED,
+  };
+  await db.prisma.plan.upsert({ where: { name: "bench" }, create: { name: "bench", ...limits }, update: limits });
+  const { id } = await db.prisma.account.upsert({
+    where: { name: "bench" },
+    create: { name: "bench", planName: "bench" },
+    update: { planName: "bench" },
+  });
+  const texts: string[] = [];
+  for (const venue of VENUES) {
+    const settings = { accountId: id, name: "bench", venue, scopes: ["market:read"], origins: [], expiresAt: null };
+    texts.push((await createKey({ db, clock: systemClock }, settings)).text);
+  }
+  return texts;
+}

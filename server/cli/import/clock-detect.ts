@@ -1,0 +1,139 @@
+import { zone } from "#lib/domain/zone";
+import type { ClockEvidence, Weekend } from "./clock-evidence";
+import { isoDay, type KnownClock, knownClocks, type SourceClock } from "./clock-zone";
+import { isImportFailure, usageFailure } from "./failure";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Quotes end up to this much before the close, and begin up to this much after the open, without meaning another clock. */
+const TOLERANCE_MS = 30 * MINUTE_MS;
+/** Quotes outside the hours of the market that a feed may well send. */
+const STRAY_MS = 6 * MINUTE_MS;
+const FRIDAY_CLOSE_MS = 17 * HOUR_MS;
+const FRIDAY = 5;
+const SUNDAY = 0;
+
+/** What one weekend costs a clock: a quote while the market is closed proves it wrong, a missing hour hardly does. */
+const IMPOSSIBLE = 3;
+const FAR = 2;
+/** Quotes that end an hour before Friday's close are odd; a first hour missing is common where US and EU clocks disagree. */
+const EARLY_CLOSE = 1.5;
+const LATE_OPEN = 1;
+/** Past this average no clock is believed. */
+const COST_MAX_AVERAGE = 1;
+/** So many weekends in which another clock alone fits mean that the server changed its clock. */
+const MOVED_MIN_WEEKENDS = 3;
+
+/** The clock of a file and how far it is to be trusted. */
+export interface DetectedClock {
+  readonly clock: SourceClock;
+  /** Why it was taken, for the operator. */
+  readonly because: string;
+  /** True when nothing in the file speaks for it. */
+  readonly assumed: boolean;
+}
+
+/** What is expected of the clock of a file before its times were looked at. */
+export interface ClockRule {
+  /** Tried in this order; all other known clocks come after them. */
+  readonly likely: readonly KnownClock[];
+  /** Taken when the times tell nothing; null where no clock can be assumed. */
+  readonly documented: KnownClock | null;
+}
+
+interface Judge {
+  cost(clock: SourceClock, weekend: Weekend): number;
+}
+
+function lateness(lateMs: number, odd: number): number {
+  if (lateMs < -STRAY_MS) return IMPOSSIBLE;
+  if (lateMs <= TOLERANCE_MS) return 0;
+  return lateMs <= HOUR_MS + TOLERANCE_MS ? odd : FAR;
+}
+
+/** @param sundayOpenMs wall time in New York at which the market opens on Sunday */
+function createJudge(sundayOpenMs: number): Judge {
+  const newYork = zone("America/New_York");
+  return {
+    cost(clock, { closeMs, openMs }) {
+      const close = newYork.toLocal(clock.toUtcMs(closeMs));
+      const open = newYork.toLocal(clock.toUtcMs(openMs));
+      if (new Date(close).getUTCDay() !== FRIDAY || new Date(open).getUTCDay() !== SUNDAY) return 2 * IMPOSSIBLE;
+      return lateness(FRIDAY_CLOSE_MS - (close % DAY_MS), EARLY_CLOSE) + lateness((open % DAY_MS) - sundayOpenMs, LATE_OPEN);
+    },
+  };
+}
+
+const plural = (count: number) => (count === 1 ? "the weekend" : `${count} weekends`);
+
+/** The two clocks of a server that moved, said so that the operator can give them. */
+function refuseMoved(clocks: readonly SourceClock[], taken: SourceClock, weekends: readonly Weekend[], judge: Judge): void {
+  const misfits = weekends.filter((weekend) => judge.cost(taken, weekend) >= IMPOSSIBLE);
+  const other = clocks.find((clock) => misfits.every((weekend) => judge.cost(clock, weekend) < EARLY_CLOSE));
+  const [first, last] = [misfits[0], misfits[misfits.length - 1]];
+  if (misfits.length < MOVED_MIN_WEEKENDS || other === undefined || first === undefined || last === undefined) return;
+  const early = first === weekends[0];
+  const moved = early ? isoDay(last.openMs + DAY_MS) : isoDay(first.openMs - DAY_MS);
+  const [before, after] = early ? [other, taken] : [taken, other];
+  throw usageFailure(
+    `the clock of this file changes: ${before.title} fits until about ${moved}, ${after.title} from then on. ` +
+      `Give both: --tz "${before.name}..${moved},${after.name}"`,
+  );
+}
+
+function fromWeekends(clocks: readonly SourceClock[], weekends: readonly Weekend[], judge: Judge): DetectedClock | null {
+  const total = (clock: SourceClock) => weekends.reduce((sum, weekend) => sum + judge.cost(clock, weekend), 0);
+  const costs = clocks.map((clock) => ({ clock, cost: total(clock) }));
+  const best = costs.reduce((a, b) => (b.cost < a.cost ? b : a));
+  refuseMoved(clocks, best.clock, weekends, judge);
+  if (best.cost / weekends.length > COST_MAX_AVERAGE) return null;
+  const fitting = weekends.filter((weekend) => judge.cost(best.clock, weekend) === 0).length;
+  const exact = fitting === weekends.length ? "" : `, ${fitting} of them to the minute`;
+  return { clock: best.clock, because: `${plural(weekends.length)} in the file fit it${exact}`, assumed: false };
+}
+
+/** The market is quietest in the hour after New York's 17:00. */
+function fromQuietHour(clocks: readonly SourceClock[], { activity, span }: ClockEvidence): DetectedClock | null {
+  if (activity === null || span === null) return null;
+  const quietest = activity.indexOf(Math.min(...activity));
+  const newYork = zone("America/New_York");
+  const clock = clocks.find((candidate) => {
+    const hourMs = Math.floor(span.firstMs / DAY_MS) * DAY_MS + quietest * HOUR_MS;
+    return Math.floor(newYork.toLocal(candidate.toUtcMs(hourMs)) / HOUR_MS) % 24 === FRIDAY_CLOSE_MS / HOUR_MS;
+  });
+  if (clock === undefined) return null;
+  return { clock, because: `no weekend in the file, but its quietest hour is that after New York's 17:00`, assumed: false };
+}
+
+/**
+ * Tells the clock of a file by its weekends (17:00 New York on Friday to `sundayOpenMs` on Sunday), else by its quietest
+ * hour, else takes the documented one.
+ * @throws ImportFailure when the clock changes within the file, or nothing tells it and none is documented.
+ */
+export function detectClock(evidence: ClockEvidence, rule: ClockRule, sundayOpenMs: number): DetectedClock {
+  const clocks = knownClocks(rule.likely);
+  const { weekends } = evidence;
+  const found = weekends.length > 0 ? fromWeekends(clocks, weekends, createJudge(sundayOpenMs)) : fromQuietHour(clocks, evidence);
+  if (found !== null) return found;
+  const why =
+    weekends.length > 0 ? `${plural(weekends.length)} in the file fit no known clock` : "the file is too short to tell its clock";
+  const documented = clocks.find(({ name }) => name === rule.documented);
+  if (documented === undefined) throw usageFailure(`${why}: give it with --tz, for example --tz EET for most MetaTrader servers`);
+  return { clock: documented, because: `${why}; this is what the format documents`, assumed: true };
+}
+
+/** Weekends that cannot be what they seem if the times are `clock`'s; null when they can. For sources that name their clock. */
+export function doubtClock(evidence: ClockEvidence, clock: SourceClock, sundayOpenMs: number): string | null {
+  const judge = createJudge(sundayOpenMs);
+  const { weekends } = evidence;
+  const wrong = weekends.filter((weekend) => judge.cost(clock, weekend) >= IMPOSSIBLE).length;
+  if (wrong === 0 || wrong * 2 < weekends.length) return null;
+  let better = "another";
+  try {
+    better = detectClock(evidence, { likely: ["NY+7", "EET"], documented: null }, sundayOpenMs).clock.name;
+  } catch (error) {
+    if (!isImportFailure(error)) throw error;
+  }
+  return `${wrong} of ${weekends.length} weekends do not fit ${clock.title}; ${better} would fit better. Say --tz ${better === "another" ? "…" : better} if the times are not ${clock.name}`;
+}

@@ -1,0 +1,135 @@
+import { zone } from "#lib/domain/zone";
+import { usageFailure } from "./failure";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** The clock that the times of a file were read from. */
+export interface SourceClock {
+  /** As `--tz` takes it. */
+  readonly name: string;
+  readonly title: string;
+  toUtcMs(localMs: number): number;
+}
+
+/** Zone changes fall on whole quarters of an hour: within one the offset stays the same. */
+const STEP_MS = 15 * MINUTE_MS;
+
+/** Remembers the offset of the current quarter of an hour: rows follow each other. */
+function remembering(fromLocal: (localMs: number) => number): (localMs: number) => number {
+  let step = Number.NaN;
+  let offset = 0;
+  return (localMs) => {
+    const asked = Math.floor(localMs / STEP_MS);
+    if (asked !== step) {
+      step = asked;
+      offset = fromLocal(localMs) - localMs;
+    }
+    return localMs + offset;
+  };
+}
+
+function fixedClock(name: string, title: string, offsetMs: number): SourceClock {
+  return { name, title, toUtcMs: (localMs) => localMs - offsetMs };
+}
+
+/** The wall clock of a zone, moved by some hours. */
+function zoneClock(name: string, title: string, zoneName: string, aheadMs = 0): SourceClock {
+  const local = zone(zoneName);
+  return { name, title, toUtcMs: remembering((localMs) => local.fromLocal(localMs - aheadMs)) };
+}
+
+/** Clocks that sources of market data are known to keep; made anew, because each remembers where it is. */
+const MAKERS = {
+  UTC: () => fixedClock("UTC", "UTC", 0),
+  "-05:00": () => fixedClock("-05:00", "EST without daylight saving (UTC-5)", -5 * HOUR_MS),
+  "EST+EU": () => zoneClock("EST+EU", "EST, an hour ahead while Europe has summer time", "Europe/London", -5 * HOUR_MS),
+  "America/New_York": () => zoneClock("America/New_York", "New York", "America/New_York"),
+  EET: () => zoneClock("EET", "EET/EEST (Europe/Athens, EU daylight saving)", "Europe/Athens"),
+  "NY+7": () => zoneClock("NY+7", "New York + 7 h (US daylight saving)", "America/New_York", 7 * HOUR_MS),
+  CET: () => zoneClock("CET", "CET/CEST (Europe/Berlin, EU daylight saving)", "Europe/Berlin"),
+  "Europe/London": () => zoneClock("Europe/London", "London", "Europe/London"),
+  "+03:00": () => fixedClock("+03:00", "UTC+3 all year", 3 * HOUR_MS),
+  "+02:00": () => fixedClock("+02:00", "UTC+2 all year", 2 * HOUR_MS),
+} as const satisfies Record<string, () => SourceClock>;
+
+export type KnownClock = keyof typeof MAKERS;
+
+export function knownClock(name: KnownClock): SourceClock {
+  return MAKERS[name]();
+}
+
+/** All known clocks, those named first in front: of two that fit a file equally well the earlier is taken. */
+export function knownClocks(first: readonly KnownClock[]): SourceClock[] {
+  const names = new Set<KnownClock>([...first, ...(Object.keys(MAKERS) as KnownClock[])]);
+  return [...names].map(knownClock);
+}
+
+/** Other words for them. */
+const ALIASES: Readonly<Record<string, KnownClock>> = {
+  Z: "UTC",
+  GMT: "UTC",
+  EST: "-05:00",
+  "EET/EEST": "EET",
+  "CET/CEST": "CET",
+  "NEW YORK+7": "NY+7",
+  NEWYORK: "America/New_York",
+};
+
+const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i;
+
+function oneClock(text: string): SourceClock {
+  const upper = text.toUpperCase();
+  const known = (Object.keys(MAKERS) as KnownClock[]).find((name) => name.toUpperCase() === upper) ?? ALIASES[upper];
+  if (known !== undefined) return knownClock(known);
+  const offset = OFFSET.exec(text);
+  if (offset !== null) {
+    const [, sign, hours, minutes = "0"] = offset;
+    const ahead = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
+    if (ahead > 14 * HOUR_MS) throw usageFailure(`--tz ${text}: no clock is more than 14 hours from UTC`);
+    return fixedClock(text, `UTC${sign}${hours}:${minutes.padStart(2, "0")} all year`, sign === "-" ? -ahead : ahead);
+  }
+  try {
+    return zoneClock(text, text, text);
+  } catch {
+    throw usageFailure(
+      `--tz ${text}: not a time zone. Give an IANA name (Europe/Athens), an offset (-05:00) or one of ${Object.keys(MAKERS).join(", ")}`,
+    );
+  }
+}
+
+const UNTIL = /^(.+)\.\.(\d{4}-\d{2}-\d{2})$/;
+
+/**
+ * The clock that `--tz` names: an IANA zone, an offset, a known name, or several of them in turn for a server that moved,
+ * each but the last with the day (on the file's own clock) from which the next one counts: `CET..2014-03-30,EET`.
+ * @throws ImportFailure (usage) for anything else.
+ */
+export function parseClock(text: string): SourceClock {
+  const parts = text.split(",").map((part) => part.trim());
+  const stretches = parts.map((part, index) => {
+    const until = UNTIL.exec(part);
+    const last = index === parts.length - 1;
+    if (last !== (until === null))
+      throw usageFailure(`--tz ${text}: every clock but the last needs an end, as in CET..2014-03-30,EET`);
+    const untilMs = until === null ? Number.POSITIVE_INFINITY : Date.parse(`${until[2]}T00:00:00Z`);
+    if (Number.isNaN(untilMs)) throw usageFailure(`--tz ${text}: ${until?.[2]} is no day`);
+    return { clock: oneClock(until?.[1] ?? part), untilMs };
+  });
+  if (stretches.length === 1 && stretches[0]) return stretches[0].clock;
+  const title = stretches.map(({ clock, untilMs }) =>
+    untilMs < Number.POSITIVE_INFINITY ? `${clock.title} until ${isoDay(untilMs)}` : clock.title,
+  );
+  const last = stretches[stretches.length - 1] as (typeof stretches)[number];
+  return {
+    name: text,
+    title: title.join(", then "),
+    toUtcMs: (localMs) => (stretches.find(({ untilMs }) => localMs < untilMs) ?? last).clock.toUtcMs(localMs),
+  };
+}
+
+/** YYYY-MM-DD of an instant. */
+export function isoDay(ms: number): string {
+  return new Date(ms - (ms % DAY_MS)).toISOString().slice(0, 10);
+}

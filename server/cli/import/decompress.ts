@@ -1,0 +1,172 @@
+import { createReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { ImportFailure } from "./failure";
+
+const READ_BYTES = 262_144;
+/** Text of market data shrinks to a tenth; a file that grows by more than this, past the first stretch, is made to hurt. */
+const EXPANSION_MAX_RATIO = 250;
+const EXPANSION_UNCHECKED_BYTES = 16_777_216;
+const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
+
+const GZIP = [0x1f, 0x8b];
+const ZIP = [0x50, 0x4b];
+
+/** Something importable: a file, or one entry of an archive, already unpacked. */
+export interface Source {
+  /** As the operator knows it: path, or path and entry. */
+  readonly name: string;
+  /** Where ticker and date are looked for, `/` between folders. */
+  readonly path: string;
+  /** The file on disk, for its identity. */
+  readonly file: string;
+  /** Size of what `progress` counts towards. */
+  readonly sizeBytes: number;
+  /** The unpacked bytes from the start; `onRead` is told how far the packed ones were read. Call it as often as you like. */
+  open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
+}
+
+async function magicOf(file: string): Promise<number[]> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return [...buffer.subarray(0, bytesRead)];
+  } finally {
+    await handle.close();
+  }
+}
+
+const begins = (magic: readonly number[], with_: readonly number[]) => with_.every((byte, index) => magic[index] === byte);
+
+/** Names the file in what zlib and the file system complain of. */
+function failure(name: string, error: unknown): ImportFailure {
+  return new ImportFailure(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+async function* readAll(name: string, stream: Readable, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      onChunk(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    throw failure(name, error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** Counts what comes out against what went in. */
+function expansionGuard(name: string, packedBytes: () => number): (chunk: Buffer) => void {
+  let unpacked = 0;
+  return (chunk) => {
+    unpacked += chunk.length;
+    if (unpacked > EXPANSION_UNCHECKED_BYTES && unpacked > packedBytes() * EXPANSION_MAX_RATIO)
+      throw new ImportFailure(`${name}: unpacks to more than ${EXPANSION_MAX_RATIO} times its size; refused`);
+  };
+}
+
+function plainSource(file: string, sizeBytes: number): Source {
+  return {
+    name: file,
+    path: file,
+    file,
+    sizeBytes,
+    open(onRead) {
+      let read = 0;
+      return readAll(file, createReadStream(file, { highWaterMark: READ_BYTES }), (chunk) => {
+        read += chunk.length;
+        onRead?.(read);
+      });
+    },
+  };
+}
+
+function gzipSource(file: string, sizeBytes: number): Source {
+  return {
+    name: file,
+    path: file.replace(/\.gz$/i, ""),
+    file,
+    sizeBytes,
+    open(onRead) {
+      let read = 0;
+      const packed = createReadStream(file, { highWaterMark: READ_BYTES });
+      packed.on("data", (chunk) => {
+        read += chunk.length;
+        onRead?.(read);
+      });
+      // An error of either stream reaches the reader of the second.
+      const unpacked = pipeline(packed, createGunzip({ chunkSize: READ_BYTES }), () => undefined);
+      return readAll(
+        file,
+        unpacked,
+        expansionGuard(file, () => read),
+      );
+    },
+  };
+}
+
+async function* readEntry(file: string, name: string, entry: Entry, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const zip = await openPromise(file, { lazyEntries: true, autoClose: false }).catch((error) =>
+    Promise.reject(failure(file, error)),
+  );
+  try {
+    const stream = await zip.openReadStreamPromise(entry).catch((error) => Promise.reject(failure(name, error)));
+    const guard = expansionGuard(name, () => entry.compressedSize);
+    let read = 0;
+    yield* readAll(name, stream, (chunk) => {
+      guard(chunk);
+      read += chunk.length;
+      onRead?.(read);
+    });
+  } finally {
+    zip.close();
+  }
+}
+
+async function entriesOf(file: string): Promise<Entry[]> {
+  let zip: ZipFile | undefined;
+  try {
+    zip = await openPromise(file, { lazyEntries: true, autoClose: false });
+    if (zip.entryCount > ARCHIVE_ENTRIES_MAX_COUNT) throw new Error(`more than ${ARCHIVE_ENTRIES_MAX_COUNT} entries`);
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) if (!entry.fileName.endsWith("/")) entries.push(entry);
+    return entries;
+  } catch (error) {
+    throw failure(file, error);
+  } finally {
+    zip?.close();
+  }
+}
+
+/** HistData archives hold a .txt with remarks beside the .csv; a .txt alone may be the data themselves. */
+function isRemark(entry: Entry, entries: readonly Entry[]): boolean {
+  const isData = ({ fileName }: Entry) => /\.(csv|tsv|bi5)$/i.test(fileName);
+  return !isData(entry) && entries.some(isData);
+}
+
+/**
+ * What a file holds: itself, unpacked when it is gzipped, or the entries of a zip archive. What it is, its first bytes
+ * tell, not its name.
+ * @param onSkip told of entries that are left out
+ * @throws ImportFailure when it cannot be read or is a damaged archive.
+ */
+export async function sourcesOf(file: string, onSkip: (name: string) => void): Promise<Source[]> {
+  const info = await stat(file).catch((error) => Promise.reject(failure(file, error)));
+  const magic = await magicOf(file).catch((error) => Promise.reject(failure(file, error)));
+  if (begins(magic, GZIP)) return [gzipSource(file, info.size)];
+  if (!begins(magic, ZIP)) return [plainSource(file, info.size)];
+  const entries = await entriesOf(file);
+  const [taken, skipped] = [
+    entries.filter((entry) => !isRemark(entry, entries)),
+    entries.filter((entry) => isRemark(entry, entries)),
+  ];
+  for (const { fileName } of skipped) onSkip(`${file} › ${fileName}`);
+  return taken.map((entry) => {
+    const name = `${file} › ${entry.fileName}`;
+    const path = `${file.replace(/\.zip$/i, "")}/${entry.fileName}`;
+    return { name, path, file, sizeBytes: entry.uncompressedSize, open: (onRead) => readEntry(file, name, entry, onRead) };
+  });
+}

@@ -1,0 +1,95 @@
+import type { Source } from "./decompress";
+import { ImportFailure, usageFailure } from "./failure";
+import type { Format, Head, Recognition } from "./format";
+import { bi5Klines, bi5Ticks } from "./formats/bi5";
+import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
+import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
+import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
+import { plainCsv } from "./formats/plain";
+import { trueFx } from "./formats/truefx";
+import { asUtf8 } from "./text";
+
+/** So much of a file is looked at to tell what it is: two weeks of M1 klines, fillers of a weekend included. */
+export const HEAD_MAX_BYTES = 1_048_576;
+const HEAD_LINES_COUNT = 12;
+
+/** Asked in this order: the particular before the general. */
+export const FORMATS: readonly Format[] = [
+  bi5Ticks,
+  bi5Klines,
+  histdataAsciiM1,
+  histdataNinjaTraderM1,
+  histdataTicks,
+  metaTraderCsvM1,
+  trueFx,
+  metaTrader5Export,
+  metaTrader5Python,
+  jforex,
+  dukascopyNode,
+  plainCsv,
+];
+
+/** The first bytes of a source, unpacked, text as UTF-8. */
+export async function readHead(source: Source): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of contentOf(source)) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size >= HEAD_MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The bytes that readers are given. */
+export function contentOf(source: Source, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
+  const chunks = source.open(onRead);
+  return /\.bi5$/i.test(source.path) ? chunks : asUtf8(chunks);
+}
+
+/** The head as formats look at it. */
+export function headOf(source: Pick<Source, "path">, bytes: Buffer, dateMs: number | null): Head {
+  const path = source.path.replaceAll("\\", "/");
+  const fileName = (path.split("/").pop() ?? "").toLowerCase();
+  const isText = !fileName.endsWith(".bi5") && !bytes.subarray(0, 1024).includes(0);
+  const lines = isText
+    ? bytes
+        .toString("utf8", 0, 65_536)
+        .replace(/^\uFEFF/, "")
+        .split(/\r?\n/)
+    : [];
+  return {
+    path,
+    fileName,
+    lines: lines.filter((line) => line !== "").slice(0, HEAD_LINES_COUNT),
+    sizeBytes: bytes.length,
+    dateMs,
+  };
+}
+
+/** What a file is, and how it is read. */
+export interface Recognised {
+  readonly format: Format;
+  readonly recognition: Recognition;
+}
+
+/**
+ * The format of a file, told by its first lines and its name, or the one that was asked for.
+ * @throws ImportFailure when it is none of those that are known, or not the one asked for.
+ */
+export function recognise(head: Head, wanted: string | null): Recognised {
+  const asked = wanted === null ? FORMATS : FORMATS.filter(({ id }) => id === wanted);
+  if (asked.length === 0)
+    throw usageFailure(`--format ${wanted}: not a format. Known are ${FORMATS.map(({ id }) => id).join(", ")}`);
+  for (const format of asked) {
+    const recognition = format.recognise(head);
+    if (recognition !== null) return { format, recognition };
+  }
+  if (head.sizeBytes === 0) throw new ImportFailure("the file is empty");
+  const begin = head.lines[0] === undefined ? "binary data" : `a first line of "${head.lines[0].slice(0, 80)}"`;
+  throw new ImportFailure(
+    wanted === null
+      ? `not recognised: it has ${begin}. Known formats are ${FORMATS.map(({ id }) => id).join(", ")}; any file can be brought into the plain one`
+      : `it has ${begin}, which is not ${asked[0]?.title} (--format ${wanted})`,
+  );
+}

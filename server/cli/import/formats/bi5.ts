@@ -1,0 +1,144 @@
+import { ImportFailure } from "../failure";
+import { type Format, type Head, type Recognition, UTC_CLOCK } from "../format";
+import { decodeLzma, LzmaError } from "../lzma";
+import { emptyRow, type ReaderSettings, type RowKind, type RowReader, type RowSink } from "../row";
+
+/** Dukascopy's own files: LZMA of big-endian records; times count from the start of the hour (ticks) or day (klines). */
+
+const TICK_BYTES = 20;
+const KLINE_BYTES = 24;
+/** The busiest hours have some 100,000 ticks. */
+const PACKED_MAX_BYTES = 16_777_216;
+const UNPACKED_MAX_BYTES = 67_108_864;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Volumes are single-precision floats: so many decimals of them are meant. */
+const VOLUME_POWER = 1e6;
+
+/** What path or name say: months are zero-based there, `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
+const TICKS_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](\d\d)h_ticks\.bi5$/i;
+const MINUTES_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](bid|ask)_candles_min_1\.bi5$/i;
+const LONGER_NAME = /(bid|ask)_candles_(hour|day)_1\.bi5$/i;
+
+function startOf(head: Head, pattern: RegExp): number | null {
+  if (head.dateMs !== null) return head.dateMs;
+  const found = pattern.exec(head.path);
+  if (found === null) return null;
+  const [, year, month, day, hour] = found;
+  const atMs = Date.UTC(Number(year), Number(month), Number(day), pattern === TICKS_NAME ? Number(hour) : 0);
+  const date = new Date(atMs);
+  // A month of 12 or a day of 31 that does not exist would have moved on.
+  return date.getUTCMonth() === Number(month) && date.getUTCDate() === Number(day) ? atMs : null;
+}
+
+type ReadRecord = (view: DataView, at: number) => string | null;
+
+function volumeAt(view: DataView, at: number): number {
+  return Math.round(view.getFloat32(at) * VOLUME_POWER) / VOLUME_POWER;
+}
+
+function createRecordReader(
+  kind: RowKind,
+  startMs: number,
+  { pointDigits }: ReaderSettings,
+  row: ReturnType<typeof emptyRow>,
+): ReadRecord {
+  const power = Number(`1e${pointDigits ?? 0}`);
+  const lengthMs = kind === "ticks" ? HOUR_MS : DAY_MS;
+  return (view, at) => {
+    const offsetMs = view.getUint32(at) * (kind === "ticks" ? 1 : 1000);
+    if (offsetMs >= lengthMs)
+      return `its time is ${offsetMs} ms after the start, outside the ${kind === "ticks" ? "hour" : "day"}`;
+    row.timeMs = startMs + offsetMs;
+    const price = (index: number) => view.getUint32(at + 4 * index) / power;
+    if (kind === "ticks") {
+      [row.ask, row.bid, row.volume] = [price(1), price(2), volumeAt(view, at + 16)];
+      return row.bid > 0 && row.ask > 0 ? null : "a price of 0";
+    }
+    [row.open, row.close, row.low, row.high, row.realVolume] = [price(1), price(2), price(3), price(4), volumeAt(view, at + 20)];
+    return row.low > 0 ? null : "a price of 0";
+  };
+}
+
+function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSettings, sink: RowSink): RowReader {
+  const recordBytes = kind === "ticks" ? TICK_BYTES : KLINE_BYTES;
+  const row = emptyRow();
+  const readRecord = createRecordReader(kind, startMs, settings, row);
+  const chunks: Buffer[] = [];
+  let size = 0;
+
+  function decode(): Uint8Array {
+    try {
+      return decodeLzma(Buffer.concat(chunks), UNPACKED_MAX_BYTES);
+    } catch (error) {
+      if (error instanceof Error && error.name === LzmaError.name)
+        throw new ImportFailure(`not a readable .bi5 file: ${error.message}`);
+      throw error;
+    }
+  }
+
+  return {
+    push(chunk) {
+      size += chunk.length;
+      if (size > PACKED_MAX_BYTES)
+        throw new ImportFailure(`larger than ${PACKED_MAX_BYTES} bytes: this is no hour or day of ticks`);
+      chunks.push(Buffer.from(chunk));
+    },
+    end() {
+      // An hour without a tick is a file without a byte.
+      if (size === 0) return;
+      const bytes = decode();
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const count = Math.floor(bytes.length / recordBytes);
+      for (let index = 0; index < count; index += 1) {
+        const reason = readRecord(view, index * recordBytes);
+        if (reason === null) sink.row(row, index + 1);
+        else sink.malformed(index + 1, reason);
+      }
+      if (count * recordBytes !== bytes.length)
+        sink.malformed(count + 1, `cut off after ${bytes.length % recordBytes} of ${recordBytes} bytes`);
+    },
+  };
+}
+
+function recognition(head: Head, kind: RowKind, pattern: RegExp): Recognition {
+  const startMs = startOf(head, pattern);
+  const undated = startMs === null && head.sizeBytes > 0;
+  const isAsk = kind === "klines" && /ask_candles/i.test(head.fileName);
+  return {
+    kind,
+    layout: null,
+    clock: UTC_CLOCK,
+    inPoints: true,
+    refusal: isAsk
+      ? "ask klines: klines here are of bid prices, import the BID file"
+      : undated
+        ? "its day is not in its path (EURUSD/2019/01/04/00h_ticks.bi5, months from 00): give it with --date 2019-02-04T00"
+        : null,
+    createReader: (settings, sink) => createBi5Reader(kind, startMs ?? 0, settings, sink),
+  };
+}
+
+const isBi5 = (head: Head) => head.fileName.endsWith(".bi5");
+
+export const bi5Ticks: Format = {
+  id: "bi5-ticks",
+  title: "Dukascopy .bi5 ticks",
+  recognise: (head) => (isBi5(head) && !head.fileName.includes("candles") ? recognition(head, "ticks", TICKS_NAME) : null),
+};
+
+export const bi5Klines: Format = {
+  id: "bi5-klines",
+  title: "Dukascopy .bi5 candles",
+  recognise(head) {
+    if (!isBi5(head) || head.fileName.includes("ticks")) return null;
+    const longer = LONGER_NAME.exec(head.fileName);
+    const found = recognition(head, "klines", MINUTES_NAME);
+    if (longer === null) return found;
+    const timeframe = longer[2] === "hour" ? "H1" : "D1";
+    return {
+      ...found,
+      refusal: `klines of ${timeframe}: only ticks and M1 klines are imported, M5 to MN1 are always rebuilt from M1`,
+    };
+  },
+};

@@ -1,0 +1,49 @@
+import { delimited, type Format, type Head, HISTDATA_CLOCK, headless, METATRADER_CLOCK } from "../format";
+
+const any = (head: Head, pattern: RegExp) => head.lines.slice(0, 3).some((line) => pattern.test(line));
+const KLINE_ROLES = ["dateTime", "open", "high", "low", "close", "tickVolume"] as const;
+
+/** `20200131 170000;o;h;l;c;v`, generic ASCII; EST. */
+export const histdataAsciiM1: Format = {
+  id: "histdata-ascii-m1",
+  title: "HistData M1, generic ASCII",
+  recognise: (head) =>
+    any(head, /^\d{8} \d{6};[^;]+;[^;]+;[^;]+;[^;]+;/) && !head.fileName.startsWith("dat_nt")
+      ? delimited(headless("klines", ";", KLINE_ROLES, "compact"), HISTDATA_CLOCK)
+      : null,
+};
+
+/** `20200131 170000,o,h,l,c,v` or with semicolons, NinjaTrader flavour. */
+export const histdataNinjaTraderM1: Format = {
+  id: "histdata-nt-m1",
+  title: "HistData M1, NinjaTrader",
+  recognise(head) {
+    const separator = any(head, /^\d{8} \d{6},[^,]+,[^,]+,[^,]+,[^,]+/) ? "," : ";";
+    if (separator === ";" && !any(head, /^\d{8} \d{6};[^;]+;[^;]+;[^;]+;[^;]+/)) return null;
+    return delimited(headless("klines", separator, KLINE_ROLES, "compact"), HISTDATA_CLOCK);
+  },
+};
+
+/** `20200131 170000123,bid,ask,volume`. The volume is always 0 and means nothing. */
+export const histdataTicks: Format = {
+  id: "histdata-ticks",
+  title: "HistData ticks, ASCII",
+  recognise: (head) =>
+    any(head, /^\d{8} \d{9},[\d.]+,[\d.]+(,|$)/)
+      ? delimited(headless("ticks", ",", ["dateTime", "bid", "ask", null], "compact"), HISTDATA_CLOCK)
+      : null,
+};
+
+/**
+ * `2020.01.31,17:00,o,h,l,c,v`: HistData's MetaTrader flavour, and what MetaTrader 4 exports itself. The name tells
+ * which, and with it which clock is likely.
+ */
+export const metaTraderCsvM1: Format = {
+  id: "mt4-csv",
+  title: "HistData M1, MetaTrader, or a MetaTrader 4 export",
+  recognise(head) {
+    if (!any(head, /^\d{4}\.\d\d\.\d\d,\d\d:\d\d,[^,]+,[^,]+,[^,]+,[^,]+/)) return null;
+    const layout = headless("klines", ",", ["date", "timeOfDay", "open", "high", "low", "close", "tickVolume"], "ymd");
+    return delimited(layout, head.fileName.startsWith("dat_mt") ? HISTDATA_CLOCK : METATRADER_CLOCK);
+  },
+};

@@ -1,0 +1,66 @@
+import { delimited, type Format, METATRADER_CLOCK, separatorOf } from "../format";
+import { type Layout, plainName, type Role, rolesOf } from "../layout";
+
+/**
+ * What MetaTrader 5 exports: a header of names in <>, tabs between columns. Times are the server's. Klines have
+ * <OPEN>…<SPREAD> (spread in points; no <TIME> from D1 on), ticks have <BID> <ASK>, where an empty price means that it
+ * is the one of the row before.
+ */
+export const metaTrader5Export: Format = {
+  id: "mt5",
+  title: "MetaTrader 5 export",
+  recognise(head) {
+    const header = head.lines[0] ?? "";
+    if (!/^"?<DATE>/i.test(header)) return null;
+    const separator = separatorOf(header);
+    const roles = rolesOf(header.split(separator), { time: "timeOfDay" });
+    const kind = roles.includes("bid") || roles.includes("ask") ? "ticks" : "klines";
+    const needed: Role[] = kind === "ticks" ? ["bid", "ask", "timeOfDay"] : ["open", "high", "low", "close"];
+    if (!needed.every((role) => roles.includes(role))) return null;
+    const layout: Layout = {
+      kind,
+      separator,
+      headerLines: 1,
+      roles,
+      dateStyle: "ymd",
+      zoned: false,
+      carriesPrices: kind === "ticks",
+    };
+    return delimited(layout, METATRADER_CLOCK);
+  },
+};
+
+const RATES = ["time", "open", "high", "low", "close", "tickvolume", "spread", "realvolume"];
+const TICKS = ["time", "bid", "ask", "last", "volume", "flags", "timemsc"];
+
+/**
+ * What is saved from the copy_rates_… and copy_ticks_… functions of MetaTrader's Python package, with or without an
+ * index column before the time. Times are the server's, written out or as if they were Unix times.
+ */
+export const metaTrader5Python: Format = {
+  id: "mt5-python",
+  title: "MetaTrader 5 copy_rates or copy_ticks",
+  recognise(head) {
+    const header = head.lines[0] ?? "";
+    const separator = separatorOf(header);
+    const names = header.split(separator).map(plainName);
+    const start = names.indexOf("time");
+    if (start < 0 || start > 1) return null;
+    const is = (wanted: readonly string[]) => wanted.every((name, index) => names[start + index] === name);
+    const kind = is(RATES) ? "klines" : is(TICKS) ? "ticks" : null;
+    if (kind === null) return null;
+    const first = (head.lines[1] ?? "").split(separator)[start] ?? "";
+    const time: Role = /^\d+(\.\d+)?$/.test(first) ? "epoch" : "dateTime";
+    const own = kind === "ticks" ? { time: null, volume: null, volumereal: "volume" as const } : { time };
+    const layout: Layout = {
+      kind,
+      separator,
+      headerLines: 1,
+      roles: rolesOf(names, own),
+      dateStyle: "ymd",
+      zoned: false,
+      carriesPrices: false,
+    };
+    return delimited(layout, METATRADER_CLOCK);
+  },
+};

@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import type { Database } from "#lib/db";
+
+/** So much of the beginning and the end of a file tells it from others of the same size. */
+const PROBE_BYTES = 65_536;
+
+/** Where an import of one file stands. */
+export interface Job {
+  readonly id: string;
+  /** Rows of the file that are stored. */
+  readonly rows: number;
+  readonly done: boolean;
+}
+
+/** All that decides what an import stores: the same again is the same job. */
+export interface JobKey {
+  readonly venue: string;
+  readonly ticker: string;
+  readonly file: string;
+  /** Entry of an archive, path of a .bi5 file: what gives the content its meaning. */
+  readonly part: string;
+  /** Format, clock and digits that were taken. */
+  readonly reading: string;
+}
+
+async function probe(file: string): Promise<Buffer[]> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const first = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
+    const last = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, Math.max(0, size - PROBE_BYTES));
+    return [Buffer.from(String(size)), first.buffer.subarray(0, first.bytesRead), last.buffer.subarray(0, last.bytesRead)];
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The identity of an import; a file that was moved or copied stays the same. */
+export async function jobId({ venue, ticker, file, part, reading }: JobKey): Promise<string> {
+  const hash = createHash("sha256").update(JSON.stringify([venue, ticker, part, reading]));
+  for (const piece of await probe(file)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+/** The imports that were begun, in the database. */
+export interface Jobs {
+  /** The job as it stands; a new one has no rows. */
+  find(id: string): Promise<Job>;
+  save(id: string, key: JobKey, rows: number, done: boolean): Promise<void>;
+}
+
+export function createJobs({ prisma }: Pick<Database, "prisma">): Jobs {
+  return {
+    async find(id) {
+      const found = await prisma.importJob.findUnique({ where: { id } });
+      return { id, rows: Number(found?.rows ?? 0), done: found?.done ?? false };
+    },
+    async save(id, { venue, ticker, file }, rows, done) {
+      const state = { rows: BigInt(rows), done };
+      await prisma.importJob.upsert({ where: { id }, update: { ...state, file }, create: { id, venue, ticker, file, ...state } });
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { Kline } from "#lib/contract/kline";
+
+/** Nothing that is traded here has quotes from before. */
+const FIRST_MS = Date.UTC(1971, 0, 1);
+
+/** What became of the rows of a file. */
+export interface Counts {
+  /** All rows, good or not. */
+  rows: number;
+  /** M1 klines made. */
+  klines: number;
+  malformed: number;
+  /** Klines without a quote: volume 0 and one price. Left out. */
+  fillers: number;
+  /** Klines with the time of an earlier one; the later row counts. */
+  repeated: number;
+  /** Rows older than the one before; ticks of one minute were sorted, klines stored where they belong. */
+  outOfOrder: number;
+  /** Ticks with bid above ask: kept, with spread 0. */
+  crossed: number;
+  /** Rows that say nothing of bid and ask. */
+  withoutQuote: number;
+  /** Time of the first and last good row, Unix milliseconds; NaN without any. */
+  firstMs: number;
+  lastMs: number;
+}
+
+/** Klines that are complete, and how many rows of the file they and all before them came from. */
+export interface Harvest {
+  readonly klines: Kline[];
+  readonly rows: number;
+}
+
+export interface MinutesOptions {
+  readonly ticker: string;
+  /** Decimal places prices are rounded to. */
+  readonly digits: number;
+  /** True where a volume of 0 means that there was no quote. */
+  readonly dropsFillers: boolean;
+  /** Rows at the beginning that are read for their times alone: an earlier run stored them. */
+  readonly skipRows: number;
+  readonly nowMs: number;
+  onMalformed(line: number, reason: string): void;
+}
+
+function emptyCounts(): Counts {
+  return {
+    rows: 0,
+    klines: 0,
+    malformed: 0,
+    fillers: 0,
+    repeated: 0,
+    outOfOrder: 0,
+    crossed: 0,
+    withoutQuote: 0,
+    firstMs: Number.NaN,
+    lastMs: Number.NaN,
+  };
+}
+
+/** What ticks and klines share: counting, refusing times that cannot be, keeping what waits to be stored. */
+export function createLedger(options: MinutesOptions) {
+  const counts = emptyCounts();
+  let klines: Kline[] = [];
+  let safeRows = options.skipRows;
+  const malformed = (line: number, reason: string): void => {
+    counts.malformed += 1;
+    options.onMalformed(line, reason);
+  };
+  return {
+    counts,
+    refuse: malformed,
+    /** Null when the time is possible. */
+    doubt(timeMs: number): string | null {
+      if (timeMs < FIRST_MS) return `its time is before ${new Date(FIRST_MS).getUTCFullYear()}`;
+      if (timeMs > options.nowMs) return `its time, ${new Date(timeMs).toISOString()}, is in the future`;
+      return null;
+    },
+    note(timeMs: number): void {
+      if (!(counts.firstMs <= timeMs)) counts.firstMs = timeMs;
+      if (!(counts.lastMs >= timeMs)) counts.lastMs = timeMs;
+    },
+    put(kline: Kline, rows: number): void {
+      if (rows <= options.skipRows) return;
+      klines.push(kline);
+      counts.klines += 1;
+    },
+    settle(rows: number): void {
+      safeRows = Math.max(safeRows, rows);
+    },
+    pending: () => klines.length,
+    take(): Harvest {
+      const harvest = { klines, rows: safeRows };
+      klines = [];
+      return harvest;
+    },
+    sink: {
+      malformed(line: number, reason: string) {
+        counts.rows += 1;
+        malformed(line, reason);
+      },
+      withoutQuote() {
+        counts.rows += 1;
+        counts.withoutQuote += 1;
+      },
+    },
+  };
+}

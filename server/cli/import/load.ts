@@ -1,0 +1,154 @@
+import type { Clock } from "#lib/clock";
+import type { KlineTable } from "#lib/market/kline-store";
+import type { Source } from "./decompress";
+import { contentOf } from "./detect";
+import { ImportFailure } from "./failure";
+import type { Recognition } from "./format";
+import type { Job, JobKey, Jobs } from "./jobs";
+import type { Counts, Harvest } from "./ledger";
+import { createMinutes } from "./minutes";
+import type { Progress } from "./progress";
+import type { Rebuilder } from "./rebuild";
+import type { ReaderSettings, Row } from "./row";
+
+/** Klines stored in one transaction. */
+const BATCH_KLINES = 25_000;
+/** Malformed rows that are shown one by one; the rest are only counted. */
+const MALFORMED_LISTED_COUNT = 20;
+
+/** One malformed row, for the report. */
+export interface Malformed {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** How an import of one file ended. */
+export interface Loaded {
+  readonly counts: Counts;
+  /** The first of them. */
+  readonly malformed: readonly Malformed[];
+  readonly ms: number;
+  /** Why it ended before the file did; null when it did not. */
+  readonly stopped: "interrupted" | "too many malformed rows" | null;
+}
+
+export interface LoadOptions {
+  readonly source: Source;
+  readonly recognition: Recognition;
+  readonly settings: ReaderSettings;
+  readonly ticker: string;
+  readonly digits: number;
+  readonly dropsFillers: boolean;
+  readonly maxErrors: number;
+  readonly job: Job;
+  readonly key: JobKey;
+  readonly store: Pick<KlineTable, "copyKlines">;
+  readonly rebuilder: Rebuilder;
+  readonly jobs: Jobs;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+  /** Sees every good row, stored or not. */
+  onRow(row: Row): void;
+}
+
+/** Writes one batch while the next is read, and notes how far the file is stored. */
+function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: () => Harvest) {
+  let writing: Promise<unknown> = Promise.resolve();
+
+  async function write({ klines, rows }: Harvest): Promise<void> {
+    await store.copyKlines(klines);
+    await jobs.save(job.id, key, rows, false);
+  }
+
+  return {
+    /** Resolves when the batch before is stored; this one is under way then. */
+    async flush(): Promise<void> {
+      await writing;
+      const harvest = take();
+      await rebuilder.follow(harvest.klines);
+      writing = Promise.all([write(harvest), rebuilder.writeSome()]);
+      // It is awaited at the next flush; until then its failure must not count as unhandled.
+      writing.catch(() => undefined);
+    },
+    settled: () => writing,
+  };
+}
+
+/**
+ * Reads a file and stores its M1 klines in batches; how far it came is kept with each batch, so that the next run goes on
+ * from there. What is stored stays stored when it stops early.
+ * @throws ImportFailure when the file cannot be read; pg's own error when the database is away.
+ */
+export async function loadFile(options: LoadOptions): Promise<Loaded> {
+  const { source, recognition, clock, signal, progress, maxErrors } = options;
+  const startMs = clock.now();
+  const malformed: Malformed[] = [];
+  const minutes = createMinutes(recognition.kind, {
+    ticker: options.ticker,
+    digits: options.digits,
+    dropsFillers: options.dropsFillers,
+    skipRows: options.job.rows,
+    nowMs: startMs,
+    onMalformed(line, reason) {
+      if (malformed.length < MALFORMED_LISTED_COUNT) malformed.push({ line, reason });
+    },
+  });
+  const { counts, sink } = minutes;
+  const reader = recognition.createReader(options.settings, {
+    ...sink,
+    row(row, line) {
+      options.onRow(row);
+      sink.row(row, line);
+    },
+  });
+  const writer = createWriter(options, minutes.take);
+  const stopped = (): Loaded["stopped"] =>
+    signal.aborted ? "interrupted" : counts.malformed > maxErrors ? "too many malformed rows" : null;
+
+  let readBytes = 0;
+  for await (const chunk of contentOf(source, (bytes) => {
+    readBytes = bytes;
+  })) {
+    reader.push(chunk);
+    if (stopped() !== null) break;
+    if (minutes.pending() >= BATCH_KLINES) await writer.flush();
+    progress.update(readBytes, counts.rows);
+  }
+  if (stopped() === null) reader.end();
+  const early = stopped();
+  if (early === null) minutes.finish();
+  await writer.flush();
+  await writer.settled();
+  return { counts, malformed, ms: clock.now() - startMs, stopped: early };
+}
+
+/** Reads a file for its times alone. */
+export async function scanFile(
+  source: Source,
+  recognition: Recognition,
+  settings: ReaderSettings,
+  progress: Progress,
+  signal: AbortSignal,
+  onRow: (row: Row) => void,
+): Promise<void> {
+  let rows = 0;
+  let readBytes = 0;
+  const ignore = () => undefined;
+  const reader = recognition.createReader(settings, {
+    row(row) {
+      rows += 1;
+      onRow(row);
+    },
+    malformed: ignore,
+    withoutQuote: ignore,
+  });
+  for await (const chunk of contentOf(source, (bytes) => {
+    readBytes = bytes;
+  })) {
+    if (signal.aborted) throw new ImportFailure("interrupted");
+    reader.push(chunk);
+    progress.update(readBytes, rows);
+  }
+  reader.end();
+}

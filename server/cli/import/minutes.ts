@@ -1,0 +1,159 @@
+import type { Kline } from "#lib/contract/kline";
+import { foldQuote } from "#lib/domain/kline";
+import { roundTo } from "#lib/domain/price";
+import { toQuote } from "#lib/domain/quote";
+import type { Tick } from "#lib/domain/tick";
+import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
+import type { Row, RowKind, RowSink } from "./row";
+
+const MINUTE_MS = 60_000;
+
+/** Turns the rows of a file into M1 klines. */
+export interface Minutes {
+  readonly sink: RowSink;
+  readonly counts: Counts;
+  /** Klines that wait to be taken. */
+  pending(): number;
+  take(): Harvest;
+  /** The file is at its end: the last minute is complete too. */
+  finish(): void;
+}
+
+function isFiller({ open, high, low, close, tickVolume, realVolume }: Row): boolean {
+  const none = !(tickVolume > 0) && !(realVolume > 0) && (tickVolume === 0 || realVolume === 0);
+  return none && open === high && high === low && low === close;
+}
+
+function klinesOf(options: MinutesOptions): Minutes {
+  const { ticker, digits, dropsFillers } = options;
+  const ledger = createLedger(options);
+  const { counts } = ledger;
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  function judge(row: Row): string | null {
+    if (row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
+    const sound =
+      row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
+    return sound ? ledger.doubt(row.timeMs) : "high and low do not enclose open and close";
+  }
+
+  function toKline(row: Row): Kline {
+    return {
+      type: "kline",
+      ticker,
+      timeframe: "M1",
+      time: row.timeMs / 1000,
+      open: roundTo(row.open, digits),
+      high: roundTo(row.high, digits),
+      low: roundTo(row.low, digits),
+      close: roundTo(row.close, digits),
+      tick_volume: Number.isNaN(row.tickVolume) ? 0 : row.tickVolume,
+      real_volume: Number.isNaN(row.realVolume) ? null : row.realVolume,
+      spread: Number.isNaN(row.spread) ? 0 : roundTo(row.spread, digits + 1),
+    };
+  }
+
+  function onRow(row: Row, line: number): void {
+    counts.rows += 1;
+    const reason = judge(row);
+    if (reason !== null) {
+      ledger.refuse(line, reason);
+      return;
+    }
+    if (dropsFillers && isFiller(row)) counts.fillers += 1;
+    else {
+      if (row.timeMs === lastMs) counts.repeated += 1;
+      else if (row.timeMs < lastMs) counts.outOfOrder += 1;
+      lastMs = row.timeMs;
+      ledger.note(row.timeMs);
+      ledger.put(toKline(row), counts.rows);
+    }
+    ledger.settle(counts.rows);
+  }
+
+  return {
+    sink: { row: onRow, ...ledger.sink },
+    counts,
+    pending: ledger.pending,
+    take: ledger.take,
+    finish: () => ledger.settle(counts.rows),
+  };
+}
+
+/** The ticks of one minute; they are folded when the next minute begins, so that some that came late can be put in order. */
+function createMinuteBuffer(ticker: string, digits: number) {
+  let ticks: Tick[] = [];
+  let sorted = true;
+  return {
+    size: () => ticks.length,
+    /** @returns true when the tick is older than the one before */
+    add({ timeMs, bid, ask, volume }: Row): boolean {
+      const late = ticks.length > 0 && timeMs < (ticks[ticks.length - 1] as Tick).time_msc;
+      if (late) sorted = false;
+      ticks.push({ ticker, time_msc: timeMs, bid, ask, volume: Number.isNaN(volume) ? undefined : volume });
+      return late;
+    },
+    /** The kline of the minute; the buffer is empty afterwards. */
+    fold(timeMs: number): Kline | undefined {
+      // The order of ticks with the same time is that of the file: sorting is stable.
+      if (!sorted) ticks.sort((a, b) => a.time_msc - b.time_msc);
+      let kline: Kline | undefined;
+      for (const tick of ticks) kline = foldQuote(kline, toQuote(tick, digits), tick.volume, "M1", timeMs / 1000);
+      ticks = [];
+      sorted = true;
+      return kline;
+    },
+  };
+}
+
+function ticksOf(options: MinutesOptions): Minutes {
+  const ledger = createLedger(options);
+  const { counts } = ledger;
+  const buffer = createMinuteBuffer(options.ticker, options.digits);
+  let minuteMs = Number.NaN;
+
+  function close(): void {
+    const kline = buffer.size() > 0 ? buffer.fold(minuteMs) : undefined;
+    if (kline !== undefined) ledger.put(kline, Number.POSITIVE_INFINITY);
+  }
+
+  function onRow(row: Row, line: number): void {
+    counts.rows += 1;
+    const reason = ledger.doubt(row.timeMs);
+    if (reason !== null) {
+      ledger.refuse(line, reason);
+      return;
+    }
+    const inMinuteMs = row.timeMs - (row.timeMs % MINUTE_MS);
+    if (inMinuteMs < minuteMs) {
+      ledger.refuse(line, "its time goes back past a minute that is already complete");
+      return;
+    }
+    if (inMinuteMs > minuteMs || Number.isNaN(minuteMs)) {
+      close();
+      // Malformed rows between two minutes are told again after a resume; that does no harm.
+      ledger.settle(counts.rows - 1);
+      minuteMs = inMinuteMs;
+    }
+    ledger.note(row.timeMs);
+    if (counts.rows <= options.skipRows) return;
+    if (buffer.add(row)) counts.outOfOrder += 1;
+    if (row.bid > row.ask) counts.crossed += 1;
+  }
+
+  return {
+    sink: { row: onRow, ...ledger.sink },
+    counts,
+    pending: ledger.pending,
+    take: ledger.take,
+    finish() {
+      close();
+      ledger.settle(counts.rows);
+    },
+  };
+}
+
+/** Klines as they are, ticks folded; what is left out or put right is counted. */
+export function createMinutes(kind: RowKind, options: MinutesOptions): Minutes {
+  return kind === "ticks" ? ticksOf(options) : klinesOf(options);
+}

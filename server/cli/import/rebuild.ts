@@ -1,0 +1,178 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { isClosed } from "#lib/domain/kline";
+import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
+import type { KlineTable } from "#lib/market/kline-store";
+import { createLadder, type Level, MADE_OF } from "./ladder";
+
+/** Rows read and written at once. */
+const PAGE_ROWS = 50_000;
+
+type Store = Pick<KlineTable, "read" | "copyKlines">;
+/** Told how much of a stretch was read, 0 to 1, and how many rows. */
+type OnPage = (share: number, rows: number) => void;
+
+/** A stretch of M1 klines: open times in Unix seconds, both included. */
+export interface Touched {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The whole weeks and months around a stretch, Unix seconds, `to` excluded. */
+function widened(alignment: TradingAlignment, { first, last }: Touched): { from: number; to: number } {
+  return {
+    from: Math.min(alignment.openTime("W1", first), alignment.openTime("MN1", first)),
+    to: Math.max(alignment.nextOpenTime("W1", last), alignment.nextOpenTime("MN1", last)),
+  };
+}
+
+/** Hands the stored M1 rows of [from, to) to `take`, ascending. */
+async function readMinutes(
+  store: Store,
+  ticker: string,
+  from: number,
+  to: number,
+  take: (rows: readonly Kline[]) => Promise<void>,
+) {
+  for (let next = from; next < to; ) {
+    const page = await store.read({ ticker, timeframe: "M1", from: next, to, limit: PAGE_ROWS, end: "oldest" });
+    next = page.length < PAGE_ROWS ? to : (page[page.length - 1] as Kline).time + 1;
+    await take(page);
+  }
+}
+
+/** Klines of longer timeframes that wait to be written, in the order a store takes best. */
+function createOutbox(store: Store) {
+  const waiting = new Map<Timeframe, Kline[]>(MADE_OF.map(([timeframe]) => [timeframe, []]));
+  let size = 0;
+  let written = 0;
+  return {
+    put(kline: Kline): void {
+      waiting.get(kline.timeframe)?.push(kline);
+      size += 1;
+    },
+    full: () => size >= PAGE_ROWS,
+    written: () => written,
+    async write(): Promise<void> {
+      const klines = [...waiting.values()].flat();
+      for (const timeframe of waiting.keys()) waiting.set(timeframe, []);
+      size = 0;
+      await store.copyKlines(klines);
+      written += klines.length;
+    },
+  };
+}
+
+type Outbox = ReturnType<typeof createOutbox>;
+
+/** A ladder whose klines go to the outbox when they hold a touched minute and are closed; open ones are the running service's. */
+function createWritingLadder(outbox: Outbox, alignment: TradingAlignment, touched: () => Touched, nowMs: number): Level {
+  return createLadder(alignment, (kline) => {
+    const { first, last } = touched();
+    // Around the stretch rows are read that complete its weeks and months: they touch no shorter interval outside it.
+    const holds = kline.time >= alignment.openTime(kline.timeframe, first) && kline.time <= last;
+    if (holds && isClosed(kline, nowMs, alignment)) outbox.put(kline);
+  });
+}
+
+/**
+ * Makes M5 to MN1 of one ticker anew wherever an interval holds an imported minute.
+ *
+ * Batches that meet nothing stored are folded as they pass by; when one does, or goes back in time, the whole stretch is
+ * read from the store at the end instead. Either way the result is the aggregation of the stored M1 rows.
+ */
+export interface Rebuilder {
+  /** M1 klines that are about to be stored. */
+  follow(klines: readonly Kline[]): Promise<void>;
+  /** A stretch that an earlier, unfinished run stored. */
+  include(touched: Touched): void;
+  /** Writes what is complete so far, when it is worth it. */
+  writeSome(): Promise<void>;
+  /** Writes the rest, once all M1 rows are stored. @returns klines written in all */
+  finish(onPage: OnPage): Promise<number>;
+}
+
+/** Whether a batch can be folded in passing: strictly ascending. */
+function ascends(klines: readonly Kline[], after: number): boolean {
+  let last = after;
+  for (const { time } of klines) {
+    if (time <= last) return false;
+    last = time;
+  }
+  return true;
+}
+
+/** @param nowMs the clock, Unix milliseconds: what closes later is not written */
+export function createRebuilder(store: Store, ticker: string, nowMs: number): Rebuilder {
+  const alignment = createAlignment();
+  const outbox = createOutbox(store);
+  let touched: Touched | null = null;
+  /** The ladder of batches that pass by; null before the first, undefined once it cannot be right any more. */
+  let passing: Level | null | undefined = null;
+
+  const current = () => touched ?? { first: 0, last: 0 };
+  function widen({ first, last }: Touched): void {
+    touched = { first: Math.min(first, touched?.first ?? first), last: Math.max(last, touched?.last ?? last) };
+  }
+
+  async function startPassing(first: number): Promise<Level> {
+    const ladder = createWritingLadder(outbox, alignment, current, nowMs);
+    const { from } = widened(alignment, { first, last: first });
+    await readMinutes(store, ticker, from, first, async (rows) => rows.forEach(ladder.push));
+    return ladder;
+  }
+
+  async function meetsStored(from: number, last: number): Promise<boolean> {
+    const found = await store.read({ ticker, timeframe: "M1", from, to: last + 1, limit: 1, end: "oldest" });
+    return found.length > 0;
+  }
+
+  async function readAgain(onPage: OnPage): Promise<void> {
+    const { from, to } = widened(alignment, current());
+    const ladder = createWritingLadder(outbox, alignment, current, nowMs);
+    let count = 0;
+    await readMinutes(store, ticker, from, to, async (rows) => {
+      rows.forEach(ladder.push);
+      count += rows.length;
+      onPage(((rows[rows.length - 1]?.time ?? to) - from) / (to - from), count);
+      if (outbox.full()) await outbox.write();
+    });
+    ladder.finish();
+  }
+
+  return {
+    async follow(klines) {
+      const [first, last] = [klines[0]?.time, klines[klines.length - 1]?.time];
+      if (first === undefined || last === undefined) return;
+      const after = touched?.last ?? first - 1;
+      if (passing !== undefined && (!ascends(klines, after) || (await meetsStored(after + 1, last)))) passing = undefined;
+      if (passing === null) passing = await startPassing(first);
+      // Not only the ends: a batch need not ascend.
+      widen({
+        first: klines.reduce((min, { time }) => Math.min(min, time), first),
+        last: klines.reduce((max, { time }) => Math.max(max, time), last),
+      });
+      if (passing) klines.forEach(passing.push);
+    },
+    include(stretch) {
+      passing = undefined;
+      widen(stretch);
+    },
+    async writeSome() {
+      if (outbox.full()) await outbox.write();
+    },
+    async finish(onPage) {
+      if (touched === null) return 0;
+      if (passing) {
+        const { first, last } = current();
+        const ladder = passing;
+        await readMinutes(store, ticker, last + 1, widened(alignment, { first, last }).to, async (rows) =>
+          rows.forEach(ladder.push),
+        );
+        ladder.finish();
+      } else await readAgain(onPage);
+      await outbox.write();
+      return outbox.written();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { Clock } from "#lib/clock";
+import { publish } from "#lib/control";
+import type { Database } from "#lib/db";
+import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { doubtClock } from "./clock-detect";
+import { type Source, sourcesOf } from "./decompress";
+import { EXIT_DONE, EXIT_FAILED, ImportFailure, isImportFailure } from "./failure";
+import { filesOf } from "./files";
+import { createJobs, type JobKey, type Jobs, jobId } from "./jobs";
+import { type Loaded, loadFile } from "./load";
+import type { Options } from "./options";
+import {
+  evidenceFor,
+  type ImportListing,
+  livelinessOf,
+  type PrepareContext,
+  type Prepared,
+  prepare,
+  sundayOpenMs,
+} from "./prepare";
+import { startProgress, type Terminal } from "./progress";
+import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
+import { describe, summarise } from "./report";
+
+export interface ImportContext {
+  readonly options: Options;
+  readonly database: Database;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** A file whose rows are all stored, but whose longer timeframes may not be. */
+interface Finished {
+  readonly id: string;
+  readonly key: JobKey;
+  readonly rows: number;
+}
+
+interface Session extends PrepareContext {
+  readonly store: KlineTable;
+  readonly jobs: Jobs;
+  readonly finished: Finished[];
+  /** One for each ticker that was imported. */
+  readonly rebuilders: Map<string, Rebuilder>;
+}
+
+async function listingsOf({ prisma }: Database, venue: string): Promise<ImportListing[]> {
+  const rows = await prisma.listing.findMany({ where: { venue, retiredAt: null } });
+  return rows.map(({ ticker, base, quote, digits, assetClass }) => ({
+    ticker,
+    base,
+    quote,
+    digits,
+    assetClass: assetClass as ImportListing["assetClass"],
+  }));
+}
+
+function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, venue: string): JobKey {
+  // The path gives a .bi5 file its date.
+  const part = recognition.layout === null || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
+  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits]);
+  return { venue, ticker: listing.ticker, file: source.name, part, reading };
+}
+
+function touchedBy({ counts }: Loaded): Touched | null {
+  if (Number.isNaN(counts.firstMs)) return null;
+  const minute = (ms: number) => Math.floor(ms / 60_000) * 60;
+  return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
+}
+
+/** @returns false when it stopped before the end of the file */
+async function load(prepared: Prepared, key: JobKey, id: string, session: Session): Promise<boolean> {
+  const { options, terminal, clock, signal, store, jobs } = session;
+  const { source, recognition, listing } = prepared;
+  const found = await jobs.find(id);
+  if (found.done && !options.force) {
+    terminal.line(`  already imported (${found.rows.toLocaleString("en-US")} rows); --force imports it again`);
+    return true;
+  }
+  const job = options.force ? { ...found, rows: 0 } : found;
+  if (job.rows > 0) terminal.line(`  resumed: an earlier run stored the first ${job.rows.toLocaleString("en-US")} rows`);
+  const rebuilder = session.rebuilders.get(listing.ticker) ?? createRebuilder(store, listing.ticker, clock.now());
+  session.rebuilders.set(listing.ticker, rebuilder);
+  const evidence = evidenceFor(recognition.kind);
+  const liveliness = livelinessOf(recognition.kind);
+  const progress = startProgress(terminal, "importing", source.sizeBytes, clock);
+  const loaded = await loadFile({
+    ...prepared,
+    ticker: listing.ticker,
+    digits: listing.digits,
+    dropsFillers: prepared.sample.hasVolume,
+    maxErrors: options.maxErrors,
+    job,
+    key,
+    store,
+    rebuilder,
+    jobs,
+    clock,
+    signal,
+    progress,
+    onRow: (row) => evidence.row(row.timeMs, liveliness(row)),
+  }).finally(() => progress.stop());
+  for (const line of summarise(loaded, job.rows, options.maxErrors)) terminal.line(line);
+  const utc = { name: "UTC", title: "UTC", toUtcMs: (ms: number) => ms };
+  const doubt = "fixed" in recognition.clock ? doubtClock(evidence.evidence(), utc, sundayOpenMs(listing)) : null;
+  if (doubt !== null) terminal.line(`  DOUBTFUL: ${doubt}`);
+  const touched = job.rows > 0 ? touchedBy(loaded) : null;
+  if (touched !== null) rebuilder.include(touched);
+  if (loaded.stopped !== null) return false;
+  session.finished.push({ id, key, rows: loaded.counts.rows });
+  return true;
+}
+
+/** @returns the exit code of this file */
+async function importSource(source: Source, session: Session): Promise<number> {
+  const { terminal, options } = session;
+  terminal.line(source.name);
+  try {
+    const prepared = await prepare(source, session);
+    if (prepared === null) {
+      terminal.line("  empty: an hour or day without quotes");
+      return EXIT_DONE;
+    }
+    for (const line of describe(prepared)) terminal.line(line);
+    const key = keyOf(prepared, options.venue);
+    return (await load(prepared, key, await jobId({ ...key, file: source.file }), session)) ? EXIT_DONE : EXIT_FAILED;
+  } catch (error) {
+    if (!isImportFailure(error)) throw error;
+    terminal.line(`  NOT IMPORTED: ${error.message}`);
+    return error.exitCode;
+  }
+}
+
+/** The longer timeframes of everything that was imported. */
+async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session): Promise<void> {
+  for (const [ticker, rebuilder] of rebuilders) {
+    const progress = startProgress(terminal, `${ticker} M5 to MN1`, 1, clock);
+    const written = await rebuilder.finish(progress.update).finally(() => progress.stop());
+    terminal.line(`${ticker}: ${written.toLocaleString("en-US")} klines of M5 to MN1 rebuilt`);
+  }
+  // Only now: had this been interrupted, the next run would have to do it.
+  for (const { id, key, rows } of finished) await jobs.save(id, key, rows, true);
+}
+
+/**
+ * Imports files one after the other, then rebuilds the longer timeframes and tells running servers. A file that cannot be
+ * imported does not stop the others.
+ * @returns the exit code
+ * @throws ImportFailure for wrong usage; pg's own error when the database is away.
+ */
+export async function runImport({ options, database, terminal, clock, signal }: ImportContext): Promise<number> {
+  const listings = await listingsOf(database, options.venue);
+  const store = createKlineStore(database.pool, options.venue);
+  const session: Session = {
+    options,
+    listings,
+    terminal,
+    clock,
+    signal,
+    store,
+    jobs: createJobs(database),
+    finished: [],
+    rebuilders: new Map(),
+  };
+  let exitCode: number = EXIT_DONE;
+  for (const file of await filesOf(options.files)) {
+    const sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  left out: not data`)).catch((error: unknown) => {
+      if (!isImportFailure(error)) throw error;
+      terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
+      exitCode = EXIT_FAILED;
+      return [];
+    });
+    for (const source of sources) {
+      if (signal.aborted) throw new ImportFailure("interrupted: run the same command again and it goes on from here");
+      exitCode = Math.max(exitCode, await importSource(source, session));
+    }
+  }
+  await rebuild(session);
+  for (const ticker of session.rebuilders.keys()) await publish(database.pool, { kind: "klines", venue: options.venue, ticker });
+  return exitCode;
+}

@@ -1,0 +1,102 @@
+import type { Timeframe } from "#lib/contract/primitives";
+import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
+import type { Recognition } from "./format";
+import type { Layout, Role } from "./layout";
+import type { Row } from "./row";
+
+/** Lines whose text is looked at, spread over the head. */
+const LINES_MAX_COUNT = 2_000;
+/** More decimals than any price has: binary noise, which says nothing of the source's digits. */
+const DECIMALS_MAX_COUNT = 8;
+/** A month and its noise: longer steps are gaps. */
+const MN1_MIN_S = 28 * 86_400;
+
+const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
+
+/** What the beginning of a file tells about its values. */
+export interface Sample {
+  readonly rows: number;
+  /** Most decimals a price is written with. */
+  readonly decimals: number;
+  /** True when no price has a decimal point: whole points, or an instrument without decimals. */
+  readonly wholePrices: boolean;
+  /** True when all spreads are whole numbers: points. */
+  readonly wholeSpreads: boolean;
+  /** True when any row has a volume: only then does a volume of 0 mean that there was no quote. */
+  readonly hasVolume: boolean;
+  /** The first value of a symbol column. */
+  readonly symbol: string | null;
+  /** Of klines, told by the steps between their times. */
+  readonly timeframe: Timeframe | null;
+}
+
+interface Texts {
+  decimals: number;
+  wholePrices: boolean;
+  wholeSpreads: boolean;
+  symbol: string | null;
+}
+
+function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
+  const texts: Texts = { decimals: 0, wholePrices: true, wholeSpreads: true, symbol: null };
+  if (layout === null) return { ...texts, wholePrices: false };
+  const all = head.toString("latin1").split(/\r?\n/);
+  // The last line of a head may be cut.
+  const lines = (isWhole ? all : all.slice(0, -1)).slice(layout.headerLines).filter((line) => line !== "");
+  if (lines.length === 0) return { ...texts, wholePrices: false };
+  const step = Math.max(1, Math.floor(lines.length / LINES_MAX_COUNT));
+  for (let index = 0; index < lines.length; index += step) {
+    const cells = (lines[index] as string).split(layout.separator).map((cell) => cell.replace(/^[\s"]+|[\s"]+$/g, ""));
+    layout.roles.forEach((role, column) => {
+      const cell = cells[column] ?? "";
+      if (cell === "") return;
+      if (role === "symbol") texts.symbol ??= cell;
+      if (role === "spread" && Number(cell) % 1 !== 0) texts.wholeSpreads = false;
+      if (!PRICE_ROLES.includes(role)) return;
+      const [, decimals] = cell.split(".");
+      if (decimals === undefined) return;
+      texts.wholePrices = false;
+      if (decimals.length <= DECIMALS_MAX_COUNT) texts.decimals = Math.max(texts.decimals, decimals.length);
+    });
+  }
+  return texts;
+}
+
+/** The longest timeframe whose steps the times keep: M1 rows step by a minute somewhere, H1 rows never do. */
+function timeframeOf(timesMs: readonly number[]): Timeframe | null {
+  let stepS = Number.POSITIVE_INFINITY;
+  for (let index = 1; index < timesMs.length; index += 1) {
+    const step = ((timesMs[index] as number) - (timesMs[index - 1] as number)) / 1000;
+    if (step > 0 && step < stepS) stepS = step;
+  }
+  if (!Number.isFinite(stepS)) return null;
+  if (stepS >= MN1_MIN_S) return "MN1";
+  const fitting = TIMEFRAMES_ORDER.filter((timeframe) => {
+    const lengthS = TIMEFRAME_SECONDS[timeframe];
+    return timeframe !== "MN1" && lengthS <= stepS && timesMs.every((time) => time % (Math.min(lengthS, 3_600) * 1000) === 0);
+  });
+  return fitting[fitting.length - 1] ?? "M1";
+}
+
+/**
+ * Reads what the head tells: on the clock of the file, prices as they stand.
+ * @param head the first bytes of the file, unpacked
+ * @param isWhole true when that is all of it
+ */
+export function takeSample(recognition: Recognition, head: Buffer, isWhole: boolean): Sample {
+  const times: number[] = [];
+  let hasVolume = false;
+  const settings = { toUtcMs: (ms: number) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
+  const reader = recognition.createReader(settings, {
+    row(row: Row) {
+      times.push(row.timeMs);
+      if (row.tickVolume > 0 || row.realVolume > 0) hasVolume = true;
+    },
+    malformed: () => undefined,
+    withoutQuote: () => undefined,
+  });
+  reader.push(head);
+  if (isWhole) reader.end();
+  const texts = textsOf(recognition.layout, head, isWhole);
+  return { rows: times.length, hasVolume, timeframe: recognition.kind === "klines" ? timeframeOf(times) : null, ...texts };
+}

@@ -1,0 +1,64 @@
+import { usageFailure } from "./failure";
+
+/** Folders above the file whose names are looked at: EURUSD/2019/01/04/00h_ticks.bi5. */
+const FOLDERS_MAX_COUNT = 5;
+
+/** An instrument a file may be about. */
+export interface TickerName {
+  readonly ticker: string;
+  readonly base: string;
+  readonly quote: string;
+}
+
+/** The ticker in a name: not inside a longer word, its parts perhaps kept apart (EUR_USD, EUR-USD, EUR/USD). */
+function named({ ticker, base, quote }: TickerName, text: string): boolean {
+  const word = ticker === base + quote ? `${base}[-_./ ]?${quote}` : ticker;
+  return new RegExp(`(?<![A-Z])${word}(?![A-Z]{2})`, "i").test(text);
+}
+
+function tickersIn(text: string, known: readonly TickerName[]): string[] {
+  return known.filter((name) => named(name, text)).map(({ ticker }) => ticker);
+}
+
+/** A word of six letters: perhaps a ticker that is not listed. */
+function unlistedIn(text: string): string | undefined {
+  return /(?<![A-Za-z])([A-Z]{6})(?![A-Za-z])/.exec(text)?.[1];
+}
+
+const notListed = (ticker: string, venue: string) =>
+  usageFailure(`${ticker} is not an instrument of the ${venue} venue. Add it with: npm run instruments -- add`);
+
+/**
+ * The ticker of a file: as given, from its symbol column, or from its name or the folders above it.
+ * @param given of --ticker, null when none was
+ * @param symbol of the file's own column, null when it has none
+ * @throws ImportFailure (usage) when none or several are found, or the instrument is not listed.
+ */
+export function tickerOf(
+  { given, symbol, path, venue }: { given: string | null; symbol: string | null; path: string; venue: string },
+  known: readonly TickerName[],
+): string {
+  const listed = (ticker: string) => known.some((name) => name.ticker === ticker);
+  const own = symbol?.replace(/[^A-Za-z0-9]/g, "").toUpperCase() ?? null;
+  if (given !== null) {
+    if (!listed(given)) throw notListed(given, venue);
+    if (own !== null && own !== given) throw usageFailure(`its rows are of ${own}, but --ticker ${given} was given`);
+    return given;
+  }
+  if (own !== null) {
+    if (!listed(own)) throw notListed(own, venue);
+    return own;
+  }
+  const parts = path.replaceAll("\\", "/").split("/").reverse();
+  for (const part of parts.slice(0, FOLDERS_MAX_COUNT + 1)) {
+    const [ticker, ...others] = tickersIn(part, known);
+    if (others.length > 0) throw usageFailure(`its name speaks of ${[ticker, ...others].join(" and ")}: say which with --ticker`);
+    if (ticker !== undefined) return ticker;
+    const unlisted = unlistedIn(part);
+    if (unlisted !== undefined && part === parts[0])
+      throw usageFailure(
+        `its name does not tell the ticker: say it with --ticker. (${unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
+      );
+  }
+  throw usageFailure("its name does not tell the ticker: say it with --ticker EURUSD");
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "#lib/clock";
+import type { Listing } from "#lib/domain/instrument";
+import type { Tick } from "#lib/domain/tick";
+import type { Logger } from "#lib/log";
+import { type Source, sourcesOf } from "#server/import/decompress";
+import { contentOf } from "#server/import/detect";
+import { parseOptions } from "#server/import/options";
+import { type Prepared, prepare } from "#server/import/prepare";
+
+/** One recording: the ticker it is played as, and its file. */
+export interface Recording {
+  readonly ticker: string;
+  readonly file: string;
+}
+
+/**
+ * Reads the REPLAY_FILES setting: entries of the form TICKER=path.
+ * @throws Error naming an entry of another form.
+ */
+export function parseRecordings(entries: readonly string[]): Recording[] {
+  if (entries.length === 0) throw new Error("LIVE_FEED=replay needs REPLAY_FILES: comma-separated TICKER=path");
+  return entries.map((entry) => {
+    const [, ticker, file] = /^([A-Za-z0-9]{3,20})=(.+)$/.exec(entry) ?? [];
+    if (ticker === undefined || file === undefined) throw new Error(`REPLAY_FILES: "${entry}" is not of the form TICKER=path`);
+    return { ticker: ticker.toUpperCase(), file };
+  });
+}
+
+interface ReadOptions {
+  listings: readonly Listing[];
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * The ticks of a recording in the order of its file, whatever tick format the importer knows; rows that cannot be read, or
+ * that go back in time, are passed over and counted in the log.
+ * @throws ImportFailure when the file is not one of ticks, or its ticker is not listed.
+ */
+export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+  const { listings, clock, log, signal } = options;
+  const parsed = parseOptions(["--ticker", ticker, file]);
+  if (parsed === "help") return;
+  const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
+  for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "left out of the archive"))) {
+    const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal });
+    if (prepared === null) continue;
+    if (prepared.recognition.kind !== "ticks") throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
+    yield* readTicks(source, prepared, ticker, log);
+  }
+}
+
+async function* readTicks(source: Source, prepared: Prepared, ticker: string, log: Logger): AsyncGenerator<Tick> {
+  let ticks: Tick[] = [];
+  let skipped = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const reader = prepared.recognition.createReader(prepared.settings, {
+    row({ timeMs, bid, ask, volume }) {
+      if (timeMs < lastMs) return void (skipped += 1);
+      lastMs = timeMs;
+      ticks.push({ ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) });
+    },
+    malformed: () => void (skipped += 1),
+    withoutQuote: () => undefined,
+  });
+  for await (const chunk of contentOf(source)) {
+    reader.push(chunk);
+    yield* ticks;
+    ticks = [];
+  }
+  reader.end();
+  yield* ticks;
+  if (skipped > 0) log.warn({ file: source.name, rows: skipped }, "rows of the recording were passed over");
+}
+
+/** Several recordings as one, by time. */
+export async function* merged(recordings: readonly AsyncGenerator<Tick>[]): AsyncGenerator<Tick> {
+  const heads = await Promise.all(recordings.map(async (ticks) => ({ ticks, next: await ticks.next() })));
+  try {
+    for (;;) {
+      let first: (typeof heads)[number] | undefined;
+      for (const head of heads) {
+        if (head.next.done) continue;
+        if (first === undefined || first.next.done || head.next.value.time_msc < first.next.value.time_msc) first = head;
+      }
+      if (first === undefined || first.next.done) return;
+      yield first.next.value;
+      first.next = await first.ticks.next();
+    }
+  } finally {
+    await Promise.all(recordings.map((ticks) => ticks.return(undefined)));
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Tick } from "#lib/domain/tick";
+import { createLog } from "#lib/log";
+import type { Feed } from "./feed";
+import { superviseFeed } from "./supervise";
+
+const log = createLog("silent");
+const tick = (time_msc: number): Tick => ({ ticker: "EURUSD", time_msc, bid: 1, ask: 1 });
+
+function start(feed: Feed) {
+  const clock = manualClock(0);
+  const stopping = new AbortController();
+  const taken: number[] = [];
+  const states: (string | null)[] = [];
+  const take = async (ticks: readonly Tick[]) => void taken.push(...ticks.map(({ time_msc }) => time_msc));
+  const onState = (problem: string | null) => void states.push(problem);
+  const ended = superviseFeed({ feed, name: "test", take, onState, clock, log }, stopping.signal);
+  return { clock, taken, states, ended, stop: () => stopping.abort() };
+}
+
+describe("supervised feed", () => {
+  test("a feed that ends by itself is not started again", async () => {
+    let starts = 0;
+    const { taken, ended } = start(async function* () {
+      starts += 1;
+      yield [tick(1), tick(2)];
+    });
+    await ended;
+    expect([starts, taken]).toEqual([1, [1, 2]]);
+  });
+
+  test("a feed that fails is started again, its problem told, and forgotten when it delivers", async () => {
+    let starts = 0;
+    const { clock, taken, states, ended } = start(async function* () {
+      starts += 1;
+      if (starts < 3) throw new Error("lost");
+      yield [tick(starts)];
+    });
+    await clock.advance(60_000);
+    await ended;
+    expect(taken).toEqual([3]);
+    expect(states.map((state) => state !== null)).toEqual([true, true, false]);
+  });
+
+  test("stops between two starts when it is told to", async () => {
+    const { clock, ended, stop } = start(async function* () {
+      yield* [];
+      throw new Error("lost");
+    });
+    await clock.advance(0);
+    stop();
+    await ended;
+  });
+});

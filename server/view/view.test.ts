@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
+import { snapshotExample } from "#lib/contract/snapshot";
+import { createView } from "./view";
+
+const at = (time: number, close = 1) => ({ type: "kline" as const, record: { ...klineExample, time, close }, closed: false });
+const times = (view: ReturnType<typeof createView>) => view.recentKlines("EURUSD", "H1").map(({ time }) => time);
+
+describe("view", () => {
+  test("shows the newest quote and snapshot of a ticker", () => {
+    const view = createView();
+    expect(view.quote("EURUSD")).toBeUndefined();
+    view.apply([
+      { type: "quote", record: quoteExample },
+      { type: "quote", record: { ...quoteExample, bid: 1.2 } },
+      { type: "snapshot", record: snapshotExample },
+    ]);
+    expect(view.quote("EURUSD")?.bid).toBe(1.2);
+    expect(view.snapshot("EURUSD")).toEqual(snapshotExample);
+  });
+
+  test("keeps klines ascending, one an open time, the newest state of each", () => {
+    const view = createView();
+    view.apply([at(3600, 1), at(7200), at(3600, 2)]);
+    expect(times(view)).toEqual([3600, 7200]);
+    expect(view.recentKlines("EURUSD", "H1")[0]?.close).toBe(2);
+  });
+
+  test("the revision of a series rises with each of its klines and with no other", () => {
+    const view = createView();
+    view.apply([at(3600)]);
+    const before = view.revision("EURUSD", "H1");
+    view.apply([{ type: "quote", record: quoteExample }]);
+    expect(view.revision("EURUSD", "H1")).toBe(before);
+    view.apply([at(3600, 2)]);
+    expect(view.revision("EURUSD", "H1")).toBeGreaterThan(before);
+    expect(view.revision("XAUUSD", "H1")).toBe(0);
+  });
+
+  test("holds a bounded number of klines a series, the newest", () => {
+    const view = createView();
+    view.apply(Array.from({ length: 200 }, (_, index) => at(index * 3600)));
+    expect(times(view)).toHaveLength(64);
+    expect(times(view).at(-1)).toBe(199 * 3600);
+  });
+});
