@@ -121,3 +121,14 @@ export async function openDatabase(options: Options): Promise<Database> {
     },
   };
 }
+
+/** SQLSTATE classes and codes of a server that is away, shutting down or full; Node's codes of a connection that broke. */
+const AWAY_CODES = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+const AWAY_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|Query read timeout/;
+
+/** True for an error that says the database cannot be reached now, false for one about what was asked of it. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isDatabaseAway);
+  if (!(error instanceof Error)) return false;
+  return AWAY_CODES.test((error as { code?: string }).code ?? "") || AWAY_MESSAGES.test(error.message);
+}

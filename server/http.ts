@@ -2,22 +2,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { HEADERS_MAX_BYTES, REQUEST_HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, URI_MAX_BYTES } from "#lib/contract/limits";
-import { failure } from "#lib/http/respond";
+import type { ServerContext } from "#lib/http/exchange";
+import { requestIdOf } from "#lib/http/request-id";
+import { failure, jsonHeaders } from "#lib/http/respond";
+import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
-
-/** Answers a Web-standard request; `address` is the client's. */
-export type DirectHandler = (request: Request, context: { address: string }) => Response | Promise<Response>;
 
 interface HttpOptions {
   /** Route handlers that are called before Next, by exact path. */
-  direct: Readonly<Record<string, DirectHandler>>;
-  /** Everything under /api/v1/. */
-  api: DirectHandler;
+  direct: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+  /** Everything under /api/v1; undefined leaves it to Next. */
+  api: RouteHandler | undefined;
   /** Everything else: Next. */
   pages: (request: IncomingMessage, response: ServerResponse) => void;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
 }
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 const API_PREFIX = "/api/v1";
 
@@ -31,34 +33,54 @@ function isApi(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
 }
 
+/** What a route handler is told beside the request. */
+function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"]): ServerContext {
+  const { headers } = incoming;
+  return {
+    address: addressOf(incoming),
+    target: incoming.url ?? "/",
+    header: (name) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+  };
+}
+
 /**
  * One server: the REST routes and the operational ones go straight to their route handlers, all else to Next.
  * (A route handler behind Next answers some 25 times fewer requests than the same function called directly.)
  * What is not even HTTP, or too long to be read, gets the envelope too.
  */
 export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOptions): Server {
-  const listen = (handler: DirectHandler) =>
-    getRequestListener((request, { incoming }) => handler(request, { address: addressOf(incoming as IncomingMessage) }), {
-      errorHandler: (error) => {
-        log.warn({ err: error }, "request could not be read");
-        return failure("invalid_parameter", { detail: "The request cannot be read: its target or Host header is malformed." });
-      },
-    });
-  const apiListener = listen(api);
+  const listen = (handler: RouteHandler): Listener => {
+    const listener = getRequestListener(
+      (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
+      { errorHandler: (error) => unreadable(error, log) },
+    );
+    return (request, response) => void listener(request, response);
+  };
+  const apiListener = api && listen(api);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
-  const server = createServer(
-    { maxHeaderSize: HEADERS_MAX_BYTES, headersTimeout: REQUEST_HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    (request, response) => {
-      const path = pathOf(request.url ?? "/");
-      if (isApi(path)) return void apiListener(request, response);
-      const listener = directListeners.get(path);
-      if (listener !== undefined) return void listener(request, response);
-      pages(request, response);
-    },
-  );
+  const limits = {
+    maxHeaderSize: HEADERS_MAX_BYTES,
+    headersTimeout: REQUEST_HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+  };
+  const server = createServer(limits, (request, response) => {
+    const path = pathOf(request.url ?? "/");
+    const listener = apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? pages);
+    listener(request, response);
+  });
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
+}
+
+/** A target or Host header that no URL can be made of. */
+function unreadable(error: unknown, log: Logger): Response {
+  log.debug({ err: error }, "request could not be read");
+  const detail = "The request cannot be read: its target or Host header is malformed.";
+  return failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)));
 }
 
 /** Answers a client whose bytes Node could not read, and closes. */
@@ -66,15 +88,22 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
   const longTarget = overflow && (error.rawPacket?.indexOf("\r\n") ?? -1) === -1;
+  const headers = jsonHeaders(requestIdOf(null));
   const answer = longTarget
-    ? failure("uri_too_long", { detail: `Path and query together are at most ${URI_MAX_BYTES} bytes.`, max: URI_MAX_BYTES })
-    : failure("invalid_parameter", {
-        detail: overflow ? `All headers together are at most ${HEADERS_MAX_BYTES} bytes.` : "This is not an HTTP request.",
-      });
+    ? failure(
+        "uri_too_long",
+        { detail: `Path and query together are at most ${URI_MAX_BYTES} bytes.`, max: URI_MAX_BYTES },
+        headers,
+      )
+    : failure(
+        "invalid_parameter",
+        { detail: overflow ? `All headers together are at most ${HEADERS_MAX_BYTES} bytes.` : "This is not an HTTP request." },
+        headers,
+      );
   const status = overflow && !longTarget ? 431 : answer.status;
   void answer.text().then((body) => {
-    socket.end(
-      `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const head = [`HTTP/1.1 ${status} Refused`, "Connection: close", `Content-Length: ${Buffer.byteLength(body)}`];
+    for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
   });
 }

@@ -126,6 +126,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     view,
     store,
     provider,
+    ...(feed?.keepsTime && { now: engineNow }),
     historyRevision: () => history,
     async historyChanged(ticker) {
       history += 1;

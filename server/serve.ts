@@ -10,3 +10,68 @@ import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
 import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
 import { GET as metrics } from "#app/metrics/route";
+import { GET as openApi } from "#app/openapi.json/route";
+import { type OperationId, operations } from "#lib/contract/operations";
+import type { Env } from "#lib/env";
+import { createApi, type RouteModule } from "#lib/http/api";
+import type { Logger } from "#lib/log";
+import { createAddressReader } from "./address";
+import { createHttpServer } from "./http";
+
+/** The route of each operation; the compiler misses one that is not here. */
+const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
+  klines,
+  instruments,
+  latestQuotes,
+  latestSnapshots,
+  marketStatus,
+  ingestTicks,
+};
+
+interface ServeOptions {
+  env: Env;
+  log: Logger;
+  /** False sends REST through Next as well. */
+  direct: boolean;
+}
+
+type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Opens the doors: prepares Next and listens.
+ * @throws Error naming host and port when they cannot be listened on
+ */
+export async function serve({ env, log, direct }: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
+  const pages = await preparePages(env, log);
+  const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
+  const server = createHttpServer({
+    api: direct ? createApi(Object.fromEntries(byPath)) : undefined,
+    direct: { "/api/health": health, "/api/ready": ready, "/metrics": metrics, "/openapi.json": openApi },
+    pages,
+    addressOf: createAddressReader(env.TRUSTED_PROXIES),
+    log,
+  });
+  return { server, address: await listen(server, env) };
+}
+
+async function preparePages(env: Env, log: Logger): Promise<NodeHandler> {
+  const app = next({ dev: env.NODE_ENV === "development", hostname: env.HOST, port: env.PORT });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return (request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
+      response.destroy();
+    });
+  };
+}
+
+function listen(server: Server, { HOST, PORT }: Env): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = error.code === "EADDRINUSE" ? "it is in use" : error.message;
+      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set PORT or HOST to another.`));
+    });
+    server.listen(PORT, HOST, () => resolve(server.address() as AddressInfo));
+  });
+}

@@ -27,5 +27,7 @@ export async function ready(): Promise<Response> {
 /** Prometheus text exposition of this process. */
 export async function metrics(): Promise<Response> {
   const { registry } = runtime().metrics;
-  return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType, "cache-control": "no-store" } });
+  return new Response(await registry.metrics(), {
+    headers: { "content-type": registry.contentType, "cache-control": "no-store" },
+  });
 }

@@ -4,6 +4,7 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
+import type { Call, DataReply } from "./question";
 
 /** Counts what became of the lines. */
 function createReceipt() {
@@ -93,4 +94,9 @@ async function takeLines(
     if (reason === null) receipt.accept();
     else receipt.reject(numbers[index] ?? 0, reason);
   });
+}
+
+/** The receipt of a pushed body, as an answer. */
+export async function ingestTicks({ request, market }: Pick<Call<object>, "request" | "market">): Promise<DataReply> {
+  return { data: await ingestBody(request.body, market) };
 }

@@ -72,7 +72,7 @@ function psql(url: string, command: string): void {
 }
 
 function runImport(url: string, file: string): void {
-  const args = ["--import", "tsx", "server/cli/import/index.ts", "--venue", "live", "--ticker", "XAUUSD", file];
+  const args = ["--import", "tsx", "server/import/index.ts", "--venue", "live", "--ticker", "XAUUSD", file];
   execFileSync(process.execPath, args, {
     env: { NODE_ENV: "production", PATH: "/usr/bin:/bin", DATABASE_URL: url, LOG_LEVEL: "error" },
     stdio: ["ignore", "ignore", "inherit"],

@@ -4,6 +4,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
+import { askRange } from "./ask-range";
 import { addRows, emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
 
@@ -119,20 +120,6 @@ export function createSandboxKlines({ prices, clock, alignment }: Options): Klin
     return { first: open === fromS ? open : alignment.nextOpenTime(timeframe, fromS), to: Math.min(to, endS), endS };
   }
 
-  /** The ask range of the trading day up to an instant (Unix ms), from every tick of it. */
-  function askRange(series: PriceSeries, untilMs: number): { ask_high: number; ask_low: number } {
-    const range = { ask_high: Number.NEGATIVE_INFINITY, ask_low: Number.POSITIVE_INFINITY };
-    const firstMinute = alignment.tradingDayOpen(Math.floor(untilMs / 1000)) / MINUTE_S;
-    for (let minute = firstMinute; minute * MINUTE_S * 1000 <= untilMs; minute += 1) {
-      for (const { time_msc, ask } of series.ticks(minute)) {
-        if (time_msc > untilMs) break;
-        if (ask > range.ask_high) range.ask_high = ask;
-        if (ask < range.ask_low) range.ask_low = ask;
-      }
-    }
-    return range;
-  }
-
   return {
     async read({ ticker, timeframe, from, to, limit, end }) {
       const series = prices.series(ticker);
@@ -148,7 +135,10 @@ export function createSandboxKlines({ prices, clock, alignment }: Options): Klin
       for (const [index, ticker] of prices.tickers().entries()) {
         const series = prices.series(ticker);
         const tick = series?.lastTick(untilMs);
-        if (series !== undefined && tick !== undefined) quotes.set(ticker, { ...tick, ...askRange(series, tick.time_msc) });
+        if (series !== undefined && tick !== undefined) {
+          const dayOpenMs = alignment.tradingDayOpen(Math.floor(tick.time_msc / 1000)) * 1000;
+          quotes.set(ticker, { ...tick, ...askRange(series, dayOpenMs, tick.time_msc) });
+        }
         if (index % TICKERS_PER_TURN_COUNT === TICKERS_PER_TURN_COUNT - 1) await nextTurn();
       }
       return quotes;

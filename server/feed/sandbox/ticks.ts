@@ -8,6 +8,11 @@ const STRAY = 0.3;
 /** How much wider than the minute's smallest spread a tick's may be. */
 const WIDENING = 0.6;
 
+/** The widest spread a tick can have in a minute whose smallest is `spread`, in points. */
+export function widestSpread(spread: number): number {
+  return spread + Math.round(WIDENING * spread);
+}
+
 /** Where the bids of a minute go, in points: open, then the high and the low in either order, then close. */
 interface Way {
   readonly at: readonly [number, number, number, number];

@@ -24,6 +24,8 @@ const LATE_OPEN = 1;
 const COST_MAX_AVERAGE = 1;
 /** So many weekends in which another clock alone fits mean that the server changed its clock. */
 const MOVED_MIN_WEEKENDS = 3;
+/** What two clocks in turn may cost for each weekend that one alone does not fit. */
+const MOVED_MAX_COST = 0.5;
 
 /** The clock of a file and how far it is to be trusted. */
 export interface DetectedClock {
@@ -42,7 +44,11 @@ export interface ClockRule {
   readonly documented: KnownClock | null;
 }
 
+/** What each side of a weekend costs a clock. */
 interface Judge {
+  close(clock: SourceClock, weekend: Weekend): number;
+  open(clock: SourceClock, weekend: Weekend): number;
+  /** Both together. */
   cost(clock: SourceClock, weekend: Weekend): number;
 }
 
@@ -55,30 +61,57 @@ function lateness(lateMs: number, odd: number): number {
 /** @param sundayOpenMs wall time in New York at which the market opens on Sunday */
 function createJudge(sundayOpenMs: number): Judge {
   const newYork = zone("America/New_York");
-  return {
-    cost(clock, { closeMs, openMs }) {
-      const close = newYork.toLocal(clock.toUtcMs(closeMs));
-      const open = newYork.toLocal(clock.toUtcMs(openMs));
-      if (new Date(close).getUTCDay() !== FRIDAY || new Date(open).getUTCDay() !== SUNDAY) return 2 * IMPOSSIBLE;
-      return lateness(FRIDAY_CLOSE_MS - (close % DAY_MS), EARLY_CLOSE) + lateness((open % DAY_MS) - sundayOpenMs, LATE_OPEN);
-    },
+  const wall = (clock: SourceClock, localMs: number, day: number): number => {
+    const atMs = newYork.toLocal(clock.toUtcMs(localMs));
+    return new Date(atMs).getUTCDay() === day ? atMs % DAY_MS : Number.NaN;
   };
+  const close = (clock: SourceClock, { closeMs }: Weekend): number => {
+    const time = wall(clock, closeMs, FRIDAY);
+    return Number.isNaN(time) ? IMPOSSIBLE : lateness(FRIDAY_CLOSE_MS - time, EARLY_CLOSE);
+  };
+  const open = (clock: SourceClock, { openMs }: Weekend): number => {
+    const time = wall(clock, openMs, SUNDAY);
+    return Number.isNaN(time) ? IMPOSSIBLE : lateness(time - sundayOpenMs, LATE_OPEN);
+  };
+  return { close, open, cost: (clock, weekend) => close(clock, weekend) + open(clock, weekend) };
 }
 
 const plural = (count: number) => (count === 1 ? "the weekend" : `${count} weekends`);
 
-/** The two clocks of a server that moved, said so that the operator can give them. */
+/** Two clocks in turn, and the weekend in which the second took over. */
+interface Move {
+  readonly before: SourceClock;
+  readonly after: SourceClock;
+  readonly at: Weekend;
+  readonly cost: number;
+}
+
+/** The cheapest weekend at which `after` may have followed `before`. */
+function cheapestMove(before: SourceClock, after: SourceClock, weekends: readonly Weekend[], judge: Judge): Move | null {
+  let cost = weekends.reduce((sum, weekend) => sum + judge.cost(after, weekend), 0);
+  let best: Move | null = null;
+  for (const weekend of weekends) {
+    cost += judge.close(before, weekend) - judge.close(after, weekend);
+    if (best === null || cost < best.cost) best = { before, after, at: weekend, cost };
+    cost += judge.open(before, weekend) - judge.open(after, weekend);
+  }
+  return best;
+}
+
+/** Refuses a file whose clock changed, naming both clocks in the way that the operator can give them. */
 function refuseMoved(clocks: readonly SourceClock[], taken: SourceClock, weekends: readonly Weekend[], judge: Judge): void {
-  const misfits = weekends.filter((weekend) => judge.cost(taken, weekend) >= IMPOSSIBLE);
-  const other = clocks.find((clock) => misfits.every((weekend) => judge.cost(clock, weekend) < EARLY_CLOSE));
-  const [first, last] = [misfits[0], misfits[misfits.length - 1]];
-  if (misfits.length < MOVED_MIN_WEEKENDS || other === undefined || first === undefined || last === undefined) return;
-  const early = first === weekends[0];
-  const moved = early ? isoDay(last.openMs + DAY_MS) : isoDay(first.openMs - DAY_MS);
-  const [before, after] = early ? [other, taken] : [taken, other];
+  const misfits = weekends.filter((weekend) => judge.cost(taken, weekend) >= IMPOSSIBLE).length;
+  if (misfits < MOVED_MIN_WEEKENDS) return;
+  const moves = clocks
+    .filter((clock) => clock !== taken)
+    .flatMap((other) => [cheapestMove(other, taken, weekends, judge), cheapestMove(taken, other, weekends, judge)])
+    .filter((move) => move !== null);
+  const move = moves.reduce<Move | null>((best, next) => (best === null || next.cost < best.cost ? next : best), null);
+  if (move === null || move.cost >= MOVED_MAX_COST * misfits) return;
+  const day = isoDay((move.at.closeMs + move.at.openMs) / 2);
   throw usageFailure(
-    `the clock of this file changes: ${before.title} fits until about ${moved}, ${after.title} from then on. ` +
-      `Give both: --tz "${before.name}..${moved},${after.name}"`,
+    `the clock of this file changes: ${move.before.title} fits until ${day}, ${move.after.title} from then on. ` +
+      `Give both: --tz "${move.before.name}..${day},${move.after.name}"`,
   );
 }
 

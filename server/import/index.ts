@@ -24,7 +24,7 @@ async function main(): Promise<number> {
   const stopping = new AbortController();
   // The first asks to stop after the batch that is being written, a second one ends the process.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopping.abort());
-  const database = await borrowDatabase(readEnv(), createLog("warn"), systemClock);
+  const database = await borrowDatabase(readEnv(), createLog("error"), systemClock);
   try {
     return await runImport({ options, database: database.db, terminal, clock: systemClock, signal: stopping.signal });
   } finally {

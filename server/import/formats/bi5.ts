@@ -12,8 +12,8 @@ const PACKED_MAX_BYTES = 16_777_216;
 const UNPACKED_MAX_BYTES = 67_108_864;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Volumes are single-precision floats: so many decimals of them are meant. */
-const VOLUME_POWER = 1e6;
+/** Volumes are single-precision floats: so many digits of them are meant. */
+const VOLUME_DIGITS = 7;
 
 /** What path or name say: months are zero-based there, `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
 const TICKS_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](\d\d)h_ticks\.bi5$/i;
@@ -34,7 +34,7 @@ function startOf(head: Head, pattern: RegExp): number | null {
 type ReadRecord = (view: DataView, at: number) => string | null;
 
 function volumeAt(view: DataView, at: number): number {
-  return Math.round(view.getFloat32(at) * VOLUME_POWER) / VOLUME_POWER;
+  return Number(view.getFloat32(at).toPrecision(VOLUME_DIGITS));
 }
 
 function createRecordReader(

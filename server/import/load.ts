@@ -12,7 +12,7 @@ import type { Rebuilder } from "./rebuild";
 import type { ReaderSettings, Row } from "./row";
 
 /** Klines stored in one transaction. */
-const BATCH_KLINES = 25_000;
+export const BATCH_KLINES = 50_000;
 /** Malformed rows that are shown one by one; the rest are only counted. */
 const MALFORMED_LISTED_COUNT = 20;
 
@@ -40,6 +40,7 @@ export interface LoadOptions {
   readonly digits: number;
   readonly dropsFillers: boolean;
   readonly maxErrors: number;
+  readonly batchKlines: number;
   readonly job: Job;
   readonly key: JobKey;
   readonly store: Pick<KlineTable, "copyKlines">;
@@ -107,19 +108,28 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     signal.aborted ? "interrupted" : counts.malformed > maxErrors ? "too many malformed rows" : null;
 
   let readBytes = 0;
-  for await (const chunk of contentOf(source, (bytes) => {
+  const onRead = (bytes: number): void => {
     readBytes = bytes;
-  })) {
-    reader.push(chunk);
-    if (stopped() !== null) break;
-    if (minutes.pending() >= BATCH_KLINES) await writer.flush();
-    progress.update(readBytes, counts.rows);
+  };
+  let early: Loaded["stopped"] = null;
+  try {
+    for await (const chunk of contentOf(source, onRead)) {
+      reader.push(chunk);
+      early = stopped();
+      if (early !== null) break;
+      if (minutes.pending() >= options.batchKlines) await writer.flush();
+      progress.update(readBytes, counts.rows);
+    }
+    if (early === null) {
+      reader.end();
+      early = stopped();
+    }
+    if (early === null) minutes.finish();
+    await writer.flush();
+  } finally {
+    // Also when reading failed: nothing may still be on its way when the caller goes on.
+    await writer.settled();
   }
-  if (stopped() === null) reader.end();
-  const early = stopped();
-  if (early === null) minutes.finish();
-  await writer.flush();
-  await writer.settled();
   return { counts, malformed, ms: clock.now() - startMs, stopped: early };
 }
 

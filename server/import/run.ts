@@ -3,11 +3,12 @@ import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { doubtClock } from "./clock-detect";
+import { knownClock } from "./clock-zone";
 import { type Source, sourcesOf } from "./decompress";
 import { EXIT_DONE, EXIT_FAILED, ImportFailure, isImportFailure } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, type JobKey, type Jobs, jobId } from "./jobs";
-import { type Loaded, loadFile } from "./load";
+import { BATCH_KLINES, type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import {
   evidenceFor,
@@ -28,6 +29,8 @@ export interface ImportContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Klines stored in one transaction; fewer only where a test wants to see the seams. */
+  readonly batchKlines?: number;
 }
 
 /** A file whose rows are all stored, but whose longer timeframes may not be. */
@@ -38,6 +41,7 @@ interface Finished {
 }
 
 interface Session extends PrepareContext {
+  readonly batchKlines: number;
   readonly store: KlineTable;
   readonly jobs: Jobs;
   readonly finished: Finished[];
@@ -91,6 +95,7 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
     digits: listing.digits,
     dropsFillers: prepared.sample.hasVolume,
     maxErrors: options.maxErrors,
+    batchKlines: session.batchKlines,
     job,
     key,
     store,
@@ -102,8 +107,10 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
     onRow: (row) => evidence.row(row.timeMs, liveliness(row)),
   }).finally(() => progress.stop());
   for (const line of summarise(loaded, job.rows, options.maxErrors)) terminal.line(line);
-  const utc = { name: "UTC", title: "UTC", toUtcMs: (ms: number) => ms };
-  const doubt = "fixed" in recognition.clock ? doubtClock(evidence.evidence(), utc, sundayOpenMs(listing)) : null;
+  const doubt =
+    "fixed" in recognition.clock && options.clock === null
+      ? doubtClock(evidence.evidence(), knownClock("UTC"), sundayOpenMs(listing))
+      : null;
   if (doubt !== null) terminal.line(`  DOUBTFUL: ${doubt}`);
   const touched = job.rows > 0 ? touchedBy(loaded) : null;
   if (touched !== null) rebuilder.include(touched);
@@ -116,6 +123,7 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
 async function importSource(source: Source, session: Session): Promise<number> {
   const { terminal, options } = session;
   terminal.line(source.name);
+  let began = false;
   try {
     const prepared = await prepare(source, session);
     if (prepared === null) {
@@ -124,10 +132,11 @@ async function importSource(source: Source, session: Session): Promise<number> {
     }
     for (const line of describe(prepared)) terminal.line(line);
     const key = keyOf(prepared, options.venue);
+    began = true;
     return (await load(prepared, key, await jobId({ ...key, file: source.file }), session)) ? EXIT_DONE : EXIT_FAILED;
   } catch (error) {
     if (!isImportFailure(error)) throw error;
-    terminal.line(`  NOT IMPORTED: ${error.message}`);
+    terminal.line(`  NOT IMPORTED${began ? " to its end, what was read before is stored" : ""}: ${error.message}`);
     return error.exitCode;
   }
 }
@@ -149,7 +158,14 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session)
  * @returns the exit code
  * @throws ImportFailure for wrong usage; pg's own error when the database is away.
  */
-export async function runImport({ options, database, terminal, clock, signal }: ImportContext): Promise<number> {
+export async function runImport({
+  options,
+  database,
+  terminal,
+  clock,
+  signal,
+  batchKlines = BATCH_KLINES,
+}: ImportContext): Promise<number> {
   const listings = await listingsOf(database, options.venue);
   const store = createKlineStore(database.pool, options.venue);
   const session: Session = {
@@ -161,6 +177,7 @@ export async function runImport({ options, database, terminal, clock, signal }: 
     store,
     jobs: createJobs(database),
     finished: [],
+    batchKlines,
     rebuilders: new Map(),
   };
   let exitCode: number = EXIT_DONE;

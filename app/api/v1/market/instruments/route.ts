@@ -1,0 +1,5 @@
+import { operations } from "#lib/contract/operations";
+import { route } from "#lib/http/route";
+import { instruments } from "#lib/market/instruments";
+
+export const GET = route(operations.instruments, instruments);

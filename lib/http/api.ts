@@ -1,0 +1,65 @@
+import { ERRORS } from "#lib/contract/errors";
+import { OPERATION_LIST } from "#lib/contract/operations";
+import { Fault, isFault } from "#lib/fault";
+import { runtime } from "#lib/runtime";
+import { preflight } from "./cors";
+import { openExchange, requireShortTarget, type ServerContext } from "./exchange";
+import { failureOf } from "./respond";
+import type { RouteHandler } from "./route";
+
+/** The methods a `route.ts` exports. */
+export type RouteModule = Partial<Record<"GET" | "POST", RouteHandler>>;
+
+/** Methods of each path that is served; GET brings HEAD with it. */
+const METHODS: ReadonlyMap<string, readonly string[]> = new Map(
+  OPERATION_LIST.map(({ path, method }) => [path, method === "GET" ? ["GET", "HEAD"] : [method]]),
+);
+
+/** A path as it is compared: one slash at its end does not count. */
+function plain(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/**
+ * Makes the one door to everything under /api/v1: finds the route of an operation by its path and calls it; what no route
+ * serves gets the envelope too, never HTML.
+ * @param modules the route of each operation, by path
+ */
+export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
+  const routes = new Map(Object.entries(modules));
+  return (request, context) => {
+    const { path } = openExchange(request, context as ServerContext | undefined);
+    const module = routes.get(plain(path));
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const handler = method === "GET" || method === "POST" ? module?.[method] : undefined;
+    return handler === undefined ? unserved(request, context) : handler(request, context);
+  };
+}
+
+/** Answers what no route handler does: preflights, wrong methods, unknown paths. Also the catch-all of /api/v1 under Next. */
+export const unserved: RouteHandler = (request, context) => {
+  const { path, method, headers, origin } = openExchange(request, context as ServerContext | undefined);
+  const methods = METHODS.get(plain(path));
+  if (origin !== null) headers["access-control-allow-origin"] = origin;
+  let base = "";
+  try {
+    const { env, metrics } = runtime();
+    base = env.PUBLIC_URL?.replace(/\/$/, "") ?? "";
+    requireShortTarget({ path, queryText: "" });
+    if (method === "OPTIONS" && methods !== undefined) return preflight(headers, origin, methods);
+    metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
+    throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
+  } catch (error) {
+    const response = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, base);
+    return method === "HEAD" ? new Response(null, { status: response.status, headers: response.headers }) : response;
+  }
+};
+
+function notFound(): Fault {
+  return new Fault("not_found", { detail: "Nothing is served under this path." });
+}
+
+function notAllowed(method: string, methods: readonly string[], headers: Record<string, string>): Fault {
+  headers.allow = [...methods, "OPTIONS"].join(", ");
+  return new Fault("method_not_allowed", { detail: `${method.slice(0, 20)} is not served here.`, allowed: [...methods] });
+}

@@ -1,0 +1,101 @@
+import { LRUCache } from "lru-cache";
+import { QUERY_PARAMETERS_MAX_COUNT, QUERY_VALUE_MAX_CHARACTERS } from "#lib/contract/limits";
+import type { Operation, Parameter } from "#lib/contract/operations";
+import type { ParameterIssue } from "#lib/contract/primitives";
+import { Fault, type FaultData } from "#lib/fault";
+
+/** Parsed queries one operation keeps: the same few are asked again and again. */
+const PARSED_KEPT_COUNT = 2_000;
+/** Longer texts are parsed each time, so that the memory of the kept ones is bounded. */
+const PARSED_KEPT_MAX_CHARACTERS = 1_000;
+const IGNORED_NAME = /[^A-Za-z0-9_.-]/g;
+const IGNORED_NAME_MAX_CHARACTERS = 40;
+const IGNORED_LISTED_COUNT = 10;
+
+/** A query as the handler takes it. */
+export interface ParsedQuery {
+  readonly query: Record<string, unknown>;
+  /** Value of X-Ignored-Params; undefined when every parameter is known. */
+  readonly ignored: string | undefined;
+}
+
+/** A refused ticker as sent, for the suggestion that only the caller's instruments can give. */
+export interface MalformedTickers {
+  readonly malformed: readonly string[];
+}
+
+/** Parses the queries of one operation, with a memory of what it parsed; equal texts give the same object. */
+export function createQueryParser(operation: Operation): (text: string) => ParsedQuery {
+  const kept = new LRUCache<string, ParsedQuery>({ max: PARSED_KEPT_COUNT });
+  return (text) => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const parsed = parseQuery(operation, text);
+    if (text.length <= PARSED_KEPT_MAX_CHARACTERS) kept.set(text, parsed);
+    return parsed;
+  };
+}
+
+function refuse(parameter: string | undefined, detail: string): never {
+  throw new Fault("invalid_parameter", parameter === undefined ? { detail } : { detail, parameter });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return refuse(undefined, "The query is badly percent-encoded.");
+  }
+}
+
+/** Name and value of each parameter, in order. */
+function pairsOf(text: string): [string, string][] {
+  const parts = text.split("&").filter((part) => part !== "");
+  if (parts.length > QUERY_PARAMETERS_MAX_COUNT) refuse(undefined, `At most ${QUERY_PARAMETERS_MAX_COUNT} parameters are read.`);
+  return parts.map((part) => {
+    const at = part.indexOf("=");
+    return at === -1 ? [decode(part), ""] : [decode(part.slice(0, at)), decode(part.slice(at + 1))];
+  });
+}
+
+/**
+ * The query of an operation from the text behind "?".
+ * @throws Fault with the identifier and words of the first parameter that is refused, in the operation's order.
+ */
+export function parseQuery(operation: Operation, text: string): ParsedQuery {
+  const given = new Map<string, string>();
+  const ignored = new Set<string>();
+  for (const [name, value] of pairsOf(text)) {
+    if (!Object.hasOwn(operation.query, name)) ignored.add(name.replace(IGNORED_NAME, "?").slice(0, IGNORED_NAME_MAX_CHARACTERS));
+    else if (given.has(name)) refuse(name, "Given twice.");
+    else given.set(name, value);
+  }
+  const query: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(operation.query)) {
+    const value = given.get(name);
+    query[name] = value === undefined && !parameter.required ? undefined : parseValue(name, parameter, value);
+  }
+  const issue = operation.check?.(query as never);
+  if (issue !== undefined) throw faultOf(issue.parameter, issue);
+  const names = [...ignored].slice(0, IGNORED_LISTED_COUNT).join(", ");
+  return { query, ignored: ignored.size === 0 ? undefined : names };
+}
+
+function parseValue(name: string, parameter: Parameter, value: string | undefined): unknown {
+  if (value === undefined || value.trim() === "")
+    throw new Fault("missing_parameter", { parameter: name, detail: value === undefined ? "Required." : "Must not be empty." });
+  if (value.length > QUERY_VALUE_MAX_CHARACTERS) refuse(name, `At most ${QUERY_VALUE_MAX_CHARACTERS} characters are read.`);
+  const parsed = parameter.schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  const issue = first?.code === "custom" ? (first.params as ParameterIssue | undefined) : undefined;
+  throw faultOf(name, issue ?? { fault: "invalid_parameter", detail: first?.message ?? "Cannot be read." });
+}
+
+function faultOf(parameter: string, { fault, detail, tickers, allowed, max }: ParameterIssue): Fault {
+  const data: FaultData = { detail, parameter };
+  if (tickers !== undefined) data.tickers = tickers;
+  if (allowed !== undefined) data.allowed = [...allowed];
+  if (max !== undefined) data.max = max;
+  return new Fault(fault, data);
+}

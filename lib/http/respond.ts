@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
+import { type Fault, type FaultData, isFault } from "#lib/fault";
+import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
+
+/** Headers of an answer, by lower-case name. */
+export type AnswerHeaders = Record<string, string>;
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** What every JSON answer carries. */
+export function jsonHeaders(requestId: string): AnswerHeaders {
+  return { "content-type": JSON_TYPE, "x-content-type-options": "nosniff", "x-request-id": requestId };
+}
+
+/** The envelope of a success around data, as text. */
+export function successBody(data: object): string {
+  return SUCCESS_HEAD + JSON.stringify(data) + SUCCESS_TAIL;
+}
+
+/**
+ * A failed answer: real HTTP status, envelope, and the headers its error asks for (WWW-Authenticate, Retry-After).
+ * @param base address of the docs, without a slash at its end; empty for paths without a host
+ */
+export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): Response {
+  const { code, title } = ERRORS[id];
+  const status = httpStatus(id);
+  const body = {
+    code,
+    message: id,
+    data: { detail: title, request_id: headers["x-request-id"] ?? "", docs_url: base + errorDocsPath(id), ...data },
+  };
+  const extra: AnswerHeaders = { "cache-control": "no-store" };
+  if (status === 401) extra["www-authenticate"] = "Bearer";
+  if (data.retry_after !== undefined) extra["retry-after"] = String(data.retry_after);
+  return new Response(JSON.stringify(body), { status, headers: { ...headers, ...extra } });
+}
+
+/** The failed answer of anything that was thrown: a fault speaks for itself, all else is internal_error. */
+export function failureOf(error: unknown, headers: AnswerHeaders, base: string): Response {
+  if (isFault(error)) return failure(error.id, (error as Fault).data, headers, base);
+  return failure("internal_error", { detail: "It was logged under the request id." }, headers, base);
+}

@@ -1,0 +1,139 @@
+import type { Principal } from "#lib/access/principal";
+import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import type { Operation, Parameters, QueryOf } from "#lib/contract/operations";
+import { isDatabaseAway } from "#lib/db";
+import { Fault, isFault } from "#lib/fault";
+import type { Call, Question, Reply } from "#lib/market/question";
+import { suggestTicker } from "#lib/market/tickers";
+import { type Runtime, runtime } from "#lib/runtime";
+import { admitOrigin } from "./cors";
+import { type Exchange, openExchange, requireShortTarget, type ServerContext } from "./exchange";
+import { applyVerdict, authorize, verifyKey } from "./guards";
+import { createQueryParser, type ParsedQuery } from "./query";
+import { failureOf, successBody } from "./respond";
+
+const RETRY_AFTER_S = 1;
+
+/** What a `route.ts` exports for a method. The second argument is our server's, or Next's own, which is not read. */
+export type RouteHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
+
+/** Goes on at once where the value is there, so that a request that needs no waiting takes no turn. */
+function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/**
+ * Makes the handler of an operation: guards, question, envelope. Whatever happens, the answer is an envelope with a request
+ * id: a fault answers as its identifier, a database that is away as service_unavailable, anything else as internal_error
+ * with one line in the log.
+ */
+export function route<P extends Parameters>(operation: Operation<P>, question: Question<QueryOf<P>>): RouteHandler {
+  const parse = createQueryParser(operation as unknown as Operation);
+  const asked = operation as unknown as Operation;
+
+  /** The guards in their order. The query is read before the bucket, for its cost, and refused after it. */
+  function answer(exchange: Exchange, running: Runtime): Response | Promise<Response> {
+    const { access, clock } = running;
+    requireShortTarget(exchange);
+    if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
+    return chain(verifyKey(access, exchange), (principal) => {
+      authorize(principal, asked, exchange);
+      const query = attempt(() => parse(exchange.queryText));
+      const cost = query.ok ? asked.cost(query.value.query as never) : 1;
+      return chain(access.take(principal, cost, exchange.address), (verdict) => {
+        applyVerdict(verdict, principal.plan.name, exchange.headers);
+        const call = callOf<QueryOf<P>>(query, principal, exchange, running, clock.now());
+        return chain(question(call), (reply) => respond(reply, exchange));
+      });
+    });
+  }
+
+  return (request, context) => {
+    const startMs = performance.now();
+    const exchange = openExchange(request, context as ServerContext | undefined);
+    if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
+    let running: Runtime | undefined;
+    const failed = (error: unknown) => fail(error, exchange, operation.id, running);
+    const counted = (response: Response, code: number) => {
+      running?.metrics.request(operation.id, code, (performance.now() - startMs) / 1000);
+      return response;
+    };
+    const refused = (error: unknown) => counted(failed(error), ERRORS[idOf(error)].code);
+    try {
+      running = runtime();
+      const response = answer(exchange, running);
+      if (!(response instanceof Promise)) return counted(response, 0);
+      return response.then((value) => counted(value, 0), refused);
+    } catch (error) {
+      return refused(error);
+    }
+  };
+}
+
+type Attempt<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
+
+function attempt<Value>(work: () => Value): Attempt<Value> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** The call a question is given. @throws Fault of the query, with the ticker that was probably meant. */
+function callOf<Query>(
+  query: Attempt<ParsedQuery>,
+  { venue, mayRead }: Principal,
+  { request, headers }: Exchange,
+  { markets }: Runtime,
+  nowMs: number,
+): Call<Query> {
+  const market = markets[venue];
+  if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
+  const { ignored } = query.value;
+  if (ignored !== undefined) headers["x-ignored-params"] = ignored;
+  return { query: query.value.query as Query, market, mayRead, nowMs, request };
+}
+
+function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {
+  if (!isFault(error) || error.id !== "invalid_ticker") return error;
+  const suggestion = suggest(error.data.tickers ?? []);
+  return suggestion === undefined ? error : new Fault(error.id, { ...error.data, suggestion });
+}
+
+/** The answer of a reply; HEAD has the headers of GET and no body. */
+function respond(reply: Reply, { headers, method, header }: Exchange): Response {
+  const body = "data" in reply ? successBody(reply.data) : reply.body;
+  const lasting = "data" in reply ? undefined : reply.lasting;
+  headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
+  if (lasting !== undefined) {
+    headers.etag = lasting.etag;
+    if (matches(header("if-none-match"), lasting.etag)) return new Response(null, { status: 304, headers });
+  }
+  if (method !== "HEAD") return new Response(body, { headers });
+  headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
+  return new Response(null, { headers });
+}
+
+/** True when a client's copy is current; a proxy may have weakened the tag on its way. */
+function matches(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+function idOf(error: unknown): ErrorId {
+  if (isFault(error)) return error.id;
+  return isDatabaseAway(error) ? "service_unavailable" : "internal_error";
+}
+
+function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Response {
+  const base = running?.env.PUBLIC_URL?.replace(/\/$/, "") ?? "";
+  const id = idOf(error);
+  if (!isFault(error)) running?.log.error({ err: error, request_id: headers["x-request-id"], operation }, "request failed");
+  const told =
+    id === "service_unavailable" && !isFault(error)
+      ? new Fault(id, { detail: "The database cannot be reached.", retry_after: RETRY_AFTER_S })
+      : error;
+  const response = failureOf(told, headers, base);
+  return method === "HEAD" ? new Response(null, { status: response.status, headers: response.headers }) : response;
+}

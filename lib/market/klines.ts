@@ -1,0 +1,73 @@
+import { KLINE_CLOSE_DELAY_MS, KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
+import type { Timeframe } from "#lib/contract/primitives";
+import { createAlignment } from "#lib/domain/timeframe";
+import { answerWindow, expectedCount, expectedSpan, type ResolvedWindow, resolveWindow } from "#lib/domain/window";
+import { Fault } from "#lib/fault";
+import { createKlineCache, type Series } from "./kline-cache";
+import type { Call, Question, Reply } from "./question";
+import { requireListings } from "./tickers";
+
+/** A window of closed klines may be kept this long without asking; a corrected history shows after it at the latest. */
+const LASTING_MAX_AGE_S = 3_600;
+
+/** The parsed query of klines. */
+export interface KlinesQuery {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly limit: number | undefined;
+}
+
+/**
+ * Makes the question for klines, with a bounded memory of encoded answers. What is remembered is checked against the
+ * revisions of view and store with each request, so it is never stale.
+ * The question throws Fault unknown_ticker, and unsupported_timeframe where the ticker is not offered in it.
+ */
+export function createKlines(): Question<KlinesQuery> {
+  const alignment = createAlignment();
+  const cache = createKlineCache();
+
+  /** Intervals of the window in which the market was open so far; null where that is not known. */
+  function expected({ market, query, nowMs }: Call<KlinesQuery>, from: number, to: number): number | null {
+    const calendar = market.catalogue.calendar(query.ticker);
+    if (calendar === undefined) return null;
+    const span = expectedSpan(query.timeframe, from, to, Math.floor(nowMs / 1000 + 1) * 1000, alignment);
+    const sessions = span === null ? [] : calendar.sessionsBetween(span.fromMs, span.toMs);
+    return expectedCount(query.timeframe, from, to, sessions, alignment);
+  }
+
+  function answer(call: Call<KlinesQuery>, window: ResolvedWindow, series: Series): Reply {
+    const { market, query, nowMs } = call;
+    const { ticker, timeframe } = query;
+    const lastEndS = alignment.nextOpenTime(timeframe, window.to - 1);
+    const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs);
+    const closed = reachedMs >= lastEndS * 1000 + KLINE_CLOSE_DELAY_MS;
+    // Besides its rows an answer depends on its end, on the calendar, and on the time until its last kline has ended.
+    const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)}`;
+    const calendar = market.catalogue.calendar(ticker);
+    const encoded = series.encode(state, calendar, (rows) => {
+      const { items, ...bounds } = answerWindow(window, rows, timeframe);
+      const head = { ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to) };
+      return { head, items };
+    });
+    return closed
+      ? { body: encoded.body, lasting: { etag: encoded.etag(), maxAgeS: LASTING_MAX_AGE_S } }
+      : { body: encoded.body };
+  }
+
+  return (call) => {
+    const { market, query, nowMs } = call;
+    const { ticker, timeframe } = query;
+    const [listing] = requireListings(call, [ticker], "ticker");
+    if (listing !== undefined && !listing.timeframes.includes(timeframe))
+      throw new Fault("unsupported_timeframe", {
+        detail: `${ticker} is not offered in ${timeframe}.`,
+        parameter: "timeframe",
+        allowed: [...listing.timeframes],
+      });
+    const window = resolveWindow({ from: query.from, to: query.to, limit: query.limit ?? KLINES_DEFAULT_LIMIT_ROWS }, nowMs);
+    const series = cache.open(market, query, window, nowMs);
+    return series instanceof Promise ? series.then((opened) => answer(call, window, opened)) : answer(call, window, series);
+  };
+}

@@ -1,0 +1,71 @@
+import type { Clock } from "#lib/clock";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
+import { createKlineStore } from "#lib/market/kline-store";
+import { isImportFailure } from "#server/import/failure";
+import { parseOptions } from "#server/import/options";
+import { runImport } from "#server/import/run";
+
+/** The clock of imports in tests: later than all data. */
+export const IMPORT_NOW_MS = Date.UTC(2026, 6, 1);
+
+/** What the command said and ended with. */
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly text: string;
+}
+
+interface CommandOptions {
+  readonly clock?: Clock;
+  readonly batchKlines?: number;
+  /** Ctrl-C as soon as a line of progress says so. */
+  readonly interruptAt?: (line: string) => boolean;
+}
+
+/** Runs `npm run import -- argv` against a database, in this process. */
+export async function importCommand(
+  database: Database,
+  argv: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const lines: string[] = [];
+  const stopping = new AbortController();
+  const terminal = {
+    bar: null,
+    line(text: string) {
+      lines.push(text);
+      if (options.interruptAt?.(text)) stopping.abort();
+    },
+  };
+  try {
+    const parsed = parseOptions(argv);
+    if (parsed === "help") return { exitCode: 0, text: "" };
+    const { clock = manualClock(IMPORT_NOW_MS), batchKlines } = options;
+    const context = { options: parsed, database, terminal, clock, signal: stopping.signal };
+    const exitCode = await runImport(batchKlines === undefined ? context : { ...context, batchKlines });
+    return { exitCode, text: lines.join("\n") };
+  } catch (error) {
+    if (!isImportFailure(error)) throw error;
+    return { exitCode: error.exitCode, text: [...lines, error.message].join("\n") };
+  }
+}
+
+/** A clock that hurries: progress is printed at every look. */
+export function hurriedClock(): Clock {
+  let nowMs = IMPORT_NOW_MS;
+  return {
+    now() {
+      nowMs += 6_000;
+      return nowMs;
+    },
+    wait: async () => undefined,
+  };
+}
+
+/** All stored klines of a series of the live venue. */
+export function storedKlines(database: Database, ticker: string, timeframe: Timeframe): Promise<Kline[]> {
+  const store = createKlineStore(database.pool, "live");
+  return store.read({ ticker, timeframe, from: 0, to: IMPORT_NOW_MS / 1000, limit: 10_000_000, end: "oldest" });
+}

@@ -1,0 +1,59 @@
+import { headOf, recognise } from "#server/import/detect";
+import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
+import { type Sample, takeSample } from "#server/import/sample";
+import { asUtf8 } from "#server/import/text";
+
+/** What came of reading a file, on the file's own clock unless settings say otherwise. */
+export interface ReadFile {
+  readonly format: string;
+  readonly kind: RowKind;
+  readonly refusal: string | null;
+  readonly sample: Sample;
+  readonly rows: readonly Partial<Row>[];
+  readonly malformed: readonly { line: number; reason: string }[];
+  readonly withoutQuote: readonly number[];
+}
+
+interface ReadOptions extends Partial<ReaderSettings> {
+  readonly format?: string;
+  readonly dateMs?: number;
+  /** Bytes handed to the reader at once. */
+  readonly chunkBytes?: number;
+}
+
+/** Only what the row says. */
+function stated(row: Row): Partial<Row> {
+  return Object.fromEntries(Object.entries({ ...emptyRow(), ...row }).filter(([, value]) => !Number.isNaN(value)));
+}
+
+async function* pieces(content: Buffer, bytes: number): AsyncGenerator<Buffer> {
+  for (let from = 0; from < content.length; from += bytes) yield content.subarray(from, from + bytes);
+}
+
+/** Recognises a file by its path and content and reads all of its rows. */
+export async function readFile(path: string, content: string | Buffer, options: ReadOptions = {}): Promise<ReadFile> {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  const chunks: Buffer[] = [];
+  const source = pieces(bytes, options.chunkBytes ?? 65_536);
+  for await (const chunk of path.endsWith(".bi5") ? source : asUtf8(source)) chunks.push(chunk);
+  const text = Buffer.concat(chunks);
+  const { format, recognition } = recognise(headOf({ path }, text, options.dateMs ?? null), options.format ?? null);
+  const rows: Partial<Row>[] = [];
+  const malformed: { line: number; reason: string }[] = [];
+  const withoutQuote: number[] = [];
+  const settings = { toUtcMs: (ms: number) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false, ...options };
+  const reader = recognition.createReader(settings, {
+    row: (row) => void rows.push(stated(row)),
+    malformed: (line, reason) => void malformed.push({ line, reason }),
+    withoutQuote: (line) => void withoutQuote.push(line),
+  });
+  for (const chunk of chunks) reader.push(chunk);
+  reader.end();
+  const sample = takeSample(recognition, text, true);
+  return { format: format.id, kind: recognition.kind, refusal: recognition.refusal, sample, rows, malformed, withoutQuote };
+}
+
+/** Unix milliseconds of an ISO instant. */
+export function at(instant: string): number {
+  return Date.parse(instant);
+}

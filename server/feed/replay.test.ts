@@ -1,0 +1,88 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { LIVE_LISTINGS } from "#lib/domain/catalogue";
+import type { Tick } from "#lib/domain/tick";
+import { createLog } from "#lib/log";
+import { replayFeed } from "./replay";
+
+const log = createLog("silent");
+const START_MS = Date.UTC(2026, 10, 20, 12);
+/** A Tuesday noon. */
+const RECORDED_MS = Date.UTC(2024, 0, 16, 12);
+
+function recording(name: string, offsets: readonly number[], bid = 1.1): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), "replay-")), name);
+  const lines = offsets.map((offset) => `${RECORDED_MS + offset},${bid},${bid + 0.0001}`);
+  writeFileSync(file, `time_msc,bid,ask\n${lines.join("\n")}\n`);
+  return file;
+}
+
+function play(files: readonly string[], options: { pace?: number; shift?: "now" | "none" } = {}) {
+  const clock = manualClock(START_MS);
+  const stopping = new AbortController();
+  const ticks: (Tick & { givenMs: number })[] = [];
+  const { pace = 1, shift = "now" } = options;
+  const feed = replayFeed({ files, pace, shift, listings: () => LIVE_LISTINGS, clock, log });
+  const ended = (async () => {
+    for await (const batch of feed(stopping.signal)) for (const tick of batch) ticks.push({ ...tick, givenMs: clock.now() });
+  })();
+  return { clock, ticks, ended, stop: () => stopping.abort() };
+}
+
+/** Moves the clock until the feed has ended; files are read in real time, the clock stands still meanwhile. */
+async function toEnd({ clock, ended }: ReturnType<typeof play>): Promise<void> {
+  let running = true;
+  const done = ended.finally(() => {
+    running = false;
+  });
+  while (running) await clock.advance(50);
+  await done;
+}
+
+describe("replay", () => {
+  test("keeps the recorded distances, starting now", async () => {
+    const run = play([`EURUSD=${recording("EURUSD.csv", [0, 40, 1_000, 5_000])}`]);
+    await toEnd(run);
+    const [first] = run.ticks;
+    expect(run.ticks.map(({ time_msc }) => time_msc - (first?.time_msc ?? 0))).toEqual([0, 40, 1_000, 5_000]);
+    expect(first?.time_msc).toBeGreaterThanOrEqual(START_MS);
+    for (const { givenMs, time_msc } of run.ticks) expect(givenMs).toBeGreaterThanOrEqual(time_msc);
+  });
+
+  test("plays at a multiple of the pace, and at own times when asked to", async () => {
+    const file = `EURUSD=${recording("EURUSD.csv", [0, 10_000])}`;
+    const fast = play([file], { pace: 10 });
+    await toEnd(fast);
+    expect((fast.ticks[1]?.time_msc ?? 0) - (fast.ticks[0]?.time_msc ?? 0)).toBe(1_000);
+    const own = play([file], { pace: 100, shift: "none" });
+    await toEnd(own);
+    expect(own.ticks.map(({ time_msc }) => time_msc)).toEqual([RECORDED_MS, RECORDED_MS + 10_000]);
+  });
+
+  test("plays several recordings as one, by time", async () => {
+    const files = [`EURUSD=${recording("a.csv", [0, 300, 600])}`, `gbpusd=${recording("b.csv", [100, 700], 1.3)}`];
+    const run = play(files);
+    await toEnd(run);
+    expect(run.ticks.map(({ ticker }) => ticker)).toEqual(["EURUSD", "GBPUSD", "EURUSD", "EURUSD", "GBPUSD"]);
+  });
+
+  test("stops in the middle when it is told to", async () => {
+    const run = play([`EURUSD=${recording("EURUSD.csv", [0, 3_600_000])}`]);
+    while (run.clock.now() < START_MS + 500) await run.clock.advance(50);
+    run.stop();
+    await run.ended;
+    expect(run.ticks.length).toBeLessThan(2);
+  });
+
+  test("a wrong setting, a missing file and a file of klines are named", async () => {
+    expect(() => play(["EURUSD"])).toThrow('"EURUSD" is not of the form TICKER=path');
+    expect(() => play([])).toThrow("REPLAY_FILES");
+    await expect(toEnd(play(["EURUSD=/nowhere/ticks.csv"]))).rejects.toThrow("/nowhere/ticks.csv");
+    const klines = path.join(mkdtempSync(path.join(tmpdir(), "replay-")), "EURUSD.csv");
+    writeFileSync(klines, "time,open,high,low,close\n1704067200,1,1,1,1\n1704067260,1,1,1,1\n");
+    await expect(toEnd(play([`EURUSD=${klines}`]))).rejects.toThrow("needs ticks");
+  });
+});

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createDateReader, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
+
+const number = (text: string) => numberAt(Buffer.from(text), 0, text.length);
+const timeOfDay = (text: string) => timeOfDayAt(Buffer.from(text), 0, text.length);
+const epoch = (text: string) => epochAt(Buffer.from(text), 0, text.length);
+
+test("a decimal of up to 15 digits is the same double that JavaScript reads", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }),
+      fc.integer({ min: 0, max: 14 }),
+      (whole, decimals) => {
+        const digits = String(Math.abs(whole)).padStart(decimals + 1, "0");
+        const text = `${whole < 0 ? "-" : ""}${digits.slice(0, digits.length - decimals)}${decimals > 0 ? `.${digits.slice(-decimals)}` : ""}`;
+        expect(number(text)).toBe(Number(text));
+      },
+    ),
+  );
+});
+
+test("any double that is printed comes back to within its noise", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-7, max: 1e9, noNaN: true }), (value) => {
+      expect(Math.abs(number(String(value)) - value)).toBeLessThanOrEqual(value * 1e-14 + 1e-14);
+    }),
+  );
+});
+
+test.each([
+  ["1.1338300000000001", 1.13383],
+  ["1e-05", 0.00001],
+  ["+1.5", 1.5],
+  [".5", 0.5],
+  ["1.", 1],
+  ["00012", 12],
+])("%s is read", (text, value) => {
+  expect(number(text)).toBeCloseTo(value, 12);
+});
+
+test.each(["", "-", ".", "nan", "NaN", "null", "inf", "0x10", "1,5", "1.2.3", "1 2", "12a", "--1", "1e", "1e5000"])(
+  "%j is no number",
+  (text) => {
+    expect(number(text)).toBeNaN();
+  },
+);
+
+test("arbitrary bytes give a number or NaN, never a throw", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 30 }), (bytes) => {
+      const buffer = Buffer.from(bytes);
+      for (const value of [
+        numberAt(buffer, 0, buffer.length),
+        timeOfDayAt(buffer, 0, buffer.length),
+        createDateReader("ymd")(buffer, 0),
+      ])
+        expect(typeof value).toBe("number");
+      offsetSuffix(buffer, 0, buffer.length);
+    }),
+  );
+});
+
+test.each([
+  ["compact", "20200131"],
+  ["ymd", "2020-01-31"],
+  ["ymd", "2020.01.31"],
+  ["dmy", "31.01.2020"],
+] as const)("a date written %s, %s, is read", (style, text) => {
+  expect(createDateReader(style)(Buffer.from(text), 0)).toBe(Date.UTC(2020, 0, 31));
+});
+
+test.each(["2020-02-30", "2021-02-29", "2020-13-01", "2020-00-10", "2020-01-00", "20-01-2020", "abcd-01-01"])(
+  "%s is no date",
+  (text) => {
+    expect(createDateReader("ymd")(Buffer.from(text), 0)).toBeNaN();
+  },
+);
+
+test.each([
+  ["17:00", 61_200_000],
+  ["17:00:01", 61_201_000],
+  ["17:00:01.5", 61_201_500],
+  ["17:00:01.123456", 61_201_123],
+  ["170001", 61_201_000],
+  ["170001065", 61_201_065],
+])("the time of day %s is read", (text, ms) => {
+  expect(timeOfDay(text)).toBe(ms);
+});
+
+test.each(["24:00", "17:60", "17:00:60", "1700", "17:00:", "17:00:00.", "17000", "17-00-00", "170000 12"])(
+  "%s is no time of day",
+  (text) => {
+    expect(timeOfDay(text)).toBeNaN();
+  },
+);
+
+test("a Unix time is seconds or milliseconds by its size", () => {
+  expect(epoch("1549238400")).toBe(1_549_238_400_000);
+  expect(epoch("1549238400994")).toBe(1_549_238_400_994);
+  expect(epoch("1549238400.994")).toBe(1_549_238_400_994);
+});

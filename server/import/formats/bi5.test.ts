@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
+import { at, readFile } from "#lib/testing/import-rows";
+
+const RAW = path.resolve(process.cwd(), "../shared/data/raw/dukascopy");
+
+test.each(["data/EURUSD/2019/01/04/00h_ticks.bi5", "EURUSD_2019_01_04_00h_ticks.bi5"])(
+  "ticks of %s are of the 4th of February: months count from 0",
+  async (name) => {
+    const file = await readFile(name, LZMA_TICKS, { pointDigits: 5 });
+    expect(file).toMatchObject({ format: "bi5-ticks", kind: "ticks", refusal: null, malformed: [] });
+    expect(file.rows).toHaveLength(8);
+    expect(file.rows[0]).toEqual({ timeMs: at("2019-02-04T00:00:00.994Z"), bid: 1.14543, ask: 1.14545, volume: 2.06 });
+    expect(file.rows[7]).toEqual({ timeMs: at("2019-02-04T00:00:02.407Z"), bid: 1.14545, ask: 1.14547, volume: 1 });
+  },
+);
+
+test("klines are bid candles, their volume is real volume in millions", async () => {
+  const file = await readFile("EURUSD/2019/01/04/BID_candles_min_1.bi5", LZMA_KLINES, { pointDigits: 5 });
+  expect(file).toMatchObject({ format: "bi5-klines", kind: "klines", refusal: null, malformed: [] });
+  expect(file.rows[0]).toEqual({
+    timeMs: at("2019-02-04T00:00:00Z"),
+    open: 1.14543,
+    high: 1.1457,
+    low: 1.14542,
+    close: 1.14569,
+    realVolume: 293.76,
+  });
+  expect(file.rows[3]).toMatchObject({ timeMs: at("2019-02-04T00:03:00Z"), realVolume: 0 });
+  expect(file.sample).toMatchObject({ timeframe: "M1", hasVolume: true });
+});
+
+test("the day may be given where the path does not say it, and is asked for where neither does", async () => {
+  const given = await readFile("x.bi5", LZMA_TICKS, { pointDigits: 5, dateMs: at("2020-03-01T05:00:00Z") });
+  expect(given.rows[0]).toMatchObject({ timeMs: at("2020-03-01T05:00:00.994Z") });
+  expect((await readFile("x.bi5", LZMA_TICKS)).refusal).toContain("--date");
+  expect((await readFile("EURUSD/2019/12/04/00h_ticks.bi5", LZMA_TICKS)).refusal).toContain("--date");
+});
+
+test("a file without a byte is an hour without ticks", async () => {
+  expect(await readFile("EURUSD/2019/01/05/00h_ticks.bi5", "")).toMatchObject({ rows: [], malformed: [], refusal: null });
+});
+
+test("candles of ask prices and of longer timeframes are known and refused", async () => {
+  expect((await readFile("EURUSD_2019_01_04_ASK_candles_min_1.bi5", LZMA_KLINES)).refusal).toContain(
+    "bid file".toUpperCase().slice(0, 3),
+  );
+  expect((await readFile("EURUSD_2019_01_BID_candles_hour_1.bi5", LZMA_KLINES)).refusal).toContain("klines of H1");
+  expect((await readFile("EURUSD_2019_BID_candles_day_1.bi5", LZMA_KLINES)).refusal).toContain("klines of D1");
+});
+
+test("damaged data are refused by name, records out of their hour one by one", async () => {
+  await expect(readFile("EURUSD_2019_01_04_00h_ticks.bi5", "certainly not LZMA")).rejects.toThrow("not a readable .bi5 file");
+  const file = await readFile("EURUSD_2019_01_04_00h_ticks.bi5", LZMA_KLINES, { pointDigits: 5, format: "bi5-ticks" });
+  expect(file.malformed.length).toBeGreaterThan(0);
+});
+
+describe.skipIf(!existsSync(RAW))("Dukascopy's own files (skipped where ../shared/data is absent)", () => {
+  const read = (name: string) => readFile(name, readFileSync(path.join(RAW, name)), { pointDigits: 5 });
+
+  test.each([
+    ["00h", 3_733],
+    ["10h", 8_438],
+    ["23h", 2_633],
+  ])("the ticks of %s are all read", async (hour, count) => {
+    const file = await read(`EURUSD_2019_01_04_${hour}_ticks.bi5`);
+    expect(file.malformed).toEqual([]);
+    expect(file.rows).toHaveLength(count);
+  });
+
+  test("a day of minutes has 1440 of them, and an empty hour none", async () => {
+    expect((await read("EURUSD_2020_04_01_BID_candles_min_1.bi5")).rows).toHaveLength(1_440);
+    expect((await read("empty.bi5")).rows).toEqual([]);
+  });
+});

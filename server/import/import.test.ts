@@ -1,0 +1,244 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import { aggregate } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
+import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
+import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { hurriedClock, importCommand, storedKlines } from "#lib/testing/import-command";
+import { zipOf } from "#lib/testing/zip";
+
+const DAY_S = 86_400;
+let database: TestDatabase;
+let folder = "";
+
+beforeAll(async () => {
+  database = await testDatabase();
+  folder = mkdtempSync(path.join(tmpdir(), "spotwire-import-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.close();
+});
+
+function write(name: string, content: string | Buffer): string {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+/** Weekday minutes from a day on, with prices that never repeat a pattern across days. */
+function minutesFrom(day: string, count: number): string {
+  const rows = ["time,open,high,low,close,tick_volume,real_volume,spread"];
+  for (let time = Date.parse(day) / 1000, index = 0; index < count; time += 60) {
+    if (Math.floor(time / DAY_S + 4) % 7 === 6) continue;
+    const close = 110_000 + ((index * 7919) % 997);
+    rows.push(
+      `${time},${close / 1e5},${(close + 9) / 1e5},${(close - 8) / 1e5},${(close + 3) / 1e5},${1 + (index % 50)},0,${index % 20}`,
+    );
+    index += 1;
+  }
+  return `${rows.join("\n")}\n`;
+}
+
+/** The longer timeframes are what the domain makes of the stored minutes. */
+async function expectRebuilt(ticker: string): Promise<void> {
+  const minutes = await storedKlines(database, ticker, "M1");
+  const alignment = createAlignment();
+  for (const timeframe of TIMEFRAMES.slice(1))
+    expect(await storedKlines(database, ticker, timeframe)).toEqual(aggregate(minutes, timeframe, alignment));
+}
+
+test("a file becomes M1 klines and all longer timeframes; a second time it is not stored again", async () => {
+  const file = write("EURUSD_first.csv", minutesFrom("2024-03-06", 6_000));
+  const first = await importCommand(database, [file]);
+  expect(first).toMatchObject({ exitCode: 0, text: expect.stringContaining("6,000 M1 klines stored") });
+  expect(first.text).toContain("plain CSV (plain), EURUSD");
+  const minutes = await storedKlines(database, "EURUSD", "M1");
+  expect(minutes).toHaveLength(6_000);
+  expect(minutes[1]).toMatchObject({
+    time: Date.parse("2024-03-06T00:01:00Z") / 1000,
+    close: 1.10943,
+    spread: 0.00001,
+    tick_volume: 2,
+    real_volume: 0,
+  });
+  await expectRebuilt("EURUSD");
+
+  expect(await importCommand(database, [file])).toMatchObject({
+    exitCode: 0,
+    text: expect.stringContaining("already imported (6,000 rows)"),
+  });
+  expect(await importCommand(database, [file, "--force"])).toMatchObject({ exitCode: 0 });
+  expect(await storedKlines(database, "EURUSD", "M1")).toEqual(minutes);
+  await expectRebuilt("EURUSD");
+});
+
+test("files that overlap, lie apart, or come in any order give the klines of one file", async () => {
+  const all = minutesFrom("2024-01-29", 9_000).split("\n");
+  const part = (from: number, to: number) => [all[0], ...all.slice(1 + from, 1 + to)].join("\n");
+  write("parts/GBPUSD_c.csv", part(0, 3_000));
+  write("parts/GBPUSD_a.csv", part(6_500, 9_000));
+  write("parts/GBPUSD_b.csv", part(2_500, 7_000));
+  expect((await importCommand(database, [path.join(folder, "parts")])).exitCode).toBe(0);
+  await importCommand(database, ["--ticker", "AUDUSD", write("whole.csv", all.join("\n"))]);
+  expect(await storedKlines(database, "GBPUSD", "M1")).toEqual(
+    (await storedKlines(database, "AUDUSD", "M1")).map((row) => ({ ...row, ticker: "GBPUSD" })),
+  );
+  await expectRebuilt("GBPUSD");
+  await expectRebuilt("AUDUSD");
+});
+
+test("an interrupted import says so and goes on where it was", async () => {
+  const file = write("NZDUSD.csv", minutesFrom("2023-05-01", 30_000));
+  const stopped = await importCommand(database, [file], {
+    clock: hurriedClock(),
+    batchKlines: 4_000,
+    interruptAt: (line) => /importing: [3-9]\d%/.test(line),
+  });
+  expect(stopped).toMatchObject({ exitCode: 1, text: expect.stringContaining("INTERRUPTED") });
+  const stored = (await storedKlines(database, "NZDUSD", "M1")).length;
+  expect(stored).toBeGreaterThan(0);
+  expect(stored).toBeLessThan(30_000);
+
+  const resumed = await importCommand(database, [file], { batchKlines: 4_000 });
+  expect(resumed).toMatchObject({
+    exitCode: 0,
+    text: expect.stringContaining(`resumed: an earlier run stored the first ${stored.toLocaleString("en-US")} rows`),
+  });
+  expect(await storedKlines(database, "NZDUSD", "M1")).toHaveLength(30_000);
+  await expectRebuilt("NZDUSD");
+});
+
+test("a tick file that was interrupted gives the klines of one that was not", async () => {
+  const rows = Array.from(
+    { length: 40_000 },
+    (_, i) => `${Date.UTC(2023, 5, 5) + i * 7_919},${1.1 + (i % 89) / 1e4},${1.1002 + (i % 89) / 1e4}`,
+  );
+  const file = write("ticks.csv", `time_msc,bid,ask\n${rows.join("\n")}\n`);
+  const argv = (ticker: string) => ["--ticker", ticker, file];
+  const stopped = await importCommand(database, argv("USDCAD"), {
+    clock: hurriedClock(),
+    batchKlines: 100,
+    interruptAt: (line) => /importing: [3-9]\d%/.test(line),
+  });
+  expect(stopped.exitCode).toBe(1);
+  expect((await importCommand(database, argv("USDCAD"))).text).toContain("resumed");
+  await importCommand(database, argv("USDCHF"));
+  expect(await storedKlines(database, "USDCAD", "M1")).toEqual(
+    (await storedKlines(database, "USDCHF", "M1")).map((row) => ({ ...row, ticker: "USDCAD" })),
+  );
+  await expectRebuilt("USDCAD");
+});
+
+test("too many malformed rows end a file; up to the limit each is named by line", async () => {
+  const lines = minutesFrom("2022-03-07", 300).split("\n");
+  for (const index of [5, 7, 9]) lines[index] = "rubbish";
+  const file = write("EURGBP.csv", lines.join("\n"));
+  const strict = await importCommand(database, ["--max-errors", "2", file]);
+  expect(strict).toMatchObject({ exitCode: 1, text: expect.stringContaining("STOPPED: more than 2 malformed rows") });
+  const lenient = await importCommand(database, [file]);
+  expect(lenient).toMatchObject({
+    exitCode: 0,
+    text: expect.stringContaining("3 rows malformed and left out:\n    line 6: 1 columns"),
+  });
+  expect(await storedKlines(database, "EURGBP", "M1")).toHaveLength(297);
+});
+
+test("a tree of .bi5 files takes ticker and date from its paths; fillers and empty hours are left out and told", async () => {
+  write("bi5/EURJPY/2019/01/04/00h_ticks.bi5", LZMA_TICKS);
+  write("bi5/EURJPY/2019/01/04/01h_ticks.bi5", "");
+  write("bi5/EURJPY/2019/01/05/BID_candles_min_1.bi5", LZMA_KLINES);
+  const { exitCode, text } = await importCommand(database, [path.join(folder, "bi5")]);
+  expect(exitCode).toBe(0);
+  expect(text).toContain("empty: an hour or day without quotes");
+  expect(text).toContain("1 row without a quote (volume 0, one price) left out");
+  const minutes = await storedKlines(database, "EURJPY", "M1");
+  expect(minutes.map(({ time }) => new Date(time * 1000).toISOString())).toEqual([
+    "2019-02-04T00:00:00.000Z",
+    "2019-02-05T00:00:00.000Z",
+    "2019-02-05T00:01:00.000Z",
+    "2019-02-05T00:02:00.000Z",
+  ]);
+  // Three decimals: whole points of the file are thousandths.
+  expect(minutes[0]).toMatchObject({ open: 114.543, spread: 0.002, tick_volume: 8 });
+});
+
+test("gzipped and zipped files are read, and what an archive holds beside data is named", async () => {
+  const text = minutesFrom("2021-03-01", 500);
+  const packed = write("AUDJPY.csv.gz", gzipSync(text));
+  const zipped = write("HISTDATA_COM.zip", zipOf({ "CADJPY.csv": text, "CADJPY.txt": "gaps" }));
+  const { exitCode, text: said } = await importCommand(database, [packed, zipped]);
+  expect(exitCode).toBe(0);
+  expect(said).toMatch(/CADJPY\.txt\n {2}left out: not data/);
+  for (const ticker of ["AUDJPY", "CADJPY"]) expect(await storedKlines(database, ticker, "M1")).toHaveLength(500);
+});
+
+test("a file that breaks off keeps what was read, says so, and the next files are imported", async () => {
+  const packed = gzipSync(minutesFrom("2021-03-01", 30_000));
+  const broken = write("NZDJPY.csv.gz", packed.subarray(0, packed.length - 2_000));
+  const { exitCode, text } = await importCommand(database, [broken, write("NZDCHF.csv", minutesFrom("2021-03-01", 10))], {
+    batchKlines: 1_000,
+  });
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(/NOT IMPORTED to its end, what was read before is stored: .*NZDJPY\.csv\.gz: /);
+  expect((await storedKlines(database, "NZDJPY", "M1")).length).toBeGreaterThan(1_000);
+  await expectRebuilt("NZDJPY");
+  expect(await storedKlines(database, "NZDCHF", "M1")).toHaveLength(10);
+});
+
+test("longer timeframes are recognised and refused; other files are imported all the same", async () => {
+  const hours = "time,open,high,low,close\n2024-01-02T00:00:00Z,1.1,1.2,1.0,1.1\n2024-01-02T01:00:00Z,1.1,1.2,1.0,1.1\n";
+  const { exitCode, text } = await importCommand(database, [
+    write("CHFJPY_H1.csv", hours),
+    write("CHFJPY_M1.csv", minutesFrom("2024-01-02", 10)),
+  ]);
+  expect(exitCode).toBe(1);
+  expect(text).toContain("NOT IMPORTED: klines of H1: only ticks and M1 klines are imported");
+  expect(await storedKlines(database, "CHFJPY", "M1")).toHaveLength(10);
+});
+
+test("whole-number prices are points: of the instrument for currencies, to be given for metals", async () => {
+  const rows =
+    "time,open,high,low,close\n2024-01-02T00:00:00Z,205110,205130,205090,205100\n2024-01-02T00:01:00Z,205110,205130,205090,205100\n";
+  const gold = write("XAUUSD.csv", rows);
+  expect(await importCommand(database, [gold])).toMatchObject({ exitCode: 2, text: expect.stringContaining("--point-digits 2") });
+  expect((await importCommand(database, [gold, "--point-digits", "2"])).exitCode).toBe(0);
+  expect((await storedKlines(database, "XAUUSD", "M1"))[0]).toMatchObject({ open: 2051.1, high: 2051.3 });
+  await importCommand(database, [write("EURCAD.csv", rows)]);
+  expect((await storedKlines(database, "EURCAD", "M1"))[0]).toMatchObject({ open: 2.0511 });
+});
+
+test("running servers are told whose klines changed", async () => {
+  const client = database.client();
+  await client.connect();
+  const heard: unknown[] = [];
+  client.on("notification", ({ payload }) => heard.push(JSON.parse(payload ?? "")));
+  await client.query("LISTEN spotwire_control");
+  await importCommand(database, [write("GBPJPY.csv", minutesFrom("2024-01-02", 5))]);
+  // Answers come in order: what was said before is heard by now.
+  await client.query("SELECT 1");
+  await client.end();
+  expect(heard).toEqual([{ kind: "klines", venue: "live", ticker: "GBPJPY" }]);
+});
+
+test("wrong usage ends with 2 and says what to do", async () => {
+  const file = write("prices.csv", minutesFrom("2024-01-02", 5));
+  expect(await importCommand(database, [file])).toMatchObject({
+    exitCode: 2,
+    text: expect.stringContaining("say it with --ticker"),
+  });
+  expect(await importCommand(database, [file, "--ticker", "AEDCNH"])).toMatchObject({
+    exitCode: 2,
+    text: expect.stringContaining("npm run instruments -- add"),
+  });
+  expect(await importCommand(database, [])).toMatchObject({ exitCode: 2 });
+  expect(await importCommand(database, [path.join(folder, "absent.csv")])).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining("no such file"),
+  });
+});

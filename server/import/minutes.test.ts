@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Kline } from "#lib/contract/kline";
+import type { MinutesOptions } from "./ledger";
+import { createMinutes } from "./minutes";
+import { emptyRow, type Row, type RowKind } from "./row";
+
+const START = Date.UTC(2024, 0, 2);
+const tick = (ms: number, bid: number, ask: number, volume = Number.NaN): Row => ({
+  ...emptyRow(),
+  timeMs: START + ms,
+  bid,
+  ask,
+  volume,
+});
+const kline = (minute: number, close: number, more: Partial<Row> = {}): Row => ({
+  ...emptyRow(),
+  timeMs: START + minute * 60_000,
+  open: 1.1,
+  high: 1.2,
+  low: 1.05,
+  close,
+  tickVolume: 5,
+  spread: 0.0001,
+  ...more,
+});
+
+function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptions> = {}) {
+  const malformed: string[] = [];
+  const minutes = createMinutes(kind, {
+    ticker: "EURUSD",
+    digits: 5,
+    dropsFillers: true,
+    skipRows: 0,
+    nowMs: Date.UTC(2025, 0, 1),
+    onMalformed: (line, reason) => malformed.push(`${line}: ${reason}`),
+    ...options,
+  });
+  rows.forEach((row, index) => {
+    minutes.sink.row(row, index + 1);
+  });
+  const safe = minutes.take();
+  minutes.finish();
+  const last = minutes.take();
+  return { klines: [...safe.klines, ...last.klines], safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
+}
+
+test("ticks fold into minutes: bid prices, number of quotes, summed volume, smallest spread", () => {
+  const { klines, counts } = fold("ticks", [
+    tick(0, 1.1, 1.1002, 2),
+    tick(500, 1.1003, 1.1004, 1.5),
+    tick(59_999, 1.0999, 1.1001),
+    tick(60_000, 1.2, 1.3),
+  ]);
+  const first: Kline = {
+    type: "kline",
+    ticker: "EURUSD",
+    timeframe: "M1",
+    time: START / 1000,
+    open: 1.1,
+    high: 1.1003,
+    low: 1.0999,
+    close: 1.0999,
+    tick_volume: 3,
+    real_volume: 3.5,
+    spread: 0.0001,
+  };
+  expect(klines).toEqual([
+    first,
+    {
+      ...first,
+      time: START / 1000 + 60,
+      open: 1.2,
+      high: 1.2,
+      low: 1.2,
+      close: 1.2,
+      tick_volume: 1,
+      real_volume: null,
+      spread: 0.1,
+    },
+  ]);
+  expect(counts).toMatchObject({ rows: 4, klines: 2, firstMs: START, lastMs: START + 60_000 });
+});
+
+test("ticks of one millisecond are all kept, in the order of the file", () => {
+  const { klines } = fold("ticks", [tick(7, 1.1, 1.2), tick(7, 1.3, 1.4), tick(7, 1.2, 1.3)]);
+  expect(klines[0]).toMatchObject({ open: 1.1, high: 1.3, close: 1.2, tick_volume: 3 });
+});
+
+test("ticks with bid above ask are kept for their bid, with spread 0, and counted", () => {
+  const { klines, counts } = fold("ticks", [tick(0, 1.1, 1.1002), tick(1, 1.1005, 1.1003)]);
+  expect(klines[0]).toMatchObject({ high: 1.1005, spread: 0, tick_volume: 2 });
+  expect(counts.crossed).toBe(1);
+});
+
+test("ticks that come late within their minute are put in order; past it they are refused", () => {
+  const { klines, counts, malformed } = fold("ticks", [
+    tick(10, 1.1, 1.2),
+    tick(30, 1.3, 1.4),
+    tick(20, 1.4, 1.5),
+    tick(60_000, 1, 1.1),
+    tick(40, 9, 9),
+  ]);
+  expect(klines).toMatchObject([{ close: 1.3, high: 1.4 }, { close: 1 }]);
+  expect(counts).toMatchObject({ outOfOrder: 1, malformed: 1 });
+  expect(malformed).toEqual(["5: its time goes back past a minute that is already complete"]);
+});
+
+test("prices lose their binary noise and are rounded to the instrument", () => {
+  const { klines } = fold("klines", [kline(0, 1.1338300000000001, { spread: 0.00010000000000000005 })]);
+  expect(klines[0]).toMatchObject({ close: 1.13383, spread: 0.0001 });
+});
+
+test("a minute that stands twice, half-finished and finished, counts as it stands last", () => {
+  const { klines, counts } = fold("klines", [kline(0, 1.1), kline(1, 1.11), kline(1, 1.12), kline(2, 1.13), kline(1, 1.14)]);
+  expect(counts).toMatchObject({ repeated: 1, outOfOrder: 1, klines: 5 });
+  expect(klines.map(({ close }) => close)).toEqual([1.1, 1.11, 1.12, 1.13, 1.14]);
+});
+
+test("flat klines without volume are fillers only where the source has volumes", () => {
+  const flat = kline(0, 1.1, { high: 1.1, low: 1.1, tickVolume: 0 });
+  const dukascopy = { ...flat, tickVolume: Number.NaN, realVolume: 0 };
+  expect(fold("klines", [flat, dukascopy]).counts).toMatchObject({ fillers: 2, klines: 0, rows: 2 });
+  expect(fold("klines", [flat], { dropsFillers: false }).counts).toMatchObject({ fillers: 0, klines: 1 });
+  expect(
+    fold("klines", [
+      { ...flat, tickVolume: 3 },
+      { ...flat, tickVolume: Number.NaN },
+    ]).counts,
+  ).toMatchObject({ fillers: 0, klines: 2 });
+});
+
+test("what is not in the source is 0 or null", () => {
+  const { klines } = fold("klines", [kline(0, 1.1, { tickVolume: Number.NaN, spread: Number.NaN })]);
+  expect(klines[0]).toMatchObject({ tick_volume: 0, real_volume: null, spread: 0 });
+});
+
+test.each([
+  ["in the future", kline(0, 1.1, { timeMs: Date.UTC(2025, 0, 1, 0, 1) })],
+  ["before 1971", kline(0, 1.1, { timeMs: 0 })],
+  ["not the start of a minute", kline(0, 1.1, { timeMs: START + 30_000 })],
+  ["do not enclose", kline(0, 1.5)],
+  ["do not enclose", kline(0, 1.1, { low: 1.3 })],
+])("a kline is refused: %s", (reason, row) => {
+  const { malformed, counts } = fold("klines", [row]);
+  expect(malformed[0]).toContain(reason);
+  expect(counts).toMatchObject({ malformed: 1, klines: 0 });
+});
+
+test("only whole minutes count as stored, so that a resumed import begins at one", () => {
+  const ticks = [tick(0, 1.1, 1.2), tick(1, 1.1, 1.2), tick(60_000, 1.1, 1.2), tick(60_001, 1.1, 1.2)];
+  expect(fold("ticks", ticks)).toMatchObject({ safeRows: 2, rows: 4 });
+  expect(fold("klines", [kline(0, 1.1), kline(1, 1.1)])).toMatchObject({ safeRows: 2, rows: 2 });
+});
+
+const anyTicks = fc
+  .array(fc.tuple(fc.nat(40_000), fc.integer({ min: 1, max: 999 })), { minLength: 1, maxLength: 60 })
+  .map((steps) => {
+    let ms = 0;
+    return steps.map(([step, price]) => {
+      ms += step;
+      return tick(ms, price / 100, (price + 3) / 100);
+    });
+  });
+
+test("an import that stops anywhere and goes on gives the klines of one that did not stop", () => {
+  fc.assert(
+    fc.property(anyTicks, fc.nat(60), (ticks, cut) => {
+      const whole = fold("ticks", ticks);
+      const { safeRows } = fold("ticks", ticks.slice(0, cut));
+      const stored = fold("ticks", ticks.slice(0, safeRows)).klines;
+      expect([...stored, ...fold("ticks", ticks, { skipRows: safeRows }).klines]).toEqual(whole.klines);
+    }),
+  );
+});

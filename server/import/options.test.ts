@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { parseOptions } from "./options";
+
+test("a file alone is enough", () => {
+  expect(parseOptions(["a.csv"])).toEqual({
+    venue: "live",
+    files: ["a.csv"],
+    ticker: null,
+    format: null,
+    clock: null,
+    dateMs: null,
+    pointDigits: null,
+    maxErrors: 100,
+    force: false,
+  });
+});
+
+test("everything can be given", () => {
+  const argv =
+    "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force a b";
+  expect(() => parseOptions(argv.split(" "))).toThrow("--date is the date of one file");
+  expect(parseOptions(argv.replace(/ b$/, "").split(" "))).toMatchObject({
+    ticker: "EURUSD",
+    format: "mt5",
+    clock: { name: "EET" },
+    dateMs: Date.UTC(2019, 1, 4, 10),
+    pointDigits: 2,
+    maxErrors: 0,
+    force: true,
+  });
+});
+
+test.each([
+  [[], "no FILE"],
+  [["--nonsense", "a"], "--nonsense"],
+  [["--venue", "sandbox", "a"], "the sandbox computes its klines"],
+  [["--venue", "moon", "a"], "must be live"],
+  [["--ticker", "EUR/USD", "a"], "as in EURUSD"],
+  [["--format", "csv", "a"], "must be one of bi5-ticks"],
+  [["--tz", "Nowhere", "a"], "not a time zone"],
+  [["--date", "2019-02-30", "a"], "must be a day"],
+  [["--date", "2019-02-03T25", "a"], "must be a day"],
+  [["--point-digits", "x", "a"], "whole number from 0 to 10"],
+  [["--max-errors", "-1", "a"], "max-errors"],
+  [["--ticker"], "ticker"],
+])("%j is refused as wrong usage", (argv, message) => {
+  expect(() => parseOptions(argv)).toThrow(expect.objectContaining({ message: expect.stringContaining(message), exitCode: 2 }));
+});
+
+test("help is given when asked for", () => {
+  expect(parseOptions(["--help"])).toBe("help");
+  expect(parseOptions(["-h", "a"])).toBe("help");
+});
