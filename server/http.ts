@@ -68,6 +68,7 @@ export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOpt
     requestTimeout: REQUEST_TIMEOUT_MS,
   };
   const server = createServer(limits, (request, response) => {
+    if (!settleTarget(request)) return refuseTarget(response);
     const path = pathOf(request.url ?? "/");
     const listener = apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? pages);
     listener(request, response);
@@ -83,11 +84,35 @@ function unreadable(error: unknown, log: Logger): Response {
   return failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)));
 }
 
+/** Brings a target in absolute form (`GET http://host/path`, as proxies send it) to its path; false when it is neither. */
+function settleTarget(request: IncomingMessage): boolean {
+  const target = request.url ?? "/";
+  if (target.startsWith("/")) return true;
+  if (!URL.canParse(target)) return false;
+  const { pathname, search } = new URL(target);
+  request.url = pathname + search;
+  return request.url.startsWith("/");
+}
+
+function refuseTarget(response: ServerResponse): void {
+  const headers = jsonHeaders(requestIdOf(null));
+  const answer = failure("invalid_parameter", { detail: "The request target is neither a path nor an address." }, headers);
+  void answer.text().then((body) => response.writeHead(answer.status, headers).end(body));
+}
+
+/** True when what was too long to be read is the first line; the bytes at hand may begin in the middle of it. */
+function isLongTarget(bytes: Buffer | undefined): boolean {
+  const end = bytes?.indexOf("\r\n") ?? -1;
+  if (bytes === undefined || end === -1) return true;
+  const line = bytes.toString("latin1", 0, end);
+  return / HTTP\/1\.\d$/.test(line) && (line.length > URI_MAX_BYTES || !/^[A-Z]+ \//.test(line));
+}
+
 /** Answers a client whose bytes Node could not read, and closes. */
 function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
-  const longTarget = overflow && (error.rawPacket?.indexOf("\r\n") ?? -1) === -1;
+  const longTarget = overflow && isLongTarget(error.rawPacket);
   const headers = jsonHeaders(requestIdOf(null));
   const answer = longTarget
     ? failure(

@@ -1,0 +1,28 @@
+import { type Calendar, type CalendarDefinition, type CalendarOverride, compileCalendar } from "#lib/domain/calendar";
+import { SEED_CALENDARS } from "#lib/domain/calendars/index";
+import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import type { Listing } from "#lib/domain/instrument";
+import type { Catalogue } from "#lib/market/ports";
+
+/** The sandbox's listings and calendars as they ship, without a database, and an operator's hand on them. */
+export interface SandboxCatalogue extends Pick<Catalogue, "list" | "find" | "calendar"> {
+  /** Adds a listing, or puts an edited one in its place. */
+  put(listing: Listing): void;
+  /** Overrides a calendar by name. */
+  override(name: string, overrides: readonly CalendarOverride[]): void;
+}
+
+export function createSandboxCatalogue(): SandboxCatalogue {
+  const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
+  const definitions = new Map<string, CalendarDefinition>(Object.entries(SEED_CALENDARS));
+  const calendars = new Map<string, Calendar>(
+    [...definitions].map(([name, definition]) => [name, compileCalendar(definition, [])]),
+  );
+  return {
+    list: () => [...listings.values()],
+    find: (ticker) => listings.get(ticker),
+    calendar: (ticker) => calendars.get(listings.get(ticker)?.calendar ?? ""),
+    put: (listing) => listings.set(listing.ticker, listing),
+    override: (name, overrides) => calendars.set(name, compileCalendar(definitions.get(name), overrides)),
+  };
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import type { Tick } from "#lib/domain/tick";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { BATCH_EVERY_MS, CATCH_UP_MAX_MS, sandboxFeed } from "./feed";
+import { createSandboxPrices } from "./prices";
+
+const MINUTE_MS = 60_000;
+const START_MS = Date.UTC(2026, 4, 6, 12, 30);
+
+const catalogue = createSandboxCatalogue();
+const prices = createSandboxPrices({ catalogue, seed: 1 });
+
+/** All ticks of all tickers in [fromMs, toMs), as the formula has them. */
+function formula(fromMs: number, toMs: number): Tick[] {
+  const ticks: Tick[] = [];
+  for (let minute = Math.floor(fromMs / MINUTE_MS); minute * MINUTE_MS < toMs; minute++)
+    for (const ticker of prices.tickers()) ticks.push(...(prices.series(ticker)?.ticks(minute) ?? []));
+  return ticks.filter(({ time_msc }) => time_msc >= fromMs && time_msc < toMs);
+}
+
+const order = (a: Tick, b: Tick) => a.time_msc - b.time_msc || (a.ticker < b.ticker ? -1 : 1);
+
+/** A feed whose batches are kept with the instant they came at. */
+function follow(clock: ManualClock, options: Partial<Parameters<typeof sandboxFeed>[0]> = {}) {
+  const batches: { atMs: number; ticks: readonly Tick[] }[] = [];
+  const feed = sandboxFeed({ prices, clock, ...options });
+  function start() {
+    const stopping = new AbortController();
+    const ended = (async () => {
+      for await (const ticks of feed(stopping.signal)) batches.push({ atMs: clock.now(), ticks });
+    })();
+    return { stop: () => stopping.abort(), ended };
+  }
+  return { batches, start, ticks: () => batches.flatMap(({ ticks }) => ticks) };
+}
+
+describe("the sandbox feed", () => {
+  it("gives exactly the ticks of the formula, from the start of the running minute on", async () => {
+    const clock = manualClock(START_MS + 20_000);
+    const { start, ticks } = follow(clock);
+    const run = start();
+    await clock.advance(3 * MINUTE_MS);
+    run.stop();
+    await run.ended;
+    expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
+  });
+
+  it("gives each tick at its instant: never early, and late by no more than a batch", async () => {
+    const clock = manualClock(START_MS);
+    const { start, batches } = follow(clock);
+    const run = start();
+    await clock.advance(2 * MINUTE_MS);
+    run.stop();
+    await run.ended;
+    for (const { atMs, ticks } of batches)
+      for (const { time_msc } of ticks) {
+        expect(time_msc).toBeLessThanOrEqual(atMs);
+        expect(atMs - time_msc).toBeLessThanOrEqual(BATCH_EVERY_MS);
+      }
+  });
+
+  it("keeps times rising over all batches, none of them empty or over the end of a minute", async () => {
+    const clock = manualClock(START_MS + 59_900);
+    const { start, batches, ticks } = follow(clock);
+    const run = start();
+    await clock.advance(2 * MINUTE_MS);
+    run.stop();
+    await run.ended;
+    const times = ticks().map(({ time_msc }) => time_msc);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    for (const { ticks: batch } of batches)
+      expect(new Set(batch.map(({ time_msc }) => Math.floor(time_msc / MINUTE_MS))).size).toBe(1);
+  });
+
+  it("goes on after it was stopped and started again, without a tick lost or doubled", async () => {
+    const clock = manualClock(START_MS);
+    const { start, ticks } = follow(clock, { startMs: START_MS - 30_000 });
+    for (let i = 0; i < 3; i++) {
+      const run = start();
+      await clock.advance(25_300);
+      run.stop();
+      await run.ended;
+      await clock.advance(7_000);
+    }
+    expect(ticks().toSorted(order)).toEqual(formula(START_MS - 30_000, clock.now() - 7_000 + 1).toSorted(order));
+  });
+
+  it("makes up for a stall in order, a minute a batch", async () => {
+    const clock = manualClock(START_MS);
+    const { start, batches, ticks } = follow(clock);
+    const run = start();
+    await clock.advance(1_000);
+    clock.set(START_MS + 10 * MINUTE_MS);
+    await clock.advance(60_000);
+    run.stop();
+    await run.ended;
+    expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
+    const times = ticks().map(({ time_msc }) => time_msc);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    const minutes = batches.map(
+      ({ ticks: batch }) => new Set(batch.map(({ time_msc }) => Math.floor(time_msc / MINUTE_MS))).size,
+    );
+    expect(new Set(minutes)).toEqual(new Set([1]));
+  });
+
+  it("leaves out a stall that is too long, says so, and goes on with a whole minute", async () => {
+    const clock = manualClock(START_MS);
+    const skipped: [number, number][] = [];
+    const { start, ticks } = follow(clock, { onSkip: (fromMs, toMs) => skipped.push([fromMs, toMs]) });
+    const run = start();
+    await clock.advance(1_000);
+    const resumeMs = START_MS + 2 * CATCH_UP_MAX_MS;
+    clock.set(resumeMs + 30_000);
+    await clock.advance(1_000);
+    run.stop();
+    await run.ended;
+    expect(skipped).toEqual([[START_MS + 1_001, resumeMs]]);
+    const given = [...formula(START_MS, START_MS + 1_001), ...formula(resumeMs, clock.now() + 1)];
+    expect(ticks().toSorted(order)).toEqual(given.toSorted(order));
+  });
+
+  it("waits, and repeats nothing, when the clock is set back", async () => {
+    const clock = manualClock(START_MS);
+    const { start, ticks } = follow(clock);
+    const run = start();
+    await clock.advance(30_000);
+    clock.set(START_MS + 10_000);
+    await clock.advance(30_000);
+    run.stop();
+    await run.ended;
+    expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
+  });
+
+  it("is held back by a reader that is slow to ask", async () => {
+    const clock = manualClock(START_MS);
+    const batches = sandboxFeed({ prices, clock })(new AbortController().signal)[Symbol.asyncIterator]();
+    const first = batches.next();
+    await clock.advance(5_000);
+    const early = await first;
+    await clock.advance(20_000);
+    const next = await batches.next();
+    await batches.return?.();
+    const given = [...(early.value ?? []), ...(next.value ?? [])];
+    expect(given.at(-1)?.time_msc).toBeGreaterThan(START_MS + 20_000);
+    expect(given.toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
+  });
+
+  it("ends at once when it is stopped before it began", async () => {
+    const { start, batches } = follow(manualClock(START_MS));
+    const stopped = new AbortController();
+    stopped.abort();
+    for await (const _ of sandboxFeed({ prices, clock: manualClock(START_MS) })(stopped.signal)) expect.fail("gave a batch");
+    const run = start();
+    run.stop();
+    await run.ended;
+    expect(batches.length).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { manualClock } from "#lib/clock";
+import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import { aggregate } from "#lib/domain/kline";
+import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { createSandboxKlines, HISTORY_START_S } from "./klines";
+import { createSandboxPrices } from "./prices";
+
+const HOUR_S = 3_600;
+const ALL = Number.MAX_SAFE_INTEGER;
+const NOW_MS = Date.UTC(2026, 10, 21, 5, 13, 27, 500);
+const NOW_S = Math.floor(NOW_MS / 1000);
+const TICKERS = ["EURUSD", "XAUUSD", "TESTGAP", "TESTFX", "TESTFLIP", "TESTSTALE"] as const;
+
+const alignment = createAlignment();
+const prices = createSandboxPrices({ catalogue: createSandboxCatalogue(), seed: 1 });
+
+function storeAt(nowMs: number) {
+  const store = createSandboxKlines({ prices, clock: manualClock(nowMs), alignment });
+  const read = (
+    ticker: string,
+    timeframe: Timeframe,
+    from: number,
+    to: number,
+    limit = ALL,
+    end: "oldest" | "newest" = "oldest",
+  ) => store.read({ ticker, timeframe, from, to, limit, end });
+  return { ...store, read };
+}
+
+const { read, lastQuotes } = storeAt(NOW_MS);
+
+/** What the windows of a timeframe must hold, from its M1 rows and the domain's own aggregation. */
+async function expected(ticker: string, timeframe: Timeframe, from: number, to: number) {
+  const minutes = await read(ticker, "M1", alignment.openTime(timeframe, from), alignment.nextOpenTime(timeframe, to - 1));
+  return aggregate(minutes, timeframe, alignment).filter(({ time }) => time >= from && time < to);
+}
+
+/** Instants around which something happens: both clock changes of New York, a year's end, 2026's start, the running minute. */
+const anyAnchor = fc.constantFrom(
+  Date.UTC(2024, 2, 10, 7) / 1000,
+  Date.UTC(2025, 10, 2, 6) / 1000,
+  Date.UTC(2025, 11, 31, 22) / 1000,
+  Date.UTC(2026, 0, 1) / 1000,
+  Date.UTC(2026, 6, 14, 3) / 1000,
+  NOW_S,
+);
+
+describe("windows", () => {
+  it.each(TIMEFRAMES)("%s rows are the aggregates of their minutes, in any window", async (timeframe) => {
+    // Long klines need many minutes to compare with.
+    const intervals = timeframe === "MN1" ? 2 : timeframe === "W1" ? 4 : 40;
+    const span = TIMEFRAME_SECONDS[timeframe] * intervals;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...TICKERS),
+        anyAnchor,
+        fc.double({ min: -0.9, max: 0.9, noNaN: true }),
+        fc.integer({ min: 1, max: span }),
+        async (ticker, anchor, shift, length) => {
+          const from = Math.round(anchor + shift * span);
+          const rows = await read(ticker, timeframe, from, from + length);
+          expect(rows).toEqual(await expected(ticker, timeframe, from, from + length));
+        },
+      ),
+      { numRuns: timeframe === "MN1" || timeframe === "W1" ? 6 : 25 },
+    );
+  });
+
+  it("keep the rows of the end that is asked for when they hold more than the limit", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...TICKERS),
+        fc.constantFrom("M1", "M5", "H1", "H4", "D1" as const),
+        anyAnchor,
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (ticker, timeframe, anchor, intervals, limit) => {
+          const from = anchor - intervals * TIMEFRAME_SECONDS[timeframe];
+          const all = await read(ticker, timeframe, from, anchor);
+          expect(await read(ticker, timeframe, from, anchor, limit, "oldest")).toEqual(all.slice(0, limit));
+          expect(await read(ticker, timeframe, from, anchor, limit, "newest")).toEqual(all.slice(-limit));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("give the newest row across a long silence", async () => {
+    const [last] = await read("TESTSTALE", "M1", 0, NOW_S, 1, "newest");
+    expect(last?.time).toBe(Date.UTC(2026, 0, 1) / 1000 - 60);
+    const [friday] = await read("TESTFX", "M1", 0, NOW_S, 1, "newest");
+    expect(friday?.time).toBe(Date.UTC(2026, 10, 20, 21, 59) / 1000);
+  });
+
+  it("are empty for a ticker that is unknown, never quoted, or asked about backwards", async () => {
+    expect(await read("NOSUCH", "M1", 0, NOW_S)).toEqual([]);
+    expect(await read("TESTMISSING", "D1", 0, NOW_S)).toEqual([]);
+    expect(await read("EURUSD", "M1", NOW_S, NOW_S - HOUR_S)).toEqual([]);
+  });
+});
+
+describe("the clock", () => {
+  it("an M1 kline is there from the instant its minute has passed, and not before", async () => {
+    const minuteS = Math.floor(NOW_S / 60) * 60;
+    const newest = async (nowMs: number) => (await storeAt(nowMs).read("EURUSD", "M1", 0, ALL, 1, "newest"))[0]?.time;
+    expect(await newest((minuteS + 60) * 1000 - 1)).toBe(minuteS - 60);
+    expect(await newest((minuteS + 60) * 1000)).toBe(minuteS);
+  });
+
+  it("a longer kline that runs holds its passed minutes alone", async () => {
+    const openS = Math.floor(NOW_S / HOUR_S) * HOUR_S;
+    const [running] = await read("EURUSD", "H1", openS, ALL);
+    const minutes = await read("EURUSD", "M1", openS, ALL);
+    expect(minutes).toHaveLength(13);
+    expect(running?.tick_volume).toBe(minutes.reduce((sum, row) => sum + row.tick_volume, 0));
+    expect(running?.close).toBe(minutes.at(-1)?.close);
+  });
+
+  it("nothing of the future is shown, however far the window reaches", async () => {
+    for (const timeframe of TIMEFRAMES) expect(await read("EURUSD", timeframe, NOW_S, ALL)).toEqual([]);
+  });
+});
+
+describe("history", () => {
+  it("reaches back to the first trading day of 2020 in every timeframe", async () => {
+    const first = await Promise.all(TIMEFRAMES.map(async (timeframe) => (await read("EURUSD", timeframe, 0, ALL, 1))[0]?.time));
+    // The week that holds the first trading day opened on the Sunday before.
+    const weekS = Date.UTC(2019, 11, 29, 22) / 1000;
+    const start = (timeframe: Timeframe) => (timeframe === "W1" ? weekS : alignment.openTime(timeframe, HISTORY_START_S));
+    expect(first).toEqual(TIMEFRAMES.map(start));
+    expect(HISTORY_START_S).toBeLessThanOrEqual(Date.UTC(2020, 0, 1) / 1000);
+  });
+
+  it("holds every minute of ninety days for an ordinary ticker", async () => {
+    const rows = await read("GBPJPY", "M1", NOW_S - 90 * 24 * HOUR_S, NOW_S);
+    expect(rows).toHaveLength(90 * 1_440 - 1);
+  });
+});
+
+describe("last quotes", () => {
+  it("are each ticker's last tick with the asks of its trading day, as its ticks say", async () => {
+    const quotes = await lastQuotes(NOW_MS);
+    for (const ticker of TICKERS) {
+      const series = prices.series(ticker) ?? expect.fail(`${ticker} has no series`);
+      const last = series.lastTick(NOW_MS) ?? expect.fail("no tick");
+      const dayOpen = alignment.tradingDayOpen(Math.floor(last.time_msc / 1000)) / 60;
+      const asks: number[] = [];
+      for (let minute = dayOpen; minute * 60_000 <= last.time_msc; minute++)
+        for (const tick of series.ticks(minute)) if (tick.time_msc <= last.time_msc) asks.push(tick.ask);
+      const { time_msc, bid, ask } = last;
+      expect(quotes.get(ticker)).toEqual({ ticker, time_msc, bid, ask, ask_high: Math.max(...asks), ask_low: Math.min(...asks) });
+    }
+  });
+
+  it("leave out what was never quoted and know nothing of the future", async () => {
+    const quotes = await lastQuotes(NOW_MS + 86_400_000);
+    expect(quotes.has("TESTMISSING")).toBe(false);
+    expect(quotes.has("TESTNOTREADY")).toBe(false);
+    for (const { time_msc } of quotes.values()) expect(time_msc).toBeLessThanOrEqual(NOW_MS);
+  });
+});

@@ -1,0 +1,219 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { createSandboxPrices, type PriceSeries } from "./prices";
+
+const MINUTES_PER_DAY = 1_440;
+const ORDINARY = SANDBOX_LISTINGS.filter((listing) => listing.assetClass !== "test");
+const anyMinute = fc.integer({ min: Date.UTC(2020, 0, 1) / 60_000, max: Date.UTC(2036, 0, 1) / 60_000 - 1 });
+const anyOrdinary = fc.constantFrom(...ORDINARY.map(({ ticker }) => ticker));
+
+function sandbox(seed = 1) {
+  const catalogue = createSandboxCatalogue();
+  const prices = createSandboxPrices({ catalogue, seed });
+  const series = (ticker: string): PriceSeries => prices.series(ticker) ?? expect.fail(`${ticker} has no series`);
+  return { catalogue, prices, series };
+}
+
+/** One minute in points: open, high, low, close, spread, count. */
+function minuteOf(series: PriceSeries, minute: number): number[] | undefined {
+  const rows = series.minutes(Math.floor(minute / MINUTES_PER_DAY));
+  const i = minute % MINUTES_PER_DAY;
+  if (rows === undefined || rows.count[i] === 0) return undefined;
+  return [rows.open, rows.high, rows.low, rows.close, rows.spread, rows.count].map((column) => column[i] ?? Number.NaN);
+}
+
+describe("the same prices everywhere", () => {
+  it("agrees between two instances asked in different orders", () => {
+    const [one, other] = [sandbox(), sandbox()];
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyOrdinary, anyMinute), { maxLength: 12 }), (questions) => {
+        const asked = questions.map(([ticker, minute]) => one.series(ticker).ticks(minute));
+        const backwards = questions.toReversed().map(([ticker, minute]) => other.series(ticker).ticks(minute));
+        expect(backwards.toReversed()).toEqual(asked);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("keeps its golden minutes: prices never change by accident", () => {
+    const { series } = sandbox();
+    const noon = Date.UTC(2025, 2, 10, 12, 30) / 60_000;
+    const golden = ["EURUSD", "USDJPY", "EURDKK", "XAUUSD", "TESTMETAL", "TESTGAP"].map((ticker) => [
+      ticker,
+      minuteOf(series(ticker), noon),
+    ]);
+    expect(golden).toMatchInlineSnapshot(`
+      [
+        [
+          "EURUSD",
+          [
+            109626,
+            109655,
+            109615,
+            109640,
+            5,
+            49,
+          ],
+        ],
+        [
+          "USDJPY",
+          [
+            143322,
+            143354,
+            143314,
+            143316,
+            8,
+            31,
+          ],
+        ],
+        [
+          "EURDKK",
+          [
+            748008,
+            748008,
+            748002,
+            748008,
+            59,
+            43,
+          ],
+        ],
+        [
+          "XAUUSD",
+          [
+            3163986,
+            3165279,
+            3163039,
+            3164882,
+            284,
+            37,
+          ],
+        ],
+        [
+          "TESTMETAL",
+          [
+            2355573,
+            2356088,
+            2353693,
+            2354036,
+            207,
+            26,
+          ],
+        ],
+        [
+          "TESTGAP",
+          [
+            106307,
+            106327,
+            106294,
+            106326,
+            4,
+            29,
+          ],
+        ],
+      ]
+    `);
+    expect(series("EURUSD").ticks(noon).slice(0, 3)).toMatchInlineSnapshot(`
+      [
+        {
+          "ask": 1.09631,
+          "bid": 1.09626,
+          "ticker": "EURUSD",
+          "time_msc": 1741609800104,
+        },
+        {
+          "ask": 1.09635,
+          "bid": 1.09629,
+          "ticker": "EURUSD",
+          "time_msc": 1741609802410,
+        },
+        {
+          "ask": 1.09633,
+          "bid": 1.09626,
+          "ticker": "EURUSD",
+          "time_msc": 1741609803009,
+        },
+      ]
+    `);
+    expect(minuteOf(series("GBPUSD"), Date.UTC(2031, 11, 25, 3, 59) / 60_000)).toMatchInlineSnapshot(`
+      [
+        136047,
+        136051,
+        136041,
+        136051,
+        11,
+        13,
+      ]
+    `);
+  });
+
+  it("gives other prices for another seed", () => {
+    const minute = Date.UTC(2026, 5, 1) / 60_000;
+    expect(minuteOf(sandbox(2).series("EURUSD"), minute)).not.toEqual(minuteOf(sandbox(1).series("EURUSD"), minute));
+  });
+
+  it("forgets days it was not asked about for long, and makes them again alike", () => {
+    const { series } = sandbox();
+    const eurusd = series("EURUSD");
+    const first = eurusd.minutes(20_000);
+    expect(eurusd.minutes(20_000)).toBe(first);
+    for (let day = 20_001; day <= 20_400; day++) eurusd.minutes(day);
+    const again = eurusd.minutes(20_000);
+    expect(again).not.toBe(first);
+    expect(again).toEqual(first);
+  });
+});
+
+describe("always on", () => {
+  it("prices every ordinary ticker in every minute of any year", () => {
+    const { series } = sandbox();
+    fc.assert(
+      fc.property(anyOrdinary, anyMinute, (ticker, minute) => {
+        const ticks = series(ticker).ticks(minute);
+        expect(ticks.length).toBeGreaterThanOrEqual(5);
+        expect(ticks.length).toBeLessThanOrEqual(60);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("has a last tick at any instant, at it or less than a minute before its running minute", () => {
+    const { series } = sandbox();
+    fc.assert(
+      fc.property(anyOrdinary, anyMinute, fc.integer({ min: 0, max: 59_999 }), (ticker, minute, ms) => {
+        const atMs = minute * 60_000 + ms;
+        const tick = series(ticker).lastTick(atMs);
+        const both = [...series(ticker).ticks(minute - 1), ...series(ticker).ticks(minute)];
+        expect(tick).toEqual(both.findLast(({ time_msc }) => time_msc <= atMs));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("an operator's edits", () => {
+  const added = {
+    ...(SANDBOX_LISTINGS[0] ?? expect.fail("empty catalogue")),
+    ticker: "ABCXYZ",
+    base: "ABC",
+    quote: "XYZ",
+    digits: 2,
+  };
+
+  it("prices a listing of unknown currencies with at least five figures", () => {
+    const { catalogue, prices, series } = sandbox();
+    expect(prices.series("ABCXYZ")).toBeUndefined();
+    catalogue.put(added);
+    expect(prices.tickers()).toContain("ABCXYZ");
+    for (const tick of series("ABCXYZ").ticks(29_500_000)) expect(tick.bid).toBeGreaterThan(50);
+  });
+
+  it("follows changed digits at once", () => {
+    const { catalogue, series } = sandbox();
+    catalogue.put(added);
+    series("ABCXYZ").ticks(29_500_000);
+    catalogue.put({ ...added, digits: 0 });
+    for (const { bid, ask } of series("ABCXYZ").ticks(29_500_000)) expect([bid % 1, ask % 1]).toEqual([0, 0]);
+  });
+});
