@@ -35,15 +35,7 @@ function isApi(path: string): boolean {
 
 /** What a route handler is told beside the request. */
 function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"]): ServerContext {
-  const { headers } = incoming;
-  return {
-    address: addressOf(incoming),
-    target: incoming.url ?? "/",
-    header: (name) => {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-  };
+  return { address: addressOf(incoming), target: incoming.url ?? "/", headers: incoming.headers };
 }
 
 /**

@@ -31,22 +31,27 @@ export async function startMarkets(options: MarketsOptions): Promise<Record<Venu
 }
 
 /** The sandbox computes its klines; nothing of it is stored. */
-function startSandbox({ env, catalogues, clock, log, metrics }: MarketsOptions): Promise<RunningMarket> {
+async function startSandbox({ env, catalogues, clock, log, metrics }: MarketsOptions): Promise<RunningMarket> {
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
   // From the start of the running minute, so that its kline is whole.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
-  return startMarket({
+  const onSkip = (fromMs: number, toMs: number) => {
+    log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "the sandbox stood still too long; its open klines are recomputed");
+    void market.historyChanged();
+  };
+  const market = await startMarket({
     venue: "sandbox",
     catalogue,
     store: createSandboxKlines({ prices, clock, alignment: createAlignment() }),
-    feed: { name: "sandbox", open: sandboxFeed({ prices, clock, startMs }), keepsTime: true, startMs: startMs - 1 },
+    feed: { name: "sandbox", open: sandboxFeed({ prices, clock, startMs, onSkip }), keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",
     clock,
     log,
     metrics,
   });
+  return market;
 }
 
 /** The live venue is fed by what the configuration binds; with nothing bound it is honest about it. */

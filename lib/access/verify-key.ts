@@ -16,6 +16,7 @@ const REFUSED_MAX_COUNT = 10_000;
 /** Look-ups under way at once; past it a key that is not yet known has to come again. */
 const LOOK_UPS_MAX_COUNT = 1_000;
 const BUSY_RETRY_AFTER_S = 1;
+const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /** Turns key texts into principals. */
 export interface KeyVerifier {
@@ -44,7 +45,7 @@ interface VerifierOptions {
 
 interface Entry {
   readonly principal: Principal;
-  /** When the database said so; 0 after a message that may have changed it. */
+  /** When the database said so; NEVER_MS after a message that may have changed it. */
   lookedUpMs: number;
 }
 
@@ -53,7 +54,7 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
   const verified = new LRUCache<string, Entry>({ max: VERIFIED_MAX_COUNT });
   const refused = new LRUCache<string, number>({ max: REFUSED_MAX_COUNT });
   const pending = new Map<string, Promise<Principal | undefined>>();
-  /** Rises with each message: what was read before it is not kept. */
+  /** Rises with each message: what was read before it is looked up again. */
   let generation = 0;
 
   const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (heard() ? FRESH_MS : FRESH_UNHEARD_MS);
@@ -69,10 +70,12 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
     const asked = generation;
     const lookedUpMs = clock.now();
     const principal = await lookUp(text);
-    verified.delete(text);
-    if (asked !== generation) return principal;
-    if (principal === undefined) refused.set(text, lookedUpMs);
-    else verified.set(text, { principal, lookedUpMs });
+    const changed = asked !== generation;
+    if (principal !== undefined) verified.set(text, { principal, lookedUpMs: changed ? NEVER_MS : lookedUpMs });
+    else {
+      verified.delete(text);
+      if (!changed) refused.set(text, lookedUpMs);
+    }
     return principal;
   }
 
@@ -111,7 +114,7 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
       generation += 1;
       refused.clear();
       // An entry stays, to be looked up again: its key was good once, so a blocked address does not keep it out.
-      for (const entry of verified.values()) if (concerns(message, entry.principal)) entry.lookedUpMs = 0;
+      for (const entry of verified.values()) if (concerns(message, entry.principal)) entry.lookedUpMs = NEVER_MS;
     },
   };
 }

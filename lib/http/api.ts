@@ -2,8 +2,8 @@ import { ERRORS } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { Fault, isFault } from "#lib/fault";
 import { runtime } from "#lib/runtime";
-import { preflight } from "./cors";
-import { openExchange, requireShortTarget, type ServerContext } from "./exchange";
+import { admitOrigin, preflight } from "./cors";
+import { openExchange, pathOf, requireShortTarget, type ServerContext } from "./exchange";
 import { failureOf } from "./respond";
 import type { RouteHandler } from "./route";
 
@@ -28,8 +28,7 @@ function plain(path: string): string {
 export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
   const routes = new Map(Object.entries(modules));
   return (request, context) => {
-    const { path } = openExchange(request, context as ServerContext | undefined);
-    const module = routes.get(plain(path));
+    const module = routes.get(plain(pathOf(request, context as ServerContext | undefined)));
     const method = request.method === "HEAD" ? "GET" : request.method;
     const handler = method === "GET" || method === "POST" ? module?.[method] : undefined;
     return handler === undefined ? unserved(request, context) : handler(request, context);
@@ -40,7 +39,7 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
 export const unserved: RouteHandler = (request, context) => {
   const { path, method, headers, origin } = openExchange(request, context as ServerContext | undefined);
   const methods = METHODS.get(plain(path));
-  if (origin !== null) headers["access-control-allow-origin"] = origin;
+  if (origin !== null) admitOrigin(headers, origin);
   let base = "";
   try {
     const { env, metrics } = runtime();

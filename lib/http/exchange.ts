@@ -6,6 +6,8 @@ import { type AnswerHeaders, jsonHeaders } from "./respond";
 /** Address counted for requests whose client is not told (a host other than our own server). */
 const UNKNOWN_ADDRESS = "0.0.0.0";
 
+type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /**
  * What our own server tells a route handler beside the request: reading it from here saves building the Web-standard
  * objects. Under another host of Next all of it is absent.
@@ -13,8 +15,8 @@ const UNKNOWN_ADDRESS = "0.0.0.0";
 export interface ServerContext {
   /** The client's address. */
   readonly address?: string;
-  /** Value of a request header by its lower-case name. */
-  readonly header?: (name: string) => string | undefined;
+  /** The request headers by lower-case name, as node:http has them. */
+  readonly headers?: GivenHeaders;
   /** Path and query as they were sent. */
   readonly target?: string;
 }
@@ -27,17 +29,34 @@ export interface Exchange {
   readonly path: string;
   /** The text behind "?", empty without one. */
   readonly queryText: string;
-  readonly header: (name: string) => string | null;
-  readonly headers: AnswerHeaders;
+  readonly given: GivenHeaders | undefined;
   readonly origin: string | null;
+  /** Of the answer. */
+  readonly headers: AnswerHeaders;
+  /** When it began, as performance.now() has it. */
+  readonly startMs: number;
+}
+
+/** A header of the request, null without it. */
+export function headerOf({ given, request }: Pick<Exchange, "given" | "request">, name: string): string | null {
+  if (given === undefined) return request.headers.get(name);
+  const value = given[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+/** The path of a request: the part of its target before the query. */
+export function pathOf(request: Request, context: ServerContext = {}): string {
+  const target = context.target ?? targetOf(request.url);
+  const at = target.indexOf("?");
+  return at === -1 ? target : target.slice(0, at);
 }
 
 /** Reads what every route needs of a request. Never throws. */
 export function openExchange(request: Request, context: ServerContext = {}): Exchange {
-  const header = context.header ? readBy(context.header) : (name: string) => request.headers.get(name);
+  const source = { given: context.headers, request };
   const target = context.target ?? targetOf(request.url);
   const at = target.indexOf("?");
-  const headers = jsonHeaders(requestIdOf(header("x-request-id")));
+  const headers = jsonHeaders(requestIdOf(headerOf(source, "x-request-id")));
   headers.vary = "Origin";
   return {
     request,
@@ -45,14 +64,11 @@ export function openExchange(request: Request, context: ServerContext = {}): Exc
     address: context.address ?? UNKNOWN_ADDRESS,
     path: at === -1 ? target : target.slice(0, at),
     queryText: at === -1 ? "" : target.slice(at + 1),
-    header,
+    given: context.headers,
+    origin: headerOf(source, "origin"),
     headers,
-    origin: header("origin"),
+    startMs: performance.now(),
   };
-}
-
-function readBy(header: (name: string) => string | undefined): (name: string) => string | null {
-  return (name) => header(name) ?? null;
 }
 
 /** Path and query of an absolute URL. */

@@ -4,7 +4,7 @@ import { hasScope, originAllowed, type Principal } from "#lib/access/principal";
 import type { Operation } from "#lib/contract/operations";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
-import type { Exchange } from "./exchange";
+import { type Exchange, headerOf } from "./exchange";
 import type { AnswerHeaders } from "./respond";
 
 const BEARER = /^bearer +(\S+) *$/i;
@@ -15,8 +15,8 @@ function bearerOf(authorization: string | null): string | null {
 }
 
 /** @throws Fault unauthorized, or rate_limited for an address that failed too often */
-export function verifyKey(access: Access, { header, address }: Exchange): Principal | Promise<Principal> {
-  return access.verify(bearerOf(header("authorization")), address);
+export function verifyKey(access: Access, exchange: Exchange): Principal | Promise<Principal> {
+  return access.verify(bearerOf(headerOf(exchange, "authorization")), exchange.address);
 }
 
 /**
@@ -24,23 +24,22 @@ export function verifyKey(access: Access, { header, address }: Exchange): Princi
  * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
  */
 export function authorize(principal: Principal, operation: Operation, { origin, headers }: Exchange): void {
-  if (!originAllowed(principal, origin)) {
-    hideFromOrigin(headers);
-    throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
-  }
+  const admitted = originAllowed(principal, origin);
+  if (!admitted) hideFromOrigin(headers);
   if (principal.suspended) throw new Fault("account_suspended");
   if (!hasScope(principal, operation.scope))
     throw new Fault("insufficient_scope", {
       detail: `${operation.summary} needs the scope ${operation.scope}.`,
       required: operation.scope,
     });
+  if (!admitted) throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
 }
 
 /** Writes how much is left into the headers. @throws Fault rate_limited when the request does not pass. */
 export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHeaders): void {
   const { allowed, limit, remaining, resetS, retryAfterS } = verdict;
-  headers["ratelimit-policy"] = `"${plan}";q=${limit};w=60`;
-  headers.ratelimit = `"${plan}";r=${remaining};t=${resetS}`;
+  headers["ratelimit-policy"] = `"plan";q=${limit};w=60`;
+  headers.ratelimit = `"plan";r=${remaining};t=${resetS}`;
   headers["x-ratelimit-limit"] = String(limit);
   headers["x-ratelimit-remaining"] = String(remaining);
   headers["x-ratelimit-reset"] = String(resetS);

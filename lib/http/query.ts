@@ -82,7 +82,7 @@ export function parseQuery(operation: Operation, text: string): ParsedQuery {
 }
 
 function parseValue(name: string, parameter: Parameter, value: string | undefined): unknown {
-  if (value === undefined || value.trim() === "")
+  if (value === undefined || (parameter.required && value.trim() === ""))
     throw new Fault("missing_parameter", { parameter: name, detail: value === undefined ? "Required." : "Must not be empty." });
   if (value.length > QUERY_VALUE_MAX_CHARACTERS) refuse(name, `At most ${QUERY_VALUE_MAX_CHARACTERS} characters are read.`);
   const parsed = parameter.schema.safeParse(value);

@@ -1,11 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { REQUEST_ID_MAX_CHARACTERS } from "#lib/contract/limits";
 
 const WELL_FORMED = new RegExp(`^[A-Za-z0-9._-]{1,${REQUEST_ID_MAX_CHARACTERS}}$`);
-const RANDOM_BYTES = 12;
 
 /** The id of a request: the caller's when it is well formed (letters, digits, dot, dash, underscore), else a new one. */
 export function requestIdOf(incoming: string | null): string {
   if (incoming !== null && WELL_FORMED.test(incoming)) return incoming;
-  return `req_${randomBytes(RANDOM_BYTES).toString("base64url")}`;
+  // Unlike randomBytes it draws on randomness that Node keeps ready.
+  return `req_${randomUUID()}`;
 }

@@ -7,7 +7,7 @@ import type { Call, Question, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
-import { type Exchange, openExchange, requireShortTarget, type ServerContext } from "./exchange";
+import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
 import { failureOf, successBody } from "./respond";
@@ -37,7 +37,13 @@ export function route<P extends Parameters>(operation: Operation<P>, question: Q
     requireShortTarget(exchange);
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
     return chain(verifyKey(access, exchange), (principal) => {
-      authorize(principal, asked, exchange);
+      const permitted = attempt(() => authorize(principal, asked, exchange));
+      if (!permitted.ok)
+        // Refused before the bucket: the answer says what is left all the same.
+        return chain(access.take(principal, 0, exchange.address), (verdict) => {
+          applyVerdict(verdict, principal.plan.name, exchange.headers);
+          throw permitted.error;
+        });
       const query = attempt(() => parse(exchange.queryText));
       const cost = query.ok ? asked.cost(query.value.query as never) : 1;
       return chain(access.take(principal, cost, exchange.address), (verdict) => {
@@ -48,26 +54,45 @@ export function route<P extends Parameters>(operation: Operation<P>, question: Q
     });
   }
 
+  // No function is made in here: named ones cost more than the guards do.
   return (request, context) => {
-    const startMs = performance.now();
     const exchange = openExchange(request, context as ServerContext | undefined);
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
-    let running: Runtime | undefined;
-    const failed = (error: unknown) => fail(error, exchange, operation.id, running);
-    const counted = (response: Response, code: number) => {
-      running?.metrics.request(operation.id, code, (performance.now() - startMs) / 1000);
-      return response;
-    };
-    const refused = (error: unknown) => counted(failed(error), ERRORS[idOf(error)].code);
     try {
-      running = runtime();
+      const running = runtime();
       const response = answer(exchange, running);
-      if (!(response instanceof Promise)) return counted(response, 0);
-      return response.then((value) => counted(value, 0), refused);
+      if (response instanceof Promise) return settle(response, exchange, operation.id);
+      return counted(response, exchange, operation.id, 0);
     } catch (error) {
-      return refused(error);
+      return refused(error, exchange, operation.id);
     }
   };
+}
+
+async function settle(response: Promise<Response>, exchange: Exchange, operation: string): Promise<Response> {
+  try {
+    return counted(await response, exchange, operation, 0);
+  } catch (error) {
+    return refused(error, exchange, operation);
+  }
+}
+
+function counted(response: Response, { startMs }: Exchange, operation: string, code: number): Response {
+  running()?.metrics.request(operation, code, (performance.now() - startMs) / 1000);
+  return response;
+}
+
+function refused(error: unknown, exchange: Exchange, operation: string): Response {
+  return counted(fail(error, exchange, operation, running()), exchange, operation, ERRORS[idOf(error)].code);
+}
+
+/** The running parts, undefined before they are up. */
+function running(): Runtime | undefined {
+  try {
+    return runtime();
+  } catch {
+    return undefined;
+  }
 }
 
 type Attempt<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
@@ -102,13 +127,16 @@ function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) =>
 }
 
 /** The answer of a reply; HEAD has the headers of GET and no body. */
-function respond(reply: Reply, { headers, method, header }: Exchange): Response {
+function respond(reply: Reply, exchange: Exchange): Response {
+  const { headers, method } = exchange;
   const body = "data" in reply ? successBody(reply.data) : reply.body;
   const lasting = "data" in reply ? undefined : reply.lasting;
   headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
   if (lasting !== undefined) {
     headers.etag = lasting.etag;
-    if (matches(header("if-none-match"), lasting.etag)) return new Response(null, { status: 304, headers });
+    // The same address answers each key from its own venue: a browser's cache must not mix them up.
+    headers.vary = "Origin, Authorization";
+    if (matches(headerOf(exchange, "if-none-match"), lasting.etag)) return new Response(null, { status: 304, headers });
   }
   if (method !== "HEAD") return new Response(body, { headers });
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import type { Instrument } from "#lib/contract/instrument";
 import { ASSET_CLASSES, AssetClass } from "#lib/contract/instrument";
 import { StreamName, Timeframe, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { type Calendar, type CalendarOverride, compileCalendar } from "#lib/domain/calendar";
 import { type Listing, toInstrument } from "#lib/domain/instrument";
-import { CalendarDefinitionSchema } from "./calendar-definition";
 import type { Catalogue } from "./ports";
 
 type Prisma = Database["prisma"];

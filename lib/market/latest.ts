@@ -1,7 +1,6 @@
-import type { Quote } from "#lib/contract/quote";
-import type { Snapshot } from "#lib/contract/snapshot";
 import { Fault } from "#lib/fault";
-import type { Call, DataReply } from "./question";
+import type { MarketView } from "./ports";
+import { type Call, type EncodedReply, type Question, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
 import { requireListings } from "./tickers";
 
 const NOT_READY_RETRY_AFTER_S = 1;
@@ -10,36 +9,46 @@ interface TickersQuery {
   readonly tickers: readonly string[];
 }
 
-/** The ready items in the order asked for, and the tickers that have none yet. */
-function latest<Item>(call: Call<TickersQuery>, read: (ticker: string) => Item | undefined): DataReply {
-  const items: Item[] = [];
-  const missing: string[] = [];
-  for (const { ticker } of requireListings(call, call.query.tickers, "tickers")) {
-    const item = read(ticker);
-    if (item === undefined) missing.push(ticker);
-    else items.push(item);
+/** Makes a question for the newest record of each ticker. A record is encoded once, however often it is asked for. */
+function createLatest(read: (view: MarketView, ticker: string) => object | undefined): Question<TickersQuery> {
+  const encoded = new WeakMap<object, string>();
+
+  function encode(record: object): string {
+    const known = encoded.get(record);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(record);
+    encoded.set(record, text);
+    return text;
   }
-  if (items.length === 0)
-    throw new Fault("market_data_not_ready", {
-      detail: `No quote yet: ${missing.join(", ")}.`,
-      tickers: missing,
-      retry_after: NOT_READY_RETRY_AFTER_S,
-    });
-  return { data: missing.length === 0 ? { items } : { items, missing } };
+
+  return (call: Call<TickersQuery>): EncodedReply => {
+    const { view } = call.market;
+    const missing: string[] = [];
+    let items = "";
+    for (const { ticker } of requireListings(call, call.query.tickers, "tickers")) {
+      const record = read(view, ticker);
+      if (record === undefined) missing.push(ticker);
+      else items += items === "" ? encode(record) : `,${encode(record)}`;
+    }
+    if (items === "")
+      throw new Fault("market_data_not_ready", {
+        detail: `No quote yet: ${missing.join(", ")}.`,
+        tickers: missing,
+        retry_after: NOT_READY_RETRY_AFTER_S,
+      });
+    const rest = missing.length === 0 ? "" : `,"missing":${JSON.stringify(missing)}`;
+    return { body: `${SUCCESS_HEAD}{"items":[${items}]${rest}}${SUCCESS_TAIL}` };
+  };
 }
 
 /**
  * The latest quote of each ticker.
  * @throws Fault unknown_ticker; market_data_not_ready when none of them has a quote yet
  */
-export function latestQuotes(call: Call<TickersQuery>): DataReply {
-  return latest<Quote>(call, call.market.view.quote);
-}
+export const latestQuotes = createLatest((view, ticker) => view.quote(ticker));
 
 /**
  * The latest snapshot of each ticker.
  * @throws Fault unknown_ticker; market_data_not_ready when none of them has a quote yet
  */
-export function latestSnapshots(call: Call<TickersQuery>): DataReply {
-  return latest<Snapshot>(call, call.market.view.snapshot);
-}
+export const latestSnapshots = createLatest((view, ticker) => view.snapshot(ticker));

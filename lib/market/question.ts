@@ -22,7 +22,7 @@ export interface DataReply {
 
 /** A whole answer that was encoded before, envelope included. */
 export interface EncodedReply {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   /** Present when the answer cannot change any more. */
   readonly lasting?: {
     /** Strong validator of the body, with its quotes. */

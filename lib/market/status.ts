@@ -54,6 +54,9 @@ async function lastTickBefore({ market }: Scene, ticker: string, atMs: number): 
   const quoteMs = market.view.quote(ticker)?.time_msc;
   if (quoteMs !== undefined && quoteMs <= atMs) return quoteMs;
   const to = Math.floor(atMs / 1000) + 1;
-  const [kline] = await market.store.read({ ticker, timeframe: "M1", from: 0, to, limit: 1, end: "newest" });
-  return kline === undefined ? null : Math.min(atMs, kline.time * 1000 + MINUTE_MS - 1);
+  // Minutes that are not written yet stand in the view.
+  const held = market.view.recentKlines(ticker, "M1").findLast(({ time }) => time < to);
+  const [stored] = await market.store.read({ ticker, timeframe: "M1", from: 0, to, limit: 1, end: "newest" });
+  const minute = Math.max(held?.time ?? -1, stored?.time ?? -1);
+  return minute < 0 ? null : Math.min(atMs, minute * 1000 + MINUTE_MS - 1);
 }

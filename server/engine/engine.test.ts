@@ -115,7 +115,7 @@ describe("engine", () => {
           if (open.length > 0) expect(view.recentKlines("EURUSD", timeframe).slice(-open.length)).toEqual(open);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 300 },
     );
   });
 

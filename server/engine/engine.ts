@@ -15,7 +15,7 @@ export interface RestoredTicker {
   readonly ticker: string;
   /** Undefined where only klines are known (imported history). */
   readonly lastQuote: LastQuote | undefined;
-  /** Klines whose clock has not closed them yet, one a timeframe at the most. */
+  /** Klines whose clock has not closed them yet, ascending: one a timeframe, two where the one before waits for its clock. */
   readonly openKlines: readonly Kline[];
   readonly day: DayState | undefined;
 }
@@ -89,13 +89,34 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
     const atS = Math.floor(quote.time_msc / 1000);
     let time = series.kline?.time ?? 0;
     if (atS >= series.endS) {
-      if (series.kline !== undefined) state.waiting.push({ kline: series.kline, closesAtMs: closesAtMs(series) });
+      if (series.kline !== undefined) awaitClose(state, series.kline, series.endS);
       time = alignment.openTime(series.timeframe, atS);
       series.endS = alignment.nextOpenTime(series.timeframe, atS);
       state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
     }
     series.kline = foldQuote(series.kline, quote, volume, series.timeframe, time);
     return { type: "kline", record: series.kline, closed: false };
+  }
+
+  /** Lets a kline wait for its clock, in the place of an earlier state of it. */
+  function awaitClose(state: TickerState, kline: Kline, endS: number): void {
+    state.waiting = state.waiting.filter((entry) => entry.kline.timeframe !== kline.timeframe || entry.kline.time !== kline.time);
+    state.waiting.push({ kline, closesAtMs: endS * 1000 + CLOSE_DELAY_MS });
+  }
+
+  /** Puts a kline where it stood: the newest of its timeframe is continued, an older one waits for its clock. */
+  function restoreKline(state: TickerState, kline: Kline): void {
+    const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
+    if (series === undefined) return;
+    const endS = alignment.nextOpenTime(kline.timeframe, kline.time);
+    const running = series.kline;
+    if (running !== undefined && kline.time < running.time) awaitClose(state, kline, endS);
+    else {
+      if (running !== undefined && running.time < kline.time) awaitClose(state, running, series.endS);
+      series.kline = kline;
+      series.endS = endS;
+    }
+    state.nextCloseMs = Math.min(state.nextCloseMs, endS * 1000 + CLOSE_DELAY_MS);
   }
 
   function closeDue(state: TickerState, nowMs: number): MarketEvent[] {
@@ -146,13 +167,7 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       const state = stateOf(ticker);
       if (state === undefined) return [];
       state.day ??= day;
-      for (const kline of openKlines) {
-        const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
-        if (series === undefined) continue;
-        series.kline = kline;
-        series.endS = alignment.nextOpenTime(kline.timeframe, kline.time);
-        state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
-      }
+      for (const kline of openKlines) restoreKline(state, kline);
       const events = openKlines.map((record): MarketEvent => ({ type: "kline", record, closed: false }));
       if (lastQuote === undefined) return events;
       const quote = toQuote(lastQuote, state.listing.digits);

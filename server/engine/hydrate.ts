@@ -73,7 +73,8 @@ export async function hydrateTicker(
 
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
   const closed = (kline: Kline) => isClosed(kline, nowMs, alignment);
-  const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter((kline) => !closed(kline));
+  // Two of a timeframe, where the one before has ended but its clock has not run out.
+  const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-2)).filter((kline) => !closed(kline));
   restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) });
   return repair ? offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed)) : [];
 }

@@ -19,7 +19,11 @@ function start() {
   const recorder = createRecorder({ writer: store, clock, log, onFlush: (rows, failed) => !failed && flushes.push(rows) });
   const stopping = new AbortController();
   const ended = recorder.run(stopping.signal);
-  return { clock, store, recorder, flushes, stop: () => (stopping.abort(), ended) };
+  const stop = () => {
+    stopping.abort();
+    return ended;
+  };
+  return { clock, store, recorder, flushes, stop };
 }
 
 describe("recorder", () => {

@@ -57,11 +57,16 @@ async function* readTicks(source: Source, prepared: Prepared, ticker: string, lo
   let lastMs = Number.NEGATIVE_INFINITY;
   const reader = prepared.recognition.createReader(prepared.settings, {
     row({ timeMs, bid, ask, volume }) {
-      if (timeMs < lastMs) return void (skipped += 1);
+      if (timeMs < lastMs) {
+        skipped += 1;
+        return;
+      }
       lastMs = timeMs;
       ticks.push({ ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) });
     },
-    malformed: () => void (skipped += 1),
+    malformed() {
+      skipped += 1;
+    },
     withoutQuote: () => undefined,
   });
   for await (const chunk of contentOf(source)) {

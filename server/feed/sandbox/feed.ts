@@ -59,7 +59,7 @@ export function sandboxFeed({ prices, clock, startMs, onSkip }: Options): Feed {
       doneMs = endMs;
       if (batch.length > 0) yield batch;
       // Many minutes in a row must not keep everything else from running.
-      if (endMs <= nowMs) await nextTurn();
+      if (endMs + MINUTE_MS <= nowMs) await nextTurn();
     }
   };
 }

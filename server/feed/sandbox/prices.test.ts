@@ -5,6 +5,8 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createSandboxPrices, type PriceSeries } from "./prices";
 
 const MINUTES_PER_DAY = 1_440;
+const NOON_2025 = Date.UTC(2025, 2, 10, 12, 30) / 60_000;
+const NIGHT_2031 = Date.UTC(2031, 11, 25, 3, 59) / 60_000;
 const ORDINARY = SANDBOX_LISTINGS.filter((listing) => listing.assetClass !== "test");
 const anyMinute = fc.integer({ min: Date.UTC(2020, 0, 1) / 60_000, max: Date.UTC(2036, 0, 1) / 60_000 - 1 });
 const anyOrdinary = fc.constantFrom(...ORDINARY.map(({ ticker }) => ticker));
@@ -37,115 +39,25 @@ describe("the same prices everywhere", () => {
     );
   });
 
-  it("keeps its golden minutes: prices never change by accident", () => {
-    const { series } = sandbox();
-    const noon = Date.UTC(2025, 2, 10, 12, 30) / 60_000;
-    const golden = ["EURUSD", "USDJPY", "EURDKK", "XAUUSD", "TESTMETAL", "TESTGAP"].map((ticker) => [
-      ticker,
-      minuteOf(series(ticker), noon),
+  it.each([
+    // Open, high, low, close and spread in points, and the number of ticks.
+    ["EURUSD", NOON_2025, [109626, 109655, 109615, 109640, 5, 49]],
+    ["USDJPY", NOON_2025, [143322, 143354, 143314, 143316, 8, 31]],
+    ["EURDKK", NOON_2025, [748008, 748008, 748002, 748008, 59, 43]],
+    ["XAUUSD", NOON_2025, [3163986, 3165279, 3163039, 3164882, 284, 37]],
+    ["TESTMETAL", NOON_2025, [2355573, 2356088, 2353693, 2354036, 207, 26]],
+    ["TESTGAP", NOON_2025, [106307, 106327, 106294, 106326, 4, 29]],
+    ["GBPUSD", NIGHT_2031, [136047, 136051, 136041, 136051, 11, 13]],
+  ] as const)("%s keeps its golden minute: prices never change by accident", (ticker, minute, golden) => {
+    expect(minuteOf(sandbox().series(ticker), minute)).toEqual(golden);
+  });
+
+  it("keeps the golden ticks of a minute", () => {
+    expect(sandbox().series("EURUSD").ticks(NOON_2025).slice(0, 3)).toEqual([
+      { ticker: "EURUSD", time_msc: 1_741_609_800_104, bid: 1.09626, ask: 1.09631 },
+      { ticker: "EURUSD", time_msc: 1_741_609_802_410, bid: 1.09629, ask: 1.09635 },
+      { ticker: "EURUSD", time_msc: 1_741_609_803_009, bid: 1.09626, ask: 1.09633 },
     ]);
-    expect(golden).toMatchInlineSnapshot(`
-      [
-        [
-          "EURUSD",
-          [
-            109626,
-            109655,
-            109615,
-            109640,
-            5,
-            49,
-          ],
-        ],
-        [
-          "USDJPY",
-          [
-            143322,
-            143354,
-            143314,
-            143316,
-            8,
-            31,
-          ],
-        ],
-        [
-          "EURDKK",
-          [
-            748008,
-            748008,
-            748002,
-            748008,
-            59,
-            43,
-          ],
-        ],
-        [
-          "XAUUSD",
-          [
-            3163986,
-            3165279,
-            3163039,
-            3164882,
-            284,
-            37,
-          ],
-        ],
-        [
-          "TESTMETAL",
-          [
-            2355573,
-            2356088,
-            2353693,
-            2354036,
-            207,
-            26,
-          ],
-        ],
-        [
-          "TESTGAP",
-          [
-            106307,
-            106327,
-            106294,
-            106326,
-            4,
-            29,
-          ],
-        ],
-      ]
-    `);
-    expect(series("EURUSD").ticks(noon).slice(0, 3)).toMatchInlineSnapshot(`
-      [
-        {
-          "ask": 1.09631,
-          "bid": 1.09626,
-          "ticker": "EURUSD",
-          "time_msc": 1741609800104,
-        },
-        {
-          "ask": 1.09635,
-          "bid": 1.09629,
-          "ticker": "EURUSD",
-          "time_msc": 1741609802410,
-        },
-        {
-          "ask": 1.09633,
-          "bid": 1.09626,
-          "ticker": "EURUSD",
-          "time_msc": 1741609803009,
-        },
-      ]
-    `);
-    expect(minuteOf(series("GBPUSD"), Date.UTC(2031, 11, 25, 3, 59) / 60_000)).toMatchInlineSnapshot(`
-      [
-        136047,
-        136051,
-        136041,
-        136051,
-        11,
-        13,
-      ]
-    `);
   });
 
   it("gives other prices for another seed", () => {

@@ -1,0 +1,33 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { OPERATION_LIST } from "#lib/contract/operations";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const here = import.meta.dirname;
+
+const files = readdirSync(here, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith("route.ts"))
+  .map((file) => `/api/v1/${file.replaceAll("\\", "/").replace(/\/route\.ts$/, "")}`);
+
+describe("route files", () => {
+  it("stand for every operation, and for nothing else but the catch-all", () => {
+    const paths = OPERATION_LIST.map(({ path }) => path);
+    expect(files.filter((path) => !path.includes("[...")).sort()).toEqual(paths.sort());
+  });
+
+  it.each(files)("%s answers every method with an envelope, under any host", async (path) => {
+    const module: Record<string, (request: Request, context: unknown) => Promise<Response>> = await import(
+      `${here}${path.slice("/api/v1".length)}/route.ts`
+    );
+    const own = OPERATION_LIST.find((operation) => operation.path === path)?.method;
+    for (const method of METHODS) {
+      const response = await module[method]?.(new Request(`http://host${path}`, { method }), { params: Promise.resolve({}) });
+      // Nothing runs in this test: what is served says so, whatever else comes before that.
+      if (method === own) expect(response?.status, method).toBe(503);
+      expect(response?.headers.get("content-type") ?? "application/json; charset=utf-8", method).toBe(
+        "application/json; charset=utf-8",
+      );
+      expect(response?.headers.get("x-request-id"), method).toMatch(/^req_/);
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
+import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { putAccount } from "./accounts";
+import { hashKey, isWellFormedKey } from "./key-format";
+import { createKey, listKeys, revokeKey, rotateKey } from "./keys";
+
+let t: TestRuntime;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+const refused = (parameter: string) =>
+  expect.objectContaining({ id: "invalid_parameter", data: expect.objectContaining({ parameter }) });
+const inHours = (hours: number) => new Date(t.clock.now() + hours * 3_600_000);
+
+describe("creating a key", () => {
+  it("gives the text once and keeps its hash, its first 12 and its last 4 characters", async () => {
+    const { text, record } = await t.issueKey({ name: "  my key ", origins: ["https://App.example.com:443"], venue: "sandbox" });
+    expect(isWellFormedKey(text)).toBe(true);
+    const row = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
+    expect(Buffer.from(row.hash)).toEqual(hashKey(text));
+    expect(record).toMatchObject({
+      name: "my key",
+      venue: "sandbox",
+      state: "active",
+      prefix: text.slice(0, 12),
+      last4: text.slice(-4),
+      origins: ["https://app.example.com"],
+    });
+    expect(JSON.stringify(row)).not.toContain(text.slice(8, 38));
+  });
+
+  it.each([
+    ["name", { name: " " }],
+    ["name", { name: "x".repeat(81) }],
+    ["name", { name: "two\nlines" }],
+    ["venue", { venue: "paper" }],
+    ["scopes", { scopes: [] }],
+    ["scopes", { scopes: ["market:write"] }],
+    ["origins", { origins: ["*"] }],
+    ["origins", { origins: Array.from({ length: KEY_ORIGINS_MAX_COUNT + 1 }, (_, index) => `https://a${index}.example.com`) }],
+    ["expires", { expiresAt: new Date(0) }],
+  ])("names the setting it refuses: %s %j", async (parameter, settings) => {
+    await expect(t.issueKey(settings)).rejects.toEqual(refused(parameter));
+  });
+
+  it("refuses a plan that does not exist, and names those that do", async () => {
+    await expect(t.issueKey({ plan: "gold" })).rejects.toMatchObject({
+      id: "invalid_parameter",
+      data: { parameter: "plan", allowed: expect.arrayContaining(["free", "pro"]) },
+    });
+  });
+
+  it("refuses more active keys than an account may have; revoked ones do not count", async () => {
+    const account = await putAccount(t.keyContext, "collector");
+    const settings = { accountId: account.id, name: "k", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
+    const first = await createKey(t.keyContext, settings);
+    for (let index = 1; index < 200; index += 1) await createKey(t.keyContext, settings);
+    await expect(createKey(t.keyContext, settings)).rejects.toEqual(refused("account"));
+    await revokeKey(t.keyContext, first.record.id);
+    await createKey(t.keyContext, settings);
+  });
+});
+
+describe("rotating a key", () => {
+  it.each([
+    ["now", 0],
+    ["1h", 1],
+    ["24h", 24],
+    ["7d", 168],
+  ] as const)("makes one with the same settings and leaves the old one valid for %s", async (grace, hours) => {
+    const old = await t.issueKey({ name: "rotating", scopes: ["market:stream"], origins: ["https://a.example.com"] });
+    const { text, record, replaced } = await rotateKey(t.keyContext, old.record.id, grace);
+    expect(text).not.toBe(old.text);
+    expect(record).toMatchObject({
+      name: "rotating",
+      scopes: ["market:stream"],
+      origins: ["https://a.example.com"],
+      state: "active",
+    });
+    expect(replaced).toMatchObject({
+      state: hours === 0 ? "revoked" : "grace",
+      graceUntil: inHours(hours),
+      replacedBy: record.id,
+    });
+  });
+
+  it("never lets the grace reach past the old key's own expiry", async () => {
+    const expiresAt = inHours(2);
+    const { record } = await t.issueKey({ expiresAt });
+    const { replaced, record: next } = await rotateKey(t.keyContext, record.id, "24h");
+    expect(replaced.graceUntil).toEqual(expiresAt);
+    expect(next.expiresAt).toEqual(expiresAt);
+  });
+
+  it("refuses a key that is revoked, was rotated before, or does not exist", async () => {
+    const { record } = await t.issueKey();
+    await rotateKey(t.keyContext, record.id, "1h");
+    await expect(rotateKey(t.keyContext, record.id, "1h")).rejects.toEqual(refused("id"));
+    const other = await t.issueKey();
+    await revokeKey(t.keyContext, other.record.id);
+    await expect(rotateKey(t.keyContext, other.record.id, "1h")).rejects.toEqual(refused("id"));
+    for (const id of ["nope", "00000000-0000-7000-8000-000000000000"])
+      await expect(revokeKey(t.keyContext, id)).rejects.toEqual(refused("id"));
+  });
+
+  it("gives one new key to two rotations at once", async () => {
+    const { record } = await t.issueKey({ account: "racing" });
+    const outcomes = await Promise.allSettled([
+      rotateKey(t.keyContext, record.id, "1h"),
+      rotateKey(t.keyContext, record.id, "1h"),
+    ]);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await listKeys(t.keyContext, "racing")).toHaveLength(2);
+  });
+});
+
+it("lists the keys of an account, newest first, without any text", async () => {
+  const first = await t.issueKey({ account: "lister", name: "first" });
+  await t.clock.advance(1_000);
+  const second = await t.issueKey({ account: "lister", name: "second" });
+  const records = await listKeys(t.keyContext, "lister");
+  expect(records.map(({ name }) => name)).toEqual(["second", "first"]);
+  for (const { text } of [first, second]) expect(JSON.stringify(records)).not.toContain(text);
+});

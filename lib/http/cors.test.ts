@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
+const APP = "https://app.example.com";
+let t: TestRuntime;
+
+beforeAll(async () => {
+  t = await testRuntime();
+  for (const market of [t.markets.live, t.markets.sandbox]) market.quote("EURUSD", 1.08543, 1.08551, TEST_START_MS);
+});
+afterAll(() => t.close());
+
+const admitted = (answer: { headers: Headers }) => answer.headers.get("access-control-allow-origin");
+
+describe("a request of a browser", () => {
+  it.each([
+    { origins: [], origin: null, passes: true },
+    { origins: [], origin: APP, passes: false },
+    { origins: [], origin: "null", passes: false },
+    { origins: [APP], origin: null, passes: true },
+    { origins: [APP], origin: APP, passes: true },
+    { origins: [APP], origin: "https://app.example.com:8443", passes: false },
+    { origins: [APP], origin: "http://app.example.com", passes: false },
+    { origins: ["https://*.example.com"], origin: APP, passes: true },
+    { origins: ["https://*.example.com"], origin: "https://example.com", passes: false },
+    { origins: ["https://*.example.com"], origin: "https://app.example.com.evil.net", passes: false },
+  ])("from $origin with a key for $origins passes: $passes", async ({ origins, origin, passes }) => {
+    const { text: key } = await t.issueKey({ origins });
+    const answer = await t.ask(QUOTES, { key, headers: origin === null ? {} : { origin } });
+    expect(answer.status).toBe(passes ? 200 : 403);
+    if (!passes) expect(answer).toMatchObject(failed("origin_not_allowed"));
+    expect(admitted(answer)).toBe(passes ? origin : null);
+    expect(answer.headers.get("access-control-expose-headers") ?? "").toMatch(passes && origin !== null ? /X-Request-Id/ : /^$/);
+    expect(answer.headers.get("vary")).toContain("Origin");
+    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+  });
+
+  it("passes from anywhere with the demo key", async () => {
+    for (const origin of [APP, "null", "http://localhost:5173"])
+      expect(admitted(await t.ask(QUOTES, { key: DEMO_KEY, headers: { origin } }))).toBe(origin);
+  });
+
+  it("may read why it failed before its key was known, and not once its key refused it", async () => {
+    const headers = { origin: APP };
+    expect(admitted(await t.ask(QUOTES, { key: null, headers }))).toBe(APP);
+    expect(admitted(await t.ask("/api/v1/nope", { key: null, headers }))).toBe(APP);
+    const { text: key } = await t.issueKey({ scopes: ["market:stream"] });
+    expect(admitted(await t.ask(QUOTES, { key, headers }))).toBeNull();
+  });
+});
+
+describe("a preflight", () => {
+  const preflight = (path: string, headers: Record<string, string>) => t.ask(path, { method: "OPTIONS", key: null, headers });
+
+  it("is answered without a key and allows GET with authorization, nothing else", async () => {
+    const answer = await preflight(QUOTES, {
+      origin: APP,
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "authorization",
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe("");
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "access-control-allow-origin": APP,
+      "access-control-allow-methods": "GET",
+      "access-control-allow-headers": "authorization",
+      "access-control-max-age": expect.stringMatching(/^\d+$/),
+      "x-request-id": expect.any(String),
+    });
+    expect(answer.headers.get("vary")).toContain("Origin");
+  });
+
+  it("without an origin only says what the route serves", async () => {
+    const answer = await preflight(QUOTES, {});
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect(admitted(answer)).toBeNull();
+  });
+
+  it("of a path that serves nothing is answered 40402", async () => {
+    expect(await preflight("/api/v1/nope", { origin: APP })).toMatchObject({ status: 404, ...failed("not_found") });
+  });
+});

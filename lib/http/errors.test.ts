@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Failure } from "#lib/contract/envelope";
+import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
+import { type OperationId, operations } from "#lib/contract/operations";
+import { sampleQuery } from "#lib/testing/operations";
+import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+let t: TestRuntime;
+let ingestKey: string;
+
+beforeAll(async () => {
+  t = await testRuntime();
+  ingestKey = (await t.issueKey({ scopes: ["market:ingest"] })).text;
+  for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.08543, 1.08551, TEST_START_MS);
+});
+afterAll(() => t.close());
+
+type Provocation = (id: OperationId) => Promise<Answer>;
+
+const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus"];
+
+/** Asks an operation with another query, method, key … than its sample. */
+function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
+  const { path, method } = operations[id];
+  const body = method === "POST" && more.method === undefined ? { body: '{"ticker":"EURUSD"}\n' } : {};
+  return t.ask(path + query, { method, ...(id === "ingestTicks" && { key: ingestKey }), ...body, ...more });
+}
+
+/** The sample query with one parameter set. */
+function withParameter(id: OperationId, name: string, value: string): string {
+  const query = new URLSearchParams(sampleQuery(id));
+  query.set(name, value);
+  return `?${query}`;
+}
+
+const tickerName = (id: OperationId) => (LISTS.includes(id) ? "tickers" : "ticker");
+
+/** How each error is brought about; one that is declared and not here fails. */
+const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
+  invalid_parameter: (id) => ask(id, `${sampleQuery(id)}${sampleQuery(id) === "" ? "?" : "&"}a=%zz`),
+  missing_parameter: (id) => ask(id, ""),
+  invalid_ticker: (id) => ask(id, withParameter(id, tickerName(id), "EUR/USD")),
+  unsupported_timeframe: (id) => ask(id, withParameter(id, "timeframe", "m1")),
+  invalid_range: (id) => ask(id, `${sampleQuery(id)}&from=200&to=100`),
+  limit_out_of_range: (id) => ask(id, `${sampleQuery(id)}&limit=5001`),
+  too_many_tickers: (id) =>
+    ask(id, withParameter(id, "tickers", Array.from({ length: 101 }, (_, index) => `AAA${index}`).join(","))),
+  unknown_ticker: (id) => ask(id, withParameter(id, tickerName(id), "AAABBB")),
+  unauthorized: (id) => ask(id, undefined, { key: null }),
+  insufficient_scope: async (id) => ask(id, undefined, { key: (await t.issueKey({ scopes: ["market:stream"] })).text }),
+  origin_not_allowed: (id) => ask(id, undefined, { headers: { origin: "https://a.example.com" } }),
+  account_suspended: async (id) => {
+    const scopes = [operations[id].scope];
+    return ask(id, undefined, { key: (await t.issueKey({ scopes, suspended: true })).text });
+  },
+  method_not_allowed: (id) => ask(id, undefined, { method: "DELETE" }),
+  uri_too_long: (id) => ask(id, `?x=${"a".repeat(8_192)}`),
+  payload_too_large: (id) => ask(id, "", { body: "{}\n".repeat(INGEST_MAX_LINES + 1) }),
+  rate_limited: async (id) => {
+    const key = (await t.issueKey({ plan: "demo", scopes: [operations[id].scope] })).text;
+    for (let index = 0; index < 20; index += 1) await ask(id, undefined, { key });
+    return ask(id, undefined, { key });
+  },
+  internal_error: (id) => breaking(new Error("broken"), () => ask(id)),
+  service_unavailable: (id) => breaking(Object.assign(new Error("gone"), { code: "57P01" }), () => ask(id)),
+  market_data_not_ready: (id) => ask(id, "?tickers=USDJPY,EURJPY"),
+};
+
+/** Lets whatever the questions ask of the live market fail meanwhile. */
+async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answer> {
+  const { live } = t.markets;
+  const { find, list } = live.catalogue;
+  const market = live as { push?: unknown };
+  const fail = () => {
+    throw error;
+  };
+  Object.assign(live.catalogue, { find: fail, list: fail });
+  market.push = fail;
+  try {
+    return await work();
+  } finally {
+    Object.assign(live.catalogue, { find, list });
+    delete market.push;
+  }
+}
+
+const pushing = async (work: () => Promise<Answer>) => {
+  const market = t.markets.live as { push?: unknown };
+  market.push ??= async (ticks: unknown[]) => ticks.map(() => null);
+  try {
+    return await work();
+  } finally {
+    delete market.push;
+  }
+};
+
+const declared = (Object.keys(operations) as OperationId[]).flatMap((id) =>
+  operations[id].errors.map((error) => [id, error] as const),
+);
+
+describe("every error that an operation declares is answered as declared", () => {
+  it.each(declared)("%s: %s", async (id, error) => {
+    const provoke = PROVOCATIONS[error];
+    if (provoke === undefined) throw new Error(`no test brings about ${error}`);
+    const answer = id === "ingestTicks" && error === "payload_too_large" ? await pushing(() => provoke(id)) : await provoke(id);
+    expect(answer.body).toMatchObject({ code: ERRORS[error].code, message: error });
+    expect(answer.status).toBe(httpStatus(error));
+    expect(Failure.parse(answer.body)).toEqual(answer.body);
+    expect(answer.body.data).toMatchObject({
+      request_id: answer.headers.get("x-request-id"),
+      docs_url: `/docs/errors/${error.replaceAll("_", "-")}`,
+    });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("retry-after")).toBe(
+      answer.body.data.retry_after === undefined ? null : String(answer.body.data.retry_after),
+    );
+    if (httpStatus(error) === 429 || httpStatus(error) === 503) expect(answer.body.data.retry_after).toBeGreaterThan(0);
+  });
+});
+
+describe("what a failure tells", () => {
+  const quotes = (tickers: string) => t.ask(`/api/v1/market/quotes/latest?tickers=${tickers}`);
+  const klines = (query: string) => t.ask(`/api/v1/market/klines?${query}`);
+
+  it.each(["EUR/USD", "EUR_USD", "EUR-USD", "eur%20usd", "C:EURUSD", "c%3Aeurusd", "EUR%2FUSD"])(
+    "suggests EURUSD for %s",
+    async (text) => {
+      expect(await quotes(text)).toMatchObject(failed("invalid_ticker", { parameter: "tickers", suggestion: "EURUSD" }));
+      expect(await klines(`ticker=${text}&timeframe=H1`)).toMatchObject(
+        failed("invalid_ticker", { parameter: "ticker", suggestion: "EURUSD" }),
+      );
+    },
+  );
+
+  it("suggests nothing that does not exist for the caller", async () => {
+    expect((await quotes("AAA/BBB")).body.data).not.toHaveProperty("suggestion");
+    const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
+    const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EUR/USD", { key });
+    expect(answer.body.data).toMatchObject({ tickers: ["EUR/USD"] });
+    expect(answer.body.data).not.toHaveProperty("suggestion");
+  });
+
+  it("names all unknown tickers at once, without a difference between unknown and not permitted", async () => {
+    const { text: key } = await t.issueKey({ permissions: { kind: "tickers", values: ["EURUSD"] } });
+    const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD,NOSUCH,TESTFX", { key });
+    expect(answer).toMatchObject(failed("unknown_ticker", { parameter: "tickers", tickers: ["XAUUSD", "NOSUCH", "TESTFX"] }));
+    expect(await t.ask("/api/v1/market/klines?ticker=XAUUSD&timeframe=H1", { key })).toMatchObject(
+      failed("unknown_ticker", { parameter: "ticker" }),
+    );
+  });
+
+  it.each([
+    ["from=1767225600000", "invalid_parameter", { parameter: "from", detail: expect.stringMatching(/milliseconds/) }],
+    ["from=abc", "invalid_parameter", { parameter: "from" }],
+    ["from=1.5", "invalid_parameter", { parameter: "from" }],
+    ["to=-1", "invalid_parameter", { parameter: "to" }],
+    ["limit=", "invalid_parameter", { parameter: "limit" }],
+    ["limit=0", "limit_out_of_range", { parameter: "limit", max: 5000 }],
+    ["limit=1&limit=1", "invalid_parameter", { parameter: "limit" }],
+    ["from=5&to=5", "invalid_range", { parameter: "from" }],
+  ] as const)("klines %s: %s", async (query, error, data) => {
+    expect(await klines(`ticker=EURUSD&timeframe=H1&${query}`)).toMatchObject(failed(error, data));
+  });
+
+  it.each([
+    ["tickers=", "missing_parameter"],
+    ["tickers=EURUSD,,XAUUSD", "missing_parameter"],
+    ["tickers=EURUSD,", "missing_parameter"],
+    ["tickers=EURUSD&tickers=XAUUSD", "invalid_parameter"],
+    ["tickers=EU", "invalid_ticker"],
+    ["tickers=%F0%9F%92%B6", "invalid_ticker"],
+  ] as const)("quotes %s: %s", async (query, error) => {
+    expect(await t.ask(`/api/v1/market/quotes/latest?${query}`)).toMatchObject(failed(error, { parameter: "tickers" }));
+  });
+
+  it.each(["yesterday", "2026-01-01", "2026-01-01T00:00:00", "1767225600", ""])("status at=%s: invalid_parameter", async (at) => {
+    expect(await t.ask(`/api/v1/market/status?tickers=EURUSD&at=${at}`)).toMatchObject(
+      failed("invalid_parameter", { parameter: "at" }),
+    );
+  });
+
+  it("holds one line of a batch to its limit and names no more than it must", async () => {
+    const line = `{"ticker":"EURUSD","x":"${"y".repeat(INGEST_LINE_MAX_BYTES)}"}\n`;
+    const answer = await pushing(() => ask("ingestTicks", "", { body: line }));
+    expect(answer.body.data).toMatchObject({ rejected: 1, reasons: { line_too_long: 1 } });
+  });
+});

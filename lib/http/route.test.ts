@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { operations } from "#lib/contract/operations";
+import { HEAD_OPERATIONS, sampleQuery } from "#lib/testing/operations";
+import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
+let t: TestRuntime;
+
+beforeAll(async () => {
+  t = await testRuntime();
+});
+beforeEach(() => {
+  t.clock.set(TEST_START_MS);
+  for (const market of [t.markets.live, t.markets.sandbox]) {
+    market.quote("EURUSD", 1.08543, 1.08551, TEST_START_MS);
+    market.quote("XAUUSD", 2_650.12, 2_650.4, TEST_START_MS);
+  }
+});
+afterAll(() => t.close());
+
+describe("an answer", () => {
+  it("is the envelope with the headers of every answer", async () => {
+    const answer = await t.ask("/api/v1/market/quotes/latest?tickers=eurusd,XAUUSD,EURUSD");
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe(
+      `{"code":0,"message":"success","data":{"items":[{"type":"quote","ticker":"EURUSD","time_msc":${TEST_START_MS},"bid":1.08543,"ask":1.08551,"mid":1.08547,"spread":0.00008},{"type":"quote","ticker":"XAUUSD","time_msc":${TEST_START_MS},"bid":2650.12,"ask":2650.4,"mid":2650.26,"spread":0.28}]}}`,
+    );
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+      vary: "Origin",
+      "x-request-id": expect.stringMatching(/^req_/),
+    });
+  });
+
+  it.each(HEAD_OPERATIONS)("has the same headers and no body for HEAD: %s", async (id) => {
+    const path = operations[id].path + sampleQuery(id);
+    const headers = { "x-request-id": "same" };
+    const get = await t.ask(path, { headers });
+    const head = await t.ask(path, { headers, method: "HEAD" });
+    expect(head.status).toBe(get.status);
+    expect(head.text).toBe("");
+    if (get.status === 200) expect(Number(head.headers.get("content-length"))).toBe(Buffer.byteLength(get.text));
+    const without = (headers: Headers) =>
+      Object.fromEntries([...headers].filter(([name]) => !/^content-length$|ratelimit/.test(name)));
+    expect(without(head.headers)).toEqual(without(get.headers));
+  });
+
+  it("keeps a well-formed request id and replaces any other, also before authentication", async () => {
+    for (const key of [undefined, null] as const) {
+      const ask = (id: string) => t.ask(QUOTES, { ...(key === null && { key }), headers: { "x-request-id": id } });
+      expect((await ask("my-id_1.2")).headers.get("x-request-id")).toBe("my-id_1.2");
+      for (const id of ["", "a b", "<script>", "x".repeat(129), "é"]) {
+        const answer = await ask(id);
+        expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+        if (key === null) expect(answer.body.data.request_id).toBe(answer.headers.get("x-request-id"));
+      }
+    }
+  });
+
+  it("names parameters it ignored, fit for a header and bounded", async () => {
+    const answer = await t.ask(`${QUOTES}&foo=1&__proto__=2&a%0d%0ab=3&foo=4`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-ignored-params")).toMatch(/^foo, __proto__, a[^\r\n]*b$/);
+    const many = await t.ask(`${QUOTES}&${Array.from({ length: 40 }, (_, index) => `${"p".repeat(60)}${index}=`).join("&")}`);
+    expect(many.headers.get("x-ignored-params")?.length).toBeLessThan(500);
+    expect((await t.ask(QUOTES)).headers.has("x-ignored-params")).toBe(false);
+  });
+});
+
+describe("the bearer key", () => {
+  it.each(["Bearer", "Bearer ", "Basic abc", "Token x", "Bearer a b", DEMO_KEY])("%j is unauthorized", async (authorization) => {
+    const answer = await t.ask(QUOTES, { key: null, headers: { authorization } });
+    expect(answer).toMatchObject(failed("unauthorized"));
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.headers.has("ratelimit")).toBe(false);
+  });
+
+  it("is taken whatever the case of its scheme", async () => {
+    expect((await t.ask(QUOTES, { key: null, headers: { authorization: `bearer ${DEMO_KEY}` } })).status).toBe(200);
+  });
+
+  it("chooses the venue: live and sandbox share nothing", async () => {
+    t.markets.sandbox.quote("EURUSD", 1.2, 1.3, TEST_START_MS);
+    const sandbox = await t.issueKey({ venue: "sandbox" });
+    expect((await t.ask(QUOTES, { key: sandbox.text })).body.data.items[0].bid).toBe(1.2);
+    expect((await t.ask(QUOTES)).body.data.items[0].bid).toBe(1.08543);
+  });
+});
+
+describe("rate limits", () => {
+  it("are told in every answer to an authenticated request, and refuse with Retry-After", async () => {
+    const { text: key } = await t.issueKey({ plan: "free" });
+    const first = await t.ask(QUOTES, { key });
+    expect(Object.fromEntries(first.headers)).toMatchObject({
+      "ratelimit-policy": '"plan";q=120;w=60',
+      ratelimit: '"plan";r=119;t=60',
+      "x-ratelimit-limit": "120",
+      "x-ratelimit-remaining": "119",
+      "x-ratelimit-reset": "60",
+    });
+    t.clock.set(TEST_START_MS + 18_200);
+    const bad = await t.ask("/api/v1/market/quotes/latest", { key });
+    expect(bad).toMatchObject(failed("missing_parameter"));
+    expect(bad.headers.get("ratelimit")).toBe('"plan";r=118;t=42');
+    for (let index = 0; index < 39; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
+    const refused = await t.ask(QUOTES, { key });
+    expect(refused).toMatchObject(failed("rate_limited", { retry_after: 1 }));
+    expect(refused.status).toBe(429);
+    expect(Object.fromEntries(refused.headers)).toMatchObject({ "retry-after": "1", ratelimit: '"plan";r=79;t=42' });
+    t.clock.set(TEST_START_MS + 18_700);
+    expect((await t.ask(QUOTES, { key })).status).toBe(200);
+  });
+
+  it("charge klines a unit for each thousand rows asked for", async () => {
+    const { text: key } = await t.issueKey({ plan: "standard" });
+    const remaining = async (query: string) =>
+      Number(
+        (await t.ask(`/api/v1/market/klines?ticker=EURUSD&timeframe=M1${query}`, { key })).headers.get("x-ratelimit-remaining"),
+      );
+    expect(await remaining("")).toBe(599);
+    expect(await remaining("&limit=1000")).toBe(598);
+    expect(await remaining("&limit=1001")).toBe(596);
+    expect(await remaining("&limit=5000")).toBe(591);
+  });
+
+  it("stand also in an answer that was refused before the bucket, without using anything up", async () => {
+    const { text: key } = await t.issueKey({ plan: "free", scopes: ["market:stream"] });
+    for (const _ of [1, 2]) expect((await t.ask(QUOTES, { key })).headers.get("ratelimit")).toBe('"plan";r=120;t=60');
+  });
+
+  it("count the demo key per client address", async () => {
+    const remaining = async (address: string) =>
+      (await t.ask(QUOTES, { key: DEMO_KEY, address })).headers.get("x-ratelimit-remaining");
+    expect(await remaining("2001:db8:5::1")).toBe("59");
+    expect(await remaining("2001:db8:5::2")).toBe("58");
+    expect(await remaining("2001:db8:6::1")).toBe("59");
+  });
+});
+
+describe("what goes wrong inside", () => {
+  it("is answered 50001 with one line in the log, without key text, and the next request is served", async () => {
+    const { text: key } = await t.issueKey();
+    const view = t.markets.live.view as { quote: unknown };
+    const { quote } = view;
+    t.logged.length = 0;
+    view.quote = () => {
+      throw new Error("the view broke");
+    };
+    const answer = await t.ask(QUOTES, { key });
+    view.quote = quote;
+    expect(answer.status).toBe(500);
+    expect(answer).toMatchObject(failed("internal_error", { request_id: answer.headers.get("x-request-id") }));
+    expect(answer.text).not.toContain("the view broke");
+    const lines = t.logged.filter(({ request_id }) => request_id === answer.body.data.request_id);
+    expect(lines).toMatchObject([{ operation: "latestQuotes", err: { message: "the view broke" } }]);
+    expect(JSON.stringify(t.logged)).not.toContain(key);
+    expect((await t.ask(QUOTES, { key })).status).toBe(200);
+  });
+
+  it("is answered 50302 with Retry-After while the store is away, and the view still answers", async () => {
+    const { store } = t.markets.live;
+    const { read } = store;
+    store.read = async () => {
+      throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    };
+    const answer = await t.ask("/api/v1/market/klines?ticker=GBPUSD&timeframe=D1&limit=77");
+    store.read = read;
+    expect(answer.status).toBe(503);
+    expect(answer).toMatchObject(failed("service_unavailable", { retry_after: 1 }));
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect((await t.ask(QUOTES)).status).toBe(200);
+  });
+
+  it("is answered 50302 while draining", async () => {
+    t.drain(true);
+    const answer = await t.ask(QUOTES);
+    t.drain(false);
+    expect(answer.status).toBe(503);
+    expect(answer).toMatchObject(failed("service_unavailable"));
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+describe("what is no operation", () => {
+  it.each([
+    "/api/v1",
+    "/api/v1/",
+    "/api/v1/nope",
+    "/api/v1/market",
+    "/api/v1/market/klines/x",
+    "/api/v1/%zz",
+    "/api/v1/market/quotes",
+  ])("%s is answered 40402 for any method", async (path) => {
+    for (const method of ["GET", "POST", "DELETE", "PUT"]) {
+      const answer = await t.ask(path, { method, key: null });
+      expect(answer).toMatchObject({ status: 404, ...failed("not_found") });
+    }
+  });
+
+  it.each(["POST", "PUT", "PATCH", "DELETE"])("%s on a GET operation is answered 40501 with Allow", async (method) => {
+    const answer = await t.ask(QUOTES, { method });
+    expect(answer).toMatchObject({ status: 405, ...failed("method_not_allowed") });
+    expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+  });
+
+  it("an address that is too long is answered 41401 wherever it leads", async () => {
+    for (const path of [QUOTES, "/api/v1/nope?x="]) {
+      const answer = await t.ask(path + "A".repeat(8_192));
+      expect(answer, path.slice(0, 20)).toMatchObject({ status: path === QUOTES ? 414 : 404 });
+    }
+    expect(await t.ask(`/api/v1/${"a".repeat(9_000)}`)).toMatchObject({ status: 414, ...failed("uri_too_long", { max: 8_192 }) });
+  });
+});

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { testKline } from "#lib/testing/market";
+import { coversChanges, isSettled, mergeRows } from "./kline-merge";
+
+const rows = (close: number) =>
+  fc
+    .uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 30 })
+    .map((minutes) => minutes.sort((a, b) => a - b).map((minute) => testKline("EURUSD", "M1", minute * 60, close)));
+const read = fc
+  .record({
+    from: fc.nat(1_000),
+    length: fc.integer({ min: 1, max: 2_400 }),
+    limit: fc.integer({ min: 1, max: 30 }),
+    end: fc.constantFrom("oldest" as const, "newest" as const),
+  })
+  .map(({ length, ...rest }) => ({ ...rest, to: rest.from + length }));
+
+describe("merging stored rows with the view", () => {
+  it("gives each open time once, ascending, the view's row where both have one, from the named end", () => {
+    fc.assert(
+      fc.property(rows(1.2), rows(1.3), read, (all, recent, window) => {
+        const inside = ({ time }: { time: number }) => time >= window.from && time < window.to;
+        const cut = <Row>(list: Row[]) => (window.end === "oldest" ? list.slice(0, window.limit) : list.slice(-window.limit));
+        const byTime = new Map([...all, ...recent].filter(inside).map((row) => [row.time, row]));
+        const expected = cut([...byTime.values()].sort((a, b) => a.time - b.time));
+        expect(mergeRows(cut(all.filter(inside)), recent, window)).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe("what the view can tell of rows that were read before", () => {
+  const at = (minute: number) => testKline("EURUSD", "M1", minute * 60);
+
+  it("covers their changes only when it holds every row that may have been open then", () => {
+    expect(coversChanges([at(1), at(2), at(3)], [at(2), at(3), at(4)])).toBe(true);
+    expect(coversChanges([at(1), at(2), at(3)], [at(3), at(4)])).toBe(false);
+    expect(coversChanges([at(1), at(2), at(3)], [])).toBe(false);
+    expect(coversChanges([at(3)], [at(3), at(4)])).toBe(false);
+  });
+
+  it("settles a window once all it holds is later", () => {
+    const window = { from: 0, to: 300, limit: 3, end: "oldest" as const };
+    expect(isSettled([at(1)], [at(5)], window)).toBe(true);
+    expect(isSettled([at(1)], [at(4)], window)).toBe(false);
+    expect(isSettled([at(1), at(2), at(3)], [at(4)], window)).toBe(true);
+    expect(isSettled([at(1)], [], window)).toBe(false);
+  });
+});

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Kline } from "#lib/contract/kline";
+import { testKline, testKlines } from "#lib/testing/market";
+import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const NOW = TEST_START_MS / 1000;
+const PATH = "/api/v1/market/klines";
+let t: TestRuntime;
+
+beforeAll(async () => {
+  t = await testRuntime();
+});
+beforeEach(() => t.clock.set(TEST_START_MS));
+afterAll(() => t.close());
+
+const ask = (query: string, headers: Record<string, string> = {}) => t.ask(`${PATH}?${query}`, { headers });
+const times = ({ body }: Answer) => body.data.items.map((item: Kline) => item.time);
+const live = () => t.markets.live;
+
+describe("the window", () => {
+  const M1 = testKlines("EURUSD", "M1", NOW - 1_200, 20, 60);
+  const all = M1.map(({ time }) => time);
+  beforeAll(() => live().store.writeBatch(M1, []));
+
+  it("is the newest rows when neither end is given, ascending, with from and to as integers", async () => {
+    const answer = await ask("ticker=eurusd&timeframe=M1&limit=5");
+    expect(times(answer)).toEqual(all.slice(-5));
+    expect(answer.body.data).toMatchObject({
+      ticker: "EURUSD",
+      timeframe: "M1",
+      from: NOW - 300,
+      to: NOW + 1,
+      count: 5,
+      limit: 5,
+      next_from: null,
+    });
+  });
+
+  it("is the oldest rows from `from`, with the next row's open time when there are more", async () => {
+    const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 1_190}&limit=3`);
+    expect(times(answer)).toEqual(all.slice(1, 4));
+    expect(answer.body.data).toMatchObject({ from: NOW - 1_190, next_from: NOW - 1_200 + 240 });
+    const next = await ask(`ticker=EURUSD&timeframe=M1&from=${answer.body.data.next_from}&limit=3`);
+    expect(times(next)).toEqual(all.slice(4, 7));
+  });
+
+  it("is the newest rows before `to`, which is excluded", async () => {
+    expect(times(await ask(`ticker=EURUSD&timeframe=M1&to=${NOW - 600}&limit=2`))).toEqual([NOW - 720, NOW - 660]);
+  });
+
+  it("is half-open when both ends are given", async () => {
+    const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 600}&to=${NOW - 480}`);
+    expect(times(answer)).toEqual([NOW - 600, NOW - 540]);
+    expect(answer.body.data).toMatchObject({ count: 2, limit: 500, expected_count: 2, next_from: null });
+  });
+
+  it("takes a `to` in the future as now, and a window without rows is 200 and empty", async () => {
+    expect((await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 60}&to=${NOW + 9_999}`)).body.data.to).toBe(NOW + 1);
+    for (const query of [`from=${NOW + 100}`, "from=100&to=200", "to=1"])
+      expect(await ask(`ticker=EURUSD&timeframe=M1&${query}`)).toMatchObject({
+        status: 200,
+        body: { data: { count: 0, items: [], next_from: null } },
+      });
+  });
+
+  it("says how many intervals the market was open, so that a closed market is not lost data", async () => {
+    const saturday = Date.UTC(2026, 0, 3, 12) / 1000;
+    expect((await ask(`ticker=EURUSD&timeframe=H1&from=${saturday}&to=${saturday + 7_200}`)).body.data).toMatchObject({
+      count: 0,
+      expected_count: 0,
+    });
+    expect((await ask(`ticker=EURUSD&timeframe=H1&from=${NOW - 86_400}&to=${NOW}`)).body.data.expected_count).toBe(24);
+    const { text: key } = await t.issueKey({ venue: "sandbox" });
+    const unknown = await t.ask(`${PATH}?ticker=TESTUNKNOWN&timeframe=H1`, { key });
+    expect(unknown.body.data.expected_count).toBeNull();
+  });
+
+  it("refuses a timeframe that is not offered for the ticker, with those that are", async () => {
+    const { live: market } = t.markets;
+    const { find } = market.catalogue;
+    Object.assign(market.catalogue, { find: (ticker: string) => ({ ...find(ticker), timeframes: ["H1", "D1"] }) });
+    const answer = await ask("ticker=EURUSD&timeframe=M1");
+    Object.assign(market.catalogue, { find });
+    expect(answer).toMatchObject(failed("unsupported_timeframe", { parameter: "timeframe", allowed: ["H1", "D1"] }));
+  });
+});
+
+it("answers byte for byte what the contract says", async () => {
+  await live().store.writeBatch([{ ...testKline("EURGBP", "D1", NOW - 136_800, 1.10002), real_volume: 3 }], []);
+  const answer = await ask(`ticker=EURGBP&timeframe=D1&from=${NOW - 136_800}&to=${NOW - 136_799}`);
+  expect(answer.text).toBe(
+    `{"code":0,"message":"success","data":{"ticker":"EURGBP","timeframe":"D1","from":1767650400,"to":1767650401,"count":1,"limit":500,"next_from":null,"expected_count":1,"items":[{"type":"kline","ticker":"EURGBP","timeframe":"D1","time":1767650400,"open":1.1,"high":1.10002,"low":1.1,"close":1.10002,"tick_volume":10,"real_volume":3,"spread":0.00008}]}}`,
+  );
+});
+
+describe("rows of the view", () => {
+  it("win over stored ones, come after them, and fill in what is not written yet", async () => {
+    await live().store.writeBatch([testKline("GBPUSD", "M1", NOW - 180, 1.5), testKline("GBPUSD", "M1", NOW - 120, 1.5)], []);
+    live().kline(testKline("GBPUSD", "M1", NOW - 120, 1.6));
+    live().kline(testKline("GBPUSD", "M1", NOW - 60, 1.7));
+    live().kline(testKline("GBPUSD", "M1", NOW, 1.8));
+    const answer = await ask("ticker=GBPUSD&timeframe=M1");
+    expect(answer.body.data.items.map(({ close }: Kline) => close)).toEqual([1.5, 1.6, 1.7, 1.8]);
+    expect(times(await ask(`ticker=GBPUSD&timeframe=M1&from=${NOW - 180}&to=${NOW}&limit=2`))).toEqual([NOW - 180, NOW - 120]);
+  });
+
+  it("are in the very next answer after they changed, remembered or not", async () => {
+    const query = "ticker=AUDUSD&timeframe=M1&limit=3";
+    await live().store.writeBatch(testKlines("AUDUSD", "M1", NOW - 600, 5, 60), []);
+    for (let minute = 0; minute < 80; minute += 1) {
+      const time = NOW + minute * 60;
+      t.clock.set(time * 1000 + 500);
+      for (const close of [1.2, 1.3 + minute / 1e4]) {
+        live().kline(testKline("AUDUSD", "M1", time, close));
+        const { items } = (await ask(query)).body.data;
+        expect(items.at(-1)).toMatchObject({ time, close });
+      }
+    }
+  });
+
+  it("do not make a closed window be read again", async () => {
+    await live().store.writeBatch(testKlines("NZDUSD", "M1", NOW - 36_000, 600, 60), []);
+    live().kline(testKline("NZDUSD", "M1", NOW - 60));
+    const query = `ticker=NZDUSD&timeframe=M1&from=${NOW - 36_000}&to=${NOW - 18_000}`;
+    await ask(query);
+    const before = live().reads();
+    for (let index = 0; index < 5; index += 1) {
+      live().kline(testKline("NZDUSD", "M1", NOW, 1.1 + index / 100));
+      expect((await ask(query)).body.data.count).toBe(300);
+    }
+    expect(live().reads()).toBe(before);
+  });
+});
+
+describe("a remembered window", () => {
+  it("is read once by many that ask at once, and not again while nothing changed", async () => {
+    await live().store.writeBatch(testKlines("USDJPY", "H1", NOW - 36_000, 10, 3_600), []);
+    const before = live().reads();
+    const query = "ticker=USDJPY&timeframe=H1";
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(query)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    t.clock.set(TEST_START_MS + 10_000);
+    const later = await ask(query);
+    expect(live().reads() - before).toBe(1);
+    expect(later.body.data).toMatchObject({ to: NOW + 11, items: answers[0]?.body.data.items });
+  });
+
+  it("is read again when stored history was rewritten", async () => {
+    const query = `ticker=USDCAD&timeframe=H1&to=${NOW - 7_200}`;
+    await live().store.writeBatch([testKline("USDCAD", "H1", NOW - 36_000, 1.2)], []);
+    const first = await ask(query);
+    await live().store.writeBatch([testKline("USDCAD", "H1", NOW - 36_000, 1.3)], []);
+    live().historyChanged();
+    const second = await ask(query);
+    expect(second.body.data.items[0].close).toBe(1.3);
+    expect(second.headers.get("etag")).not.toBe(first.headers.get("etag"));
+  });
+});
+
+describe("caching", () => {
+  const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - 3_600}`;
+  beforeAll(() => live().store.writeBatch(testKlines("USDCHF", "H1", NOW - 36_000, 10, 3_600), []));
+
+  it("lets a window of closed klines be kept, with a strong ETag that gives 304", async () => {
+    const answer = await ask(query);
+    const etag = answer.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{20,}"$/);
+    expect(answer.headers.get("cache-control")).toMatch(/^private, max-age=\d+, immutable$/);
+    expect(answer.headers.get("vary")).toBe("Origin, Authorization");
+    for (const validator of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await ask(query, { "if-none-match": validator });
+      expect(again).toMatchObject({ status: 304, text: "" });
+      expect(again.headers.get("etag")).toBe(etag);
+      expect(again.headers.has("ratelimit")).toBe(true);
+    }
+    expect((await ask(query, { "if-none-match": '"other"' })).status).toBe(200);
+    expect((await ask(`${query}&limit=3`)).headers.get("etag")).not.toBe(etag);
+  });
+
+  it("begins 2 s after the end of the window's last kline, on the clock", async () => {
+    const closing = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW}`;
+    for (const [ms, kept] of [
+      [1_999, false],
+      [2_000, true],
+    ] as const) {
+      t.clock.set(TEST_START_MS + ms);
+      const answer = await ask(closing);
+      expect(answer.headers.has("etag")).toBe(kept);
+      expect(answer.headers.get("cache-control")).toMatch(kept ? /immutable/ : /^no-store$/);
+    }
+  });
+
+  it("is not allowed for a window that ends with now, nor where the feed has not come so far", async () => {
+    expect((await ask("ticker=USDCHF&timeframe=H1")).headers.get("cache-control")).toBe("no-store");
+    const market = live() as { now?: () => number };
+    market.now = () => (NOW - 3_600) * 1000 + 1_999;
+    expect((await ask(query)).headers.get("cache-control")).toBe("no-store");
+    market.now = () => (NOW - 3_600) * 1000 + 2_000;
+    expect((await ask(query)).headers.get("cache-control")).toMatch(/immutable/);
+    delete market.now;
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { testKline } from "#lib/testing/market";
+import { failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const NOW = TEST_START_MS / 1000;
+let t: TestRuntime;
+
+beforeAll(async () => {
+  t = await testRuntime();
+});
+beforeEach(() => t.clock.set(TEST_START_MS));
+afterAll(() => t.close());
+
+describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
+  const ask = (tickers: string) => t.ask(`/api/v1/market/${kind}/latest?tickers=${tickers}`);
+
+  it("come in request order without duplicates, in any case and with blanks", async () => {
+    for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.1, 1.2, TEST_START_MS);
+    const { items, missing } = (await ask("%20xauusd%20,EURUSD,XAUUSD%2Ceurusd")).body.data;
+    expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["XAUUSD", "EURUSD"]);
+    expect(items[0].type).toBe(kind.slice(0, -1));
+    expect(missing).toBeUndefined();
+  });
+
+  it("name tickers that have none yet; when none has, the answer is market_data_not_ready", async () => {
+    expect((await ask("USDZAR,EURUSD,USDSGD")).body.data).toMatchObject({
+      items: [{ ticker: "EURUSD" }],
+      missing: ["USDZAR", "USDSGD"],
+    });
+    const answer = await ask("USDZAR,USDSGD");
+    expect(answer).toMatchObject({
+      status: 503,
+      ...failed("market_data_not_ready", { tickers: ["USDZAR", "USDSGD"], retry_after: 1 }),
+    });
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
+
+  it("are refused as a whole when one ticker is unknown", async () => {
+    expect(await ask("EURUSD,AAABBB")).toMatchObject(failed("unknown_ticker", { tickers: ["AAABBB"] }));
+  });
+
+  it("take a hundred tickers", async () => {
+    const hundred = LIVE_LISTINGS.map(({ ticker }) => ticker).join(",");
+    expect((await ask(`${hundred},${hundred}`)).status).toBe(200);
+  });
+});
+
+describe("instruments", () => {
+  it("are those of the key's venue by asset class, then ticker", async () => {
+    const { items } = (await t.ask("/api/v1/market/instruments")).body.data;
+    expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(LIVE_LISTINGS.map(({ ticker }) => ticker));
+    expect(items[0]).toMatchObject({
+      display_name: items[0].ticker,
+      asset_class: "forex",
+      streams: ["quote", "kline", "snapshot"],
+    });
+    const { text: key } = await t.issueKey({ venue: "sandbox" });
+    expect((await t.ask("/api/v1/market/instruments", { key })).body.data.items).toHaveLength(SANDBOX_LISTINGS.length);
+  });
+
+  it("are narrowed to what the account may read", async () => {
+    const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
+    const { items } = (await t.ask("/api/v1/market/instruments", { key })).body.data;
+    expect(new Set(items.map((item: { asset_class: string }) => item.asset_class))).toEqual(new Set(["metals"]));
+  });
+});
+
+describe("market status", () => {
+  const status = async (tickers: string, at?: string) =>
+    (await t.ask(`/api/v1/market/status?tickers=${tickers}${at === undefined ? "" : `&at=${encodeURIComponent(at)}`}`)).body.data
+      .items;
+
+  it("goes by the newest quote now", async () => {
+    t.markets.live.quote("EURUSD", 1.1, 1.2, TEST_START_MS - 60_000);
+    t.markets.live.quote("GBPUSD", 1.1, 1.2, TEST_START_MS - 60_001);
+    expect(await status("EURUSD,GBPUSD,NZDCAD")).toMatchObject([
+      {
+        ticker: "EURUSD",
+        calendar_state: "open",
+        market_data_state: "live",
+        final_display_state: "open",
+        reason: null,
+        provider_source: null,
+      },
+      {
+        ticker: "GBPUSD",
+        market_data_state: "stale",
+        final_display_state: "open_data_stale",
+        reason: "quote_older_than_threshold",
+      },
+      { ticker: "NZDCAD", market_data_state: "missing", final_display_state: "open_data_missing", reason: "no_quote_since_open" },
+    ]);
+    const [item] = await status("EURUSD");
+    expect(item).toMatchObject({ updated_at: "2026-01-07T12:00:00.000Z", next_close_at: expect.stringMatching(/Z$/) });
+  });
+
+  it("goes by stored klines in the past", async () => {
+    const minute = Date.UTC(2026, 0, 6, 10, 0) / 1000;
+    await t.markets.live.store.writeBatch([testKline("AUDUSD", "M1", minute)], []);
+    const at = (second: number) => new Date((minute + second) * 1000).toISOString();
+    expect(await status("AUDUSD", at(-1))).toMatchObject([{ market_data_state: "missing" }]);
+    expect(await status("AUDUSD", at(0))).toMatchObject([{ market_data_state: "live", final_display_state: "open" }]);
+    expect(await status("AUDUSD", at(119))).toMatchObject([{ market_data_state: "live" }]);
+    expect(await status("AUDUSD", at(120))).toMatchObject([
+      { market_data_state: "stale", final_display_state: "open_data_stale" },
+    ]);
+  });
+
+  it("counts klines in the past that are not stored yet", async () => {
+    t.markets.live.kline(testKline("NZDUSD", "M1", NOW - 600));
+    expect(await status("NZDUSD", new Date((NOW - 590) * 1000).toISOString())).toMatchObject([{ market_data_state: "live" }]);
+  });
+
+  it("goes by the calendar alone in the future", async () => {
+    expect(await status("EURUSD", "2026-01-10T12:00:00+00:00")).toMatchObject([
+      { calendar_state: "closed", market_data_state: "missing", final_display_state: "closed", reason: "projected" },
+    ]);
+    expect(await status("EURUSD", "2026-01-08T12:00:00Z")).toMatchObject([{ final_display_state: "open", reason: "projected" }]);
+  });
+
+  it("is unknown, and no error, for an instrument without a calendar", async () => {
+    const { text: key } = await t.issueKey({ venue: "sandbox" });
+    const answer = await t.ask("/api/v1/market/status?tickers=TESTUNKNOWN", { key });
+    expect(answer.body.data.items).toMatchObject([
+      { final_display_state: "unknown", reason: "calendar_missing", provider_source: "sandbox" },
+    ]);
+  });
+});

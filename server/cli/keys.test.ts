@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isWellFormedKey } from "#lib/access/key-format";
+import { listKeys } from "#lib/access/keys";
+import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { runKeys } from "./keys";
+
+let t: TestRuntime;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+/** Runs the command and gives the lines it printed. */
+async function run(...args: string[]): Promise<string[]> {
+  const lines: string[] = [];
+  await runKeys(args, t.keyContext, (line) => lines.push(line));
+  return lines;
+}
+const QUOTE = "/api/v1/market/instruments";
+
+describe("npm run keys", () => {
+  it("creates a key that works, printed once, and lists it without its text", async () => {
+    const [text = ""] = await run("create", "--account", "acme", "--plan", "standard", "--name", "server", "--venue", "sandbox");
+    expect(isWellFormedKey(text)).toBe(true);
+    const answer = await t.ask(QUOTE, { key: text });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("600");
+    const listed = (await run("list", "--account", "acme")).join("\n");
+    expect(listed).toContain("server");
+    expect(listed).not.toContain(text);
+  });
+
+  it("rotates with a grace and revokes", async () => {
+    const [old = ""] = await run("create", "--account", "turner", "--name", "k");
+    const [{ id = "" } = {}] = await listKeys(t.keyContext, "turner");
+    const [next = ""] = await run("rotate", id, "--grace", "1h");
+    await t.settle();
+    for (const key of [old, next]) expect((await t.ask(QUOTE, { key })).status).toBe(200);
+    await run("revoke", id);
+    await t.settle();
+    expect((await t.ask(QUOTE, { key: old })).status).toBe(401);
+    expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
+  });
+
+  it.each([
+    [["create"], /--name/],
+    [["create", "--name", "k", "--venue", "paper"], /live/],
+    [["create", "--name", "k", "--scopes", "all"], /market:read/],
+    [["create", "--name", "k", "--origins", "*"], /scheme/],
+    [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
+    [["create", "--name", "k", "--plan", "gold"], /standard/],
+    [["create", "--nme", "k"], /--nme/],
+    [["rotate"], /id/],
+    [["rotate", "x", "--grace", "2h"], /now, 1h, 24h, 7d/],
+    [["revoke", "x"], /id/],
+    [["delete", "x"], /Unknown command delete/],
+  ])("says in words what is wrong with %j", async (args, words) => {
+    await expect(run(...args)).rejects.toThrow(words);
+  });
+});
