@@ -1,6 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Venue } from "#lib/contract/primitives";
+import { isClosed } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
@@ -48,10 +49,12 @@ interface MarketOptions {
 /** A venue that runs. */
 export interface RunningMarket extends Market {
   /**
-   * Stored history of a ticker (undefined: perhaps of any) was rewritten behind the view: cached windows are void, open
-   * klines are recomputed.
+   * Stored history of a ticker (undefined: perhaps of any) was rewritten behind the view: cached windows are void, closed
+   * klines are the store's to tell again, open ones and the trading day are recomputed.
    */
   historyChanged(ticker?: string): Promise<void>;
+  /** A feed that keeps time goes on from `toMs` (Unix ms) without the ticks before it: the store has to tell them. */
+  skipped(toMs: number): Promise<void>;
   /** What is wrong with the feed, null when it is well or none is bound. */
   feedProblem(): string | null;
   /** Rows the recorder has not written yet. */
@@ -108,6 +111,17 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     }
   }
 
+  async function historyChanged(ticker?: string): Promise<void> {
+    const changedMs = engineNow();
+    bus.publish(engine.advance(changedMs));
+    // Until they are written only the view has them.
+    if (recorder) await recorder.written(stopping.signal);
+    const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
+    for (const listing of touched) view.forget(listing.ticker, (kline) => !isClosed(kline, changedMs, alignment));
+    history += 1;
+    for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+  }
+
   let feedProblem: string | null = null;
   const onState = (problem: string | null) => {
     feedProblem = problem;
@@ -128,10 +142,10 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     provider,
     ...(feed?.keepsTime && { now: engineNow }),
     historyRevision: () => history,
-    async historyChanged(ticker) {
-      history += 1;
-      const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
-      for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+    historyChanged,
+    skipped(toMs) {
+      reachedMs = Math.max(reachedMs, toMs - 1);
+      return historyChanged();
     },
     feedProblem: () => feedProblem,
     pendingRows: () => recorder?.pending() ?? 0,

@@ -38,7 +38,7 @@ async function startSandbox({ env, catalogues, clock, log, metrics }: MarketsOpt
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const onSkip = (fromMs: number, toMs: number) => {
     log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "the sandbox stood still too long; its open klines are recomputed");
-    void market.historyChanged();
+    void market.skipped(toMs);
   };
   const market = await startMarket({
     venue: "sandbox",

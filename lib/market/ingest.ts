@@ -6,6 +6,9 @@ import { BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
 import type { Call, DataReply } from "./question";
 
+/** Fields of a line that are prices: a number that is none (0, -1) is a bad price, not a malformed line. */
+const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
+
 /** Counts what became of the lines. */
 function createReceipt() {
   const reasons: Partial<Record<TickRejection, number>> = {};
@@ -36,7 +39,9 @@ function parseLine(line: Line): Tick | TickRejection {
     return "malformed_line";
   }
   const parsed = TickLine.safeParse(value);
-  return parsed.success ? parsed.data : "malformed_line";
+  if (parsed.success) return parsed.data;
+  const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
+  return onlyPrices ? "bad_price" : "malformed_line";
 }
 
 /**
@@ -73,26 +78,19 @@ export async function ingestBody(body: ReadableStream<Uint8Array> | null, market
   return receipt.result();
 }
 
-/** Parses and pushes the lines of one chunk, keeping their order. */
+/** Parses and pushes the lines of one chunk, and notes what became of each in the order of the lines. */
 async function takeLines(
   lines: readonly Line[],
   push: NonNullable<Market["push"]>,
   receipt: ReturnType<typeof createReceipt>,
 ): Promise<void> {
-  const ticks: Tick[] = [];
-  const numbers: number[] = [];
-  for (const line of lines) {
-    const tick = parseLine(line);
-    if (typeof tick === "string") receipt.reject(line.number, tick);
-    else {
-      ticks.push(tick);
-      numbers.push(line.number);
-    }
-  }
-  const judged = await push(ticks);
-  judged.forEach((reason, index) => {
-    if (reason === null) receipt.accept();
-    else receipt.reject(numbers[index] ?? 0, reason);
+  const parsed = lines.map(parseLine);
+  const judged = (await push(parsed.filter((tick) => typeof tick !== "string"))).values();
+  lines.forEach((line, index) => {
+    const tick = parsed[index];
+    const reason = typeof tick === "string" ? tick : judged.next().value;
+    if (reason) receipt.reject(line.number, reason);
+    else receipt.accept();
   });
 }
 

@@ -155,6 +155,12 @@ describe("engine", () => {
     expect(engine.judge({ ticker: "XXXYYY", time_msc: START_MS, bid: 1, ask: 1 }, START_MS)).toBe("unknown_ticker");
   });
 
+  test("a price that would be rounded to nothing is refused", () => {
+    const engine = createEngine({ listingOf, alignment });
+    const tick = (bid: number) => engine.judge({ ticker: "EURUSD", time_msc: START_MS, bid, ask: 1 }, START_MS);
+    expect([1e-9, 0.000004, 0.00001].map(tick)).toEqual(["bad_price", "bad_price", null]);
+  });
+
   test("a snapshot carries the trading day and the close of the one before", () => {
     const engine = createEngine({ listingOf, alignment });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });

@@ -3,6 +3,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Listing } from "#lib/domain/instrument";
 import { CLOSE_DELAY_MS, foldQuote } from "#lib/domain/kline";
+import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
 import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/domain/tick";
@@ -51,12 +52,21 @@ interface TickerState {
   /** No kline of the ticker closes before this instant. */
   nextCloseMs: number;
   day: DayState | undefined;
+  /** The newest quote. */
+  quote: Quote | undefined;
 }
 
 interface EngineOptions {
   /** The listing of a ticker that is not retired. */
   listingOf: (ticker: string) => Listing | undefined;
   alignment: TradingAlignment;
+}
+
+/** The day as the klines have it now; the ask range that ticks gave stays where the bids of the day are still the same. */
+function restoreDay(known: DayState | undefined, day: DayState | undefined): DayState | undefined {
+  if (known === undefined || day === undefined || day.dayOpenS < known.dayOpenS) return known ?? day;
+  const same = day.dayOpenS === known.dayOpenS && day.bidHigh === known.bidHigh && day.bidLow === known.bidLow;
+  return same ? { ...day, askHigh: known.askHigh, askLow: known.askLow } : day;
 }
 
 /** Makes an engine without any state; restore what is stored before the first tick. */
@@ -76,6 +86,7 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       waiting: known?.waiting ?? [],
       nextCloseMs: known?.nextCloseMs ?? Number.POSITIVE_INFINITY,
       day: known?.day,
+      quote: known?.quote,
     };
     states.set(ticker, state);
     return state;
@@ -140,7 +151,10 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
   return {
     judge(tick, nowMs) {
       const state = stateOf(tick.ticker);
-      return state === undefined ? "unknown_ticker" : judgeTick(state.recent, tick, nowMs);
+      if (state === undefined) return "unknown_ticker";
+      // A price below half a point would be rounded to nothing.
+      if (roundTo(tick.bid, state.listing.digits) === 0) return "bad_price";
+      return judgeTick(state.recent, tick, nowMs);
     },
 
     ingest(tick) {
@@ -148,6 +162,7 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       if (state === undefined) return [];
       const quote = toQuote(tick, state.listing.digits);
       state.recent.add(tick);
+      state.quote = quote;
       state.day = foldDay(state.day, quote, alignment);
       const events: MarketEvent[] = [
         { type: "quote", record: quote },
@@ -166,12 +181,19 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
     restore({ ticker, lastQuote, openKlines, day }) {
       const state = stateOf(ticker);
       if (state === undefined) return [];
-      state.day ??= day;
+      const known = state.day;
+      state.day = restoreDay(known, day);
       for (const kline of openKlines) restoreKline(state, kline);
       const events = openKlines.map((record): MarketEvent => ({ type: "kline", record, closed: false }));
-      if (lastQuote === undefined) return events;
+      if (lastQuote === undefined) {
+        // The quote stays; its day may have turned out another.
+        if (state.quote !== undefined && state.day !== known)
+          events.push({ type: "snapshot", record: toSnapshot(state.quote, state.day, state.listing.digits) });
+        return events;
+      }
       const quote = toQuote(lastQuote, state.listing.digits);
       state.recent.add(lastQuote);
+      state.quote = quote;
       events.push(
         { type: "quote", record: quote },
         { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },

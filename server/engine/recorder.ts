@@ -24,6 +24,8 @@ export interface Recorder {
   pending(): number;
   /** Resolves at once while there is room, else when a flush made some, or when the signal aborts. */
   room(signal?: AbortSignal): Promise<void>;
+  /** Resolves when all that was recorded before is stored, or when the signal aborts. */
+  written(signal: AbortSignal): Promise<void>;
   /** Runs until the signal aborts, then writes what is left. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -44,6 +46,9 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
   let klines = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
   let waiters: (() => void)[] = [];
+  /** Who waits for the next flush that begins. */
+  let awaited: (() => void)[] = [];
+  let flushing = false;
   let failing = false;
 
   const pending = () => klines.size + quotes.size;
@@ -75,7 +80,19 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
     quotes = new Map([...batch.quotes, ...quotes]);
   }
 
+  /** Writes what is dirty; tells those who waited when nothing of it is left. */
   async function flush(): Promise<boolean> {
+    const told = awaited;
+    awaited = [];
+    flushing = true;
+    const written = await writeAll();
+    flushing = false;
+    if (written) for (const tell of told) tell();
+    else awaited = [...told, ...awaited];
+    return written;
+  }
+
+  async function writeAll(): Promise<boolean> {
     while (pending() > 0) {
       const batch = take();
       const rows = batch.klines.size + batch.quotes.size;
@@ -110,6 +127,13 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
       return new Promise((resolve) => {
         waiters.push(resolve);
         signal?.addEventListener("abort", () => resolve(), { once: true });
+      });
+    },
+    written(signal) {
+      if ((pending() === 0 && !flushing) || signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        awaited.push(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
       });
     },
     async run(signal) {

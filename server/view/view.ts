@@ -2,6 +2,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
+import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
 import type { Listener } from "#server/bus/bus";
 
@@ -16,6 +17,8 @@ interface Series {
 /** The projection of a venue's events that REST and sockets read; `apply` is its only way in. */
 export interface View extends MarketView {
   readonly apply: Listener;
+  /** Drops klines of a ticker that are not kept: the store knows them better. */
+  forget(ticker: string, keep: (kline: Kline) => boolean): void;
 }
 
 /** Makes an empty view; subscribe `apply` to the bus before the first event is published. */
@@ -41,6 +44,14 @@ export function createView(): View {
         if (event.type === "quote") quotes.set(event.record.ticker, event.record);
         else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
         else applyKline(event.record);
+      }
+    },
+    forget(ticker, keep) {
+      for (const timeframe of TIMEFRAMES_ORDER) {
+        const entry = series.get(`${ticker}:${timeframe}`);
+        if (entry === undefined) continue;
+        entry.rows = entry.rows.filter(keep);
+        entry.revision += 1;
       }
     },
     quote: (ticker) => quotes.get(ticker),

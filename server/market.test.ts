@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import { aggregate } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
+import { createLog } from "#lib/log";
+import { mergeRows } from "#lib/market/kline-merge";
+import { createMetrics } from "#lib/metrics";
+import { testKline } from "#lib/testing/market";
+import { createMemoryKlines } from "#lib/testing/memory-klines";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { sandboxFeed } from "./feed/sandbox/feed";
+import { createSandboxKlines } from "./feed/sandbox/klines";
+import { createSandboxPrices } from "./feed/sandbox/prices";
+import { type RunningMarket, startMarket } from "./market";
+
+const MINUTE_MS = 60_000;
+const TICKER = "EURUSD";
+const alignment = createAlignment();
+const log = createLog("silent");
+
+/** One ticker of the sandbox, so that a run stays short. */
+function catalogueOfOne() {
+  const { calendar, find, list } = createSandboxCatalogue();
+  const listings = list().filter(({ ticker }) => ticker === TICKER);
+  return {
+    calendar,
+    list: () => listings,
+    find: (ticker: string) => (ticker === TICKER ? find(ticker) : undefined),
+    instrument: () => undefined,
+  };
+}
+
+/** What a reader gets of a window: stored rows with those of the view over them. */
+async function readAll({ store, view }: RunningMarket, timeframe: Timeframe, from: number, to: number): Promise<Kline[]> {
+  const read = { from, to, limit: 10_000, end: "oldest" as const };
+  return mergeRows(await store.read({ ticker: TICKER, timeframe, ...read }), view.recentKlines(TICKER, timeframe), read);
+}
+
+/** Each timeframe against the aggregation of the minutes, over the whole intervals that touch [fromS, toS). */
+async function expectAggregates(market: RunningMarket, fromS: number, toS: number) {
+  for (const timeframe of TIMEFRAMES.slice(1, -2)) {
+    const from = alignment.openTime(timeframe, fromS);
+    const minutes = await readAll(market, "M1", from, toS);
+    expect(await readAll(market, timeframe, from, toS)).toEqual(aggregate(minutes, timeframe, alignment));
+  }
+}
+
+function expectDay(market: RunningMarket) {
+  const day = market.view.recentKlines(TICKER, "D1").at(-1);
+  const snapshot = market.view.snapshot(TICKER);
+  expect(snapshot).toMatchObject({ open: day?.open, bid_high: day?.high, bid_low: day?.low, bid: day?.close });
+}
+
+describe("a running market", () => {
+  test("shows history that was rewritten behind it, in klines that it closed itself as in open ones and in the snapshot", async () => {
+    const startMs = Date.UTC(2026, 0, 7, 12);
+    const clock = manualClock(startMs);
+    const store = createMemoryKlines();
+    const catalogue = catalogueOfOne();
+    const market = await startMarket({
+      venue: "live",
+      catalogue,
+      store,
+      writer: store,
+      acceptsPush: true,
+      provider: "push",
+      clock,
+      log,
+      metrics: createMetrics(),
+    });
+    for (let minute = 0; minute < 130; minute += 5) {
+      expect(await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }])).toEqual([null]);
+      await clock.advance(5 * MINUTE_MS);
+    }
+    // What an import does: minutes between the recorded ones, and the longer klines that it could build of them.
+    const from = startMs / 1000;
+    const imported = testKline(TICKER, "M1", from + 60, 1.5);
+    await store.writeBatch([imported], []);
+    const minutes = await store.read({
+      ticker: TICKER,
+      timeframe: "M1",
+      from: 0,
+      to: from + 86_400,
+      limit: 10_000,
+      end: "oldest",
+    });
+    for (const timeframe of TIMEFRAMES.slice(1)) await store.writeBatch(aggregate(minutes, timeframe, alignment), []);
+    const changed = market.historyChanged(TICKER);
+    await clock.advance(1_000);
+    await changed;
+
+    await expectAggregates(market, from, clock.now() / 1000);
+    expect((await readAll(market, "H1", from, from + 1))[0]?.high).toBe(1.5);
+    expect(market.view.snapshot(TICKER)?.bid_high).toBe(1.5);
+    expectDay(market);
+    await market.stop();
+  });
+
+  test("loses no closed kline that the recorder could not write yet", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 7, 12));
+    const store = createMemoryKlines();
+    const options = { venue: "live", catalogue: catalogueOfOne(), store, writer: store, acceptsPush: true } as const;
+    const market = await startMarket({ ...options, provider: "push", clock, log, metrics: createMetrics() });
+    store.away(true);
+    await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+    await clock.advance(2 * MINUTE_MS);
+    const changed = market.historyChanged(TICKER);
+    await clock.advance(1_000);
+    expect(market.view.recentKlines(TICKER, "M1")).toHaveLength(1);
+    store.away(false);
+    await clock.advance(1_000);
+    await changed;
+    expect(market.view.recentKlines(TICKER, "M1")).toEqual([]);
+    expect(store.all().filter(({ timeframe }) => timeframe === "M1")).toHaveLength(1);
+    await market.stop();
+  });
+
+  test("a sandbox that stood still for hours has whole klines and a whole trading day again", async () => {
+    // 19:40 to 22:12:20 UTC: the trading day ends in between.
+    const clock = manualClock(Date.UTC(2026, 0, 7, 19, 40, 30));
+    const catalogue = catalogueOfOne();
+    const prices = createSandboxPrices({ catalogue, seed: 1 });
+    const startMs = Date.UTC(2026, 0, 7, 19, 40);
+    const skips: Promise<void>[] = [];
+    const onSkip = (_from: number, toMs: number) => void skips.push(market.skipped(toMs));
+    const open = sandboxFeed({ prices, clock, startMs, onSkip });
+    const market = await startMarket({
+      venue: "sandbox",
+      catalogue,
+      store: createSandboxKlines({ prices, clock, alignment }),
+      feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
+      acceptsPush: false,
+      provider: "sandbox",
+      clock,
+      log,
+      metrics: createMetrics(),
+    });
+    await clock.advance(10_000);
+    clock.set(Date.UTC(2026, 0, 7, 22, 12, 20));
+    await clock.advance(10_000);
+    expect(skips).toHaveLength(1);
+    await Promise.all(skips);
+    await clock.advance(5_000);
+    await expectAggregates(market, startMs / 1000, clock.now() / 1000);
+    expectDay(market);
+    const [before] = await readAll(market, "D1", alignment.openTime("D1", startMs / 1000), startMs / 1000);
+    expect(market.view.snapshot(TICKER)?.close).toBe(before?.close);
+    await market.stop();
+  });
+});
