@@ -54,6 +54,25 @@ function expectDay(market: RunningMarket) {
 }
 
 describe("a running market", () => {
+  test("tells a feeder that there is no room while its store is away, and takes ticks again afterwards", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 7, 12));
+    const store = createMemoryKlines();
+    const settings = { venue: "live", store, writer: store, acceptsPush: true, provider: "push" } as const;
+    const catalogue = catalogueOfOne();
+    const market = await startMarket({ ...settings, catalogue, clock, log, metrics: createMetrics(), pendingMaxRows: 2 });
+    const push = () => market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+    store.away(true);
+    expect(await push()).toEqual([null]);
+    await clock.advance(1_000);
+    const refused = expect(push()).rejects.toMatchObject({ id: "service_unavailable", data: { retry_after: 5 } });
+    await clock.advance(6_000);
+    await refused;
+    store.away(false);
+    await clock.advance(1_000);
+    expect(await push()).toEqual([null]);
+    await market.stop();
+  });
+
   test("shows history that was rewritten behind it, in klines that it closed itself as in open ones and in the snapshot", async () => {
     const startMs = Date.UTC(2026, 0, 7, 12);
     const clock = manualClock(startMs);

@@ -4,6 +4,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
+import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
@@ -17,6 +18,9 @@ import { createView } from "#server/view/view";
 
 /** How often the clock is shown to the engine, so that klines close and sessions turn without a tick. */
 const ADVANCE_INTERVAL_MS = 100;
+/** A feeder whose ticks find no room is told so after this. */
+const PUSH_WAIT_MAX_MS = 5_000;
+const PUSH_RETRY_AFTER_S = 5;
 
 /** What fills a venue by itself. */
 export interface MarketFeed {
@@ -44,6 +48,8 @@ interface MarketOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  /** Rows that may wait to be written before feeders are held up; the recorder's own bound unless given. */
+  pendingMaxRows?: number;
 }
 
 /** A venue that runs. */
@@ -75,7 +81,15 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   bus.subscribe(view.apply);
   const alignment = createAlignment();
   const engine = createEngine({ listingOf: catalogue.find, alignment });
-  const recorder = writer && createRecorder({ writer, clock, log, onFlush: metrics.recorderFlush.bind(null, venue) });
+  const recorder =
+    writer &&
+    createRecorder({
+      writer,
+      clock,
+      log,
+      pendingMaxRows: options.pendingMaxRows,
+      onFlush: metrics.recorderFlush.bind(null, venue),
+    });
 
   let reachedMs = feed?.startMs ?? clock.now();
   /** The time the engine goes by: the wall clock, or where the feed is. */
@@ -89,8 +103,21 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   let history = 0;
   let lastTickMs: number | null = null;
 
-  async function take(ticks: readonly Tick[]): Promise<(TickRejection | null)[]> {
+  /** For the feed, which is held up for as long as it takes. */
+  async function takeFed(ticks: readonly Tick[]): Promise<void> {
     await recorder?.room(stopping.signal);
+    take(ticks);
+  }
+
+  /** For a feeder that waits for an answer. @throws Fault service_unavailable when there is no room in time */
+  async function takePushed(ticks: readonly Tick[]): Promise<(TickRejection | null)[]> {
+    if (recorder === undefined || recorder.hasRoom()) return take(ticks);
+    await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
+    if (recorder.hasRoom()) return take(ticks);
+    throw new Fault("service_unavailable", { detail: "The store takes no more ticks now.", retry_after: PUSH_RETRY_AFTER_S });
+  }
+
+  function take(ticks: readonly Tick[]): (TickRejection | null)[] {
     const judged = ticks.map((tick) => {
       if (feed?.keepsTime) reachedMs = Math.max(reachedMs, tick.time_msc);
       const rejection = engine.judge(tick, engineNow());
@@ -130,8 +157,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const recording = new AbortController();
   const recorded = recorder?.run(recording.signal);
   if (feed) {
-    const takeAll = async (ticks: readonly Tick[]) => void (await take(ticks));
-    running.push(superviseFeed({ feed: feed.open, name: feed.name, take: takeAll, onState, clock, log }, stopping.signal));
+    running.push(superviseFeed({ feed: feed.open, name: feed.name, take: takeFed, onState, clock, log }, stopping.signal));
   }
 
   return {
@@ -150,7 +176,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     feedProblem: () => feedProblem,
     pendingRows: () => recorder?.pending() ?? 0,
     lastTickMs: () => lastTickMs,
-    ...(options.acceptsPush && { push: take }),
+    ...(options.acceptsPush && { push: takePushed }),
     async stop() {
       stopping.abort();
       await Promise.all(running);

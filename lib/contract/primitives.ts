@@ -115,17 +115,18 @@ export const TimeframeParameter = z
   })
   .pipe(Timeframe);
 
-const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`);
+/** Of the text as it was sent, in either case: upper-casing first would turn some other letters into these. */
+const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`, "i");
 const TICKER_RULE = `A ticker is ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} letters and digits, without a separator.`;
 
 /** One ticker in a query: trimmed and upper-cased before the check. */
 export const TickerParameter = z
   .string()
   .transform((text, ctx) => {
-    const ticker = text.trim().toUpperCase();
+    const ticker = text.trim();
     if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "Must name a ticker." });
-    if (!TICKER_SHAPE.test(ticker)) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: [text.trim()] });
-    return ticker;
+    if (!TICKER_SHAPE.test(ticker)) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: [ticker] });
+    return ticker.toUpperCase();
   })
   .pipe(Ticker);
 
@@ -142,7 +143,7 @@ export const TickerListParameter = z
         detail: `${tickers.length} tickers were asked for; one request takes ${TICKERS_PER_REQUEST_MAX_COUNT}.`,
         max: TICKERS_PER_REQUEST_MAX_COUNT,
       });
-    const malformed = elements.filter((element) => !TICKER_SHAPE.test(element.toUpperCase()));
+    const malformed = elements.filter((element) => !TICKER_SHAPE.test(element));
     if (malformed.length > 0) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: malformed });
     return tickers;
   })

@@ -2,7 +2,7 @@ import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
-import { BodyTooLong, type Line, readLines } from "./ndjson";
+import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
 import type { Call, DataReply } from "./question";
 
@@ -48,7 +48,8 @@ function parseLine(line: Line): Tick | TickRejection {
  * Takes a pushed NDJSON body into the market, line by line as it arrives; each line is judged alone. The next lines
  * are read only when the engine has taken the ones before and the recorder has room, so a fast feeder is held up
  * rather than buffered. Accepted ticks are in the engine when this resolves.
- * @throws Fault service_unavailable where the venue takes no pushed ticks; payload_too_large past the limits, with the
+ * @throws Fault service_unavailable where the venue takes no pushed ticks, or while its store takes no more;
+ * invalid_parameter for a body that ended early; payload_too_large past the limits, with the
  * receipt of the lines before in its detail.
  */
 export async function ingestBody(body: ReadableStream<Uint8Array> | null, market: Market): Promise<IngestReceipt> {
@@ -68,8 +69,10 @@ export async function ingestBody(body: ReadableStream<Uint8Array> | null, market
       if (lines.length > room) throw new BodyTooLong();
     }
   } catch (error) {
-    if (!(error instanceof BodyTooLong)) throw error;
     const { accepted, rejected } = receipt.result();
+    if (error instanceof BodyBroken)
+      throw new Fault("invalid_parameter", { detail: `The body ended early. Before that ${accepted} lines were accepted.` });
+    if (!(error instanceof BodyTooLong)) throw error;
     throw new Fault("payload_too_large", {
       detail: `One batch is at most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes. Before the limit ${accepted} lines were accepted and ${rejected} rejected.`,
       max: INGEST_MAX_LINES,
@@ -94,7 +97,16 @@ async function takeLines(
   });
 }
 
-/** The receipt of a pushed body, as an answer. */
+/**
+ * The receipt of a pushed body, as an answer.
+ * @throws Fault as ingestBody does; invalid_parameter for a compressed body
+ */
 export async function ingestTicks({ request, market }: Pick<Call<object>, "request" | "market">): Promise<DataReply> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity")
+    throw new Fault("invalid_parameter", {
+      parameter: "Content-Encoding",
+      detail: "A pushed body is plain NDJSON, not compressed.",
+    });
   return { data: await ingestBody(request.body, market) };
 }

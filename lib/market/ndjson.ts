@@ -14,12 +14,17 @@ export class BodyTooLong extends Error {
   override readonly name = "BodyTooLong";
 }
 
+/** Thrown when the sender went away before the end of its body. */
+export class BodyBroken extends Error {
+  override readonly name = "BodyBroken";
+}
+
 const NEWLINE = 0x0a;
 
 /**
  * Reads a body line by line as it arrives, holding at most one line; blank lines are passed over but numbered.
  * Lines come in groups, one group a received chunk, so that a caller can take many at once.
- * @throws BodyTooLong past `bodyMaxBytes`, after the lines that lie before it.
+ * @throws BodyBroken when the sender goes away; BodyTooLong past `bodyMaxBytes`, after the lines that lie before it.
  */
 export async function* readLines(body: ReadableStream<Uint8Array>, limits: LineLimits): AsyncGenerator<readonly Line[]> {
   const decoder = new TextDecoder();
@@ -71,7 +76,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   const reader = body.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw new BodyBroken("the body ended early", { cause: error });
+      });
       if (done) return;
       yield value;
     }

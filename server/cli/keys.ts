@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { z } from "zod";
 import { putAccount } from "#lib/access/accounts";
 import { mintKey } from "#lib/access/key-format";
 import type { KeyRecord } from "#lib/access/key-record";
@@ -38,6 +39,8 @@ const OPTIONS = {
 /** Account that keys belong to unless another is named. */
 const DEFAULT_ACCOUNT = "operator";
 const EXIT_USAGE = 2;
+/** Words each command takes after its name. */
+const WORDS: Readonly<Record<string, number>> = { create: 0, list: 0, demo: 0, rotate: 1, revoke: 1 };
 
 /** What an operator typed wrongly; shown without a stack. */
 class UsageError extends Error {
@@ -116,6 +119,8 @@ export async function runKeys(args: readonly string[], context: KeyContext, prin
   const { values, positionals } = readArguments(args);
   const [command, id] = positionals;
   if (values.help || command === undefined) return print(USAGE);
+  const stray = positionals[(WORDS[command] ?? positionals.length) + 1];
+  if (stray !== undefined) throw new UsageError(`"${stray}" is one word too many; an option starts with --.`);
   if (command === "create") return create(context, values, print);
   if (command === "demo") return print(mintKey("sandbox"));
   if (command === "list") {

@@ -22,6 +22,8 @@ export interface Recorder {
   readonly record: Listener;
   /** Rows that wait to be written. */
   pending(): number;
+  /** False while too many rows wait. */
+  hasRoom(): boolean;
   /** Resolves at once while there is room, else when a flush made some, or when the signal aborts. */
   room(signal?: AbortSignal): Promise<void>;
   /** Resolves when all that was recorded before is stored, or when the signal aborts. */
@@ -35,6 +37,8 @@ interface RecorderOptions {
   clock: Clock;
   log: Logger;
   onFlush?: (rows: number, failed: boolean) => void;
+  /** Rows that may wait; PENDING_MAX_ROWS unless given. */
+  pendingMaxRows?: number | undefined;
 }
 
 /**
@@ -42,7 +46,7 @@ interface RecorderOptions {
  * change, higher timeframes only when they close (open ones are recomputed from M1 at start).
  * A failed batch stays and is tried again with the next one, so that nothing is lost while the process lives.
  */
-export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions): Recorder {
+export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = PENDING_MAX_ROWS }: RecorderOptions): Recorder {
   let klines = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
   let waiters: (() => void)[] = [];
@@ -122,8 +126,9 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
   return {
     record,
     pending,
+    hasRoom: () => pending() < pendingMaxRows,
     room(signal) {
-      if (pending() < PENDING_MAX_ROWS || signal?.aborted) return Promise.resolve();
+      if (pending() < pendingMaxRows || signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         waiters.push(resolve);
         signal?.addEventListener("abort", () => resolve(), { once: true });
@@ -140,7 +145,7 @@ export function createRecorder({ writer, clock, log, onFlush }: RecorderOptions)
       while (!signal.aborted) {
         await clock.wait(FLUSH_INTERVAL_MS, signal);
         await flush();
-        if (pending() < PENDING_MAX_ROWS) release();
+        if (pending() < pendingMaxRows) release();
       }
       const written = await flush();
       release();

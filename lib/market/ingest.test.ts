@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import type { TickRejection } from "#lib/contract/ingest";
+import { INGEST_MAX_LINES } from "#lib/contract/limits";
+import type { Tick } from "#lib/domain/tick";
+import { isFault } from "#lib/fault";
+import { ingestTicks } from "./ingest";
+import type { Market } from "./ports";
+
+const LINE = '{"ticker":"EURUSD","time_msc":1767225600123,"bid":1.1,"ask":1.2}\n';
+
+function market(taken: Tick[]): Market {
+  const push = async (ticks: readonly Tick[]): Promise<(TickRejection | null)[]> => {
+    taken.push(...ticks);
+    return ticks.map(() => null);
+  };
+  return { venue: "live", push } as unknown as Market;
+}
+
+function request(body: ReadableStream<Uint8Array> | string, headers: Record<string, string> = {}): Request {
+  return new Request("http://spotwire.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+}
+
+async function faultOf(answer: Promise<unknown>): Promise<unknown> {
+  return answer.then(
+    () => undefined,
+    (error: unknown) => (isFault(error) ? { id: error.id, ...error.data } : error),
+  );
+}
+
+describe("a pushed body", () => {
+  test("that breaks off is refused in words, and what came before is kept", async () => {
+    const taken: Tick[] = [];
+    let sent = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent) return controller.error(new Error("aborted"));
+        sent = true;
+        controller.enqueue(new TextEncoder().encode(LINE));
+      },
+    });
+    const fault = await faultOf(ingestTicks({ request: request(body), market: market(taken) }));
+    expect(fault).toMatchObject({ id: "invalid_parameter", detail: expect.stringContaining("1 lines were accepted") });
+    expect(taken).toHaveLength(1);
+  });
+
+  test("that is compressed is refused before it is read", async () => {
+    const taken: Tick[] = [];
+    const answer = ingestTicks({ request: request(LINE, { "content-encoding": "gzip" }), market: market(taken) });
+    expect(await faultOf(answer)).toMatchObject({ id: "invalid_parameter", parameter: "Content-Encoding" });
+    expect(taken).toEqual([]);
+  });
+
+  test("of exactly the largest number of lines is taken, one line more is not", async () => {
+    const taken: Tick[] = [];
+    const most = await ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES)), market: market(taken) });
+    expect(most.data).toMatchObject({ received: INGEST_MAX_LINES, accepted: INGEST_MAX_LINES });
+    const more = ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken) });
+    expect(await faultOf(more)).toMatchObject({ id: "payload_too_large", max: INGEST_MAX_LINES });
+    expect(taken).toHaveLength(2 * INGEST_MAX_LINES);
+  });
+});
