@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { HEADERS_MAX_BYTES, REQUEST_HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, URI_MAX_BYTES } from "#lib/contract/limits";
-import type { ServerContext } from "#lib/http/exchange";
+import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { requestIdOf } from "#lib/http/request-id";
-import { failure, jsonHeaders } from "#lib/http/respond";
+import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 
@@ -19,6 +19,7 @@ interface HttpOptions {
   log: Logger;
 }
 
+type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 const API_PREFIX = "/api/v1";
@@ -44,14 +45,14 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * What is not even HTTP, or too long to be read, gets the envelope too.
  */
 export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOptions): Server {
-  const listen = (handler: RouteHandler): Listener => {
+  const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
       { errorHandler: (error) => unreadable(error, log) },
     );
     return (request, response) => void listener(request, response);
   };
-  const apiListener = api && listen(api);
+  const apiListener = api && listenBare(api, listen(api), addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   const limits = {
@@ -69,11 +70,33 @@ export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOpt
   return server;
 }
 
+/**
+ * Requests without a body are answered without the Web-standard objects, whose making costs more than the guards; the answer
+ * is the one the route handler gives under any other host.
+ */
+function listenBare(api: RouteHandler, withBody: Listener, addressOf: HttpOptions["addressOf"]): Listener {
+  return (request, response) => {
+    const { method = "GET" } = request;
+    if (method !== "GET" && method !== "HEAD") return withBody(request, response);
+    const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf)));
+    if (answer instanceof Promise) void answer.then((late) => write(response, late));
+    else write(response, answer);
+  };
+}
+
+function write(response: ServerResponse, { status, headers, body }: Answer): void {
+  const lines: string[] = [];
+  for (const name in headers) lines.push(name, headers[name] ?? "");
+  if (body !== null) lines.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength));
+  response.writeHead(status, lines);
+  response.end(body);
+}
+
 /** A target or Host header that no URL can be made of. */
 function unreadable(error: unknown, log: Logger): Response {
   log.debug({ err: error }, "request could not be read");
   const detail = "The request cannot be read: its target or Host header is malformed.";
-  return failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)));
+  return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
 /** Brings a target in absolute form (`GET http://host/path`, as proxies send it) to its path; false when it is neither. */
@@ -89,7 +112,7 @@ function settleTarget(request: IncomingMessage): boolean {
 function refuseTarget(response: ServerResponse): void {
   const headers = jsonHeaders(requestIdOf(null));
   const answer = failure("invalid_parameter", { detail: "The request target is neither a path nor an address." }, headers);
-  void answer.text().then((body) => response.writeHead(answer.status, headers).end(body));
+  write(response, answer);
 }
 
 /** True when what was too long to be read is the first line; the bytes at hand may begin in the middle of it. */
@@ -118,9 +141,8 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
         headers,
       );
   const status = overflow && !longTarget ? 431 : answer.status;
-  void answer.text().then((body) => {
-    const head = [`HTTP/1.1 ${status} Refused`, "Connection: close", `Content-Length: ${Buffer.byteLength(body)}`];
-    for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
-    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  });
+  const body = String(answer.body);
+  const head = [`HTTP/1.1 ${status} Refused`, "Connection: close", `Content-Length: ${Buffer.byteLength(body)}`];
+  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

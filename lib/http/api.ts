@@ -3,9 +3,9 @@ import { OPERATION_LIST } from "#lib/contract/operations";
 import { Fault, isFault } from "#lib/fault";
 import { runtime } from "#lib/runtime";
 import { admitOrigin, preflight } from "./cors";
-import { openExchange, pathOf, requireShortTarget, type ServerContext } from "./exchange";
-import { failureOf } from "./respond";
-import type { RouteHandler } from "./route";
+import { requireShortTarget } from "./exchange";
+import { failureOf, withoutBody } from "./respond";
+import { handlerOf, type RouteHandler } from "./route";
 
 /** The methods a `route.ts` exports. */
 export type RouteModule = Partial<Record<"GET" | "POST", RouteHandler>>;
@@ -27,17 +27,16 @@ function plain(path: string): string {
  */
 export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
   const routes = new Map(Object.entries(modules));
-  return (request, context) => {
-    const module = routes.get(plain(pathOf(request, context as ServerContext | undefined)));
-    const method = request.method === "HEAD" ? "GET" : request.method;
+  return handlerOf((exchange) => {
+    const module = routes.get(plain(exchange.path));
+    const method = exchange.method === "HEAD" ? "GET" : exchange.method;
     const handler = method === "GET" || method === "POST" ? module?.[method] : undefined;
-    return handler === undefined ? unserved(request, context) : handler(request, context);
-  };
+    return (handler ?? unserved).answer(exchange);
+  });
 }
 
 /** Answers what no route handler does: preflights, wrong methods, unknown paths. Also the catch-all of /api/v1 under Next. */
-export const unserved: RouteHandler = (request, context) => {
-  const { path, method, headers, origin } = openExchange(request, context as ServerContext | undefined);
+export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin }) => {
   const methods = METHODS.get(plain(path));
   if (origin !== null) admitOrigin(headers, origin);
   let base = "";
@@ -49,10 +48,10 @@ export const unserved: RouteHandler = (request, context) => {
     metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
     throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
   } catch (error) {
-    const response = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, base);
-    return method === "HEAD" ? new Response(null, { status: response.status, headers: response.headers }) : response;
+    const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, base);
+    return method === "HEAD" ? withoutBody(answer) : answer;
   }
-};
+});
 
 function notFound(): Fault {
   return new Fault("not_found", { detail: "Nothing is served under this path." });

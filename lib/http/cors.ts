@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from "./respond";
+import type { Answer, AnswerHeaders } from "./respond";
 
 /** Answer headers that a page's script may read. */
 const EXPOSED = [
@@ -30,7 +30,7 @@ export function hideFromOrigin(headers: AnswerHeaders): void {
  * Answers OPTIONS. A preflight comes without a key, so any origin is admitted to ask; the request itself is then judged by
  * its key's origins. Only GET (POST for what is posted) with `authorization` is allowed.
  */
-export function preflight(headers: AnswerHeaders, origin: string | null, methods: readonly string[]): Response {
+export function preflight(headers: AnswerHeaders, origin: string | null, methods: readonly string[]): Answer {
   const answer: AnswerHeaders = { allow: [...methods, "OPTIONS"].join(", "), vary: "Origin" };
   if (headers["x-request-id"] !== undefined) answer["x-request-id"] = headers["x-request-id"];
   if (origin !== null) {
@@ -39,5 +39,5 @@ export function preflight(headers: AnswerHeaders, origin: string | null, methods
     answer["access-control-allow-headers"] = "authorization";
     answer["access-control-max-age"] = String(PREFLIGHT_KEPT_S);
   }
-  return new Response(null, { status: 204, headers: answer });
+  return { status: 204, headers: answer, body: null };
 }

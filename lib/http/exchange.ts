@@ -23,7 +23,8 @@ export interface ServerContext {
 
 /** One request and the headers its answer will bear, whatever comes of it. */
 export interface Exchange {
-  readonly request: Request;
+  /** Null where our own server answers without building one, which it does for requests without a body. */
+  readonly request: Request | null;
   readonly method: string;
   readonly address: string;
   readonly path: string;
@@ -39,28 +40,29 @@ export interface Exchange {
 
 /** A header of the request, null without it. */
 export function headerOf({ given, request }: Pick<Exchange, "given" | "request">, name: string): string | null {
-  if (given === undefined) return request.headers.get(name);
+  if (given === undefined) return request?.headers.get(name) ?? null;
   const value = given[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
 }
 
-/** The path of a request: the part of its target before the query. */
-export function pathOf(request: Request, context: ServerContext = {}): string {
-  const target = context.target ?? targetOf(request.url);
-  const at = target.indexOf("?");
-  return at === -1 ? target : target.slice(0, at);
-}
-
 /** Reads what every route needs of a request. Never throws. */
 export function openExchange(request: Request, context: ServerContext = {}): Exchange {
+  return exchangeOf(request, request.method, context.target ?? targetOf(request.url), context);
+}
+
+/** The same for a request without a body that our own server did not build. */
+export function openBareExchange(method: string, target: string, context: ServerContext): Exchange {
+  return exchangeOf(null, method, target, context);
+}
+
+function exchangeOf(request: Request | null, method: string, target: string, context: ServerContext): Exchange {
   const source = { given: context.headers, request };
-  const target = context.target ?? targetOf(request.url);
   const at = target.indexOf("?");
   const headers = jsonHeaders(requestIdOf(headerOf(source, "x-request-id")));
   headers.vary = "Origin";
   return {
     request,
-    method: request.method,
+    method,
     address: context.address ?? UNKNOWN_ADDRESS,
     path: at === -1 ? target : target.slice(0, at),
     queryText: at === -1 ? "" : target.slice(at + 1),

@@ -5,6 +5,23 @@ import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
 /** Headers of an answer, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;
 
+/** An answer before it is written: our own server writes it as it is, other hosts of a route get it as a Response. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
+
+/** The answer as the Web standard has it. */
+export function toResponse({ status, headers, body }: Answer): Response {
+  return new Response(body, { status, headers });
+}
+
+/** The same answer for HEAD: headers only. */
+export function withoutBody(answer: Answer): Answer {
+  return { ...answer, body: null };
+}
+
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What every JSON answer carries. */
@@ -21,7 +38,7 @@ export function successBody(data: object): string {
  * A failed answer: real HTTP status, envelope, and the headers its error asks for (WWW-Authenticate, Retry-After).
  * @param base address of the docs, without a slash at its end; empty for paths without a host
  */
-export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): Response {
+export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): Answer {
   const { code, title } = ERRORS[id];
   const status = httpStatus(id);
   const body = {
@@ -32,11 +49,11 @@ export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeader
   const extra: AnswerHeaders = { "cache-control": "no-store" };
   if (status === 401) extra["www-authenticate"] = "Bearer";
   if (data.retry_after !== undefined) extra["retry-after"] = String(data.retry_after);
-  return new Response(JSON.stringify(body), { status, headers: { ...headers, ...extra } });
+  return { status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
 }
 
 /** The failed answer of anything that was thrown: a fault speaks for itself, all else is internal_error. */
-export function failureOf(error: unknown, headers: AnswerHeaders, base: string): Response {
+export function failureOf(error: unknown, headers: AnswerHeaders, base: string): Answer {
   if (isFault(error)) return failure(error.id, (error as Fault).data, headers, base);
   return failure("internal_error", { detail: "It was logged under the request id." }, headers, base);
 }

@@ -10,12 +10,24 @@ import { admitOrigin } from "./cors";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
-import { failureOf, successBody } from "./respond";
+import { type Answer, failureOf, successBody, toResponse, withoutBody } from "./respond";
 
 const RETRY_AFTER_S = 1;
 
-/** What a `route.ts` exports for a method. The second argument is our server's, or Next's own, which is not read. */
-export type RouteHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
+/**
+ * What a `route.ts` exports for a method. Its second argument is our server's, or Next's own, which is not read. `answer` is
+ * the same without the Web-standard objects around it; it never throws.
+ */
+export type RouteHandler = ((request: Request, context?: unknown) => Response | Promise<Response>) & {
+  readonly answer: (exchange: Exchange) => Answer | Promise<Answer>;
+};
+
+/** Puts the Web-standard objects around an answer. */
+export function handlerOf(answer: RouteHandler["answer"]): RouteHandler {
+  const handle = (request: Request, context?: unknown) =>
+    chain(answer(openExchange(request, context as ServerContext | undefined)), toResponse);
+  return Object.assign(handle, { answer });
+}
 
 /** Goes on at once where the value is there, so that a request that needs no waiting takes no turn. */
 function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
@@ -32,7 +44,7 @@ export function route<P extends Parameters>(operation: Operation<P>, question: Q
   const asked = operation as unknown as Operation;
 
   /** The guards in their order. The query is read before the bucket, for its cost, and refused after it. */
-  function answer(exchange: Exchange, running: Runtime): Response | Promise<Response> {
+  function guarded(exchange: Exchange, running: Runtime): Answer | Promise<Answer> {
     const { access, clock } = running;
     requireShortTarget(exchange);
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
@@ -55,34 +67,33 @@ export function route<P extends Parameters>(operation: Operation<P>, question: Q
   }
 
   // No function is made in here: named ones cost more than the guards do.
-  return (request, context) => {
-    const exchange = openExchange(request, context as ServerContext | undefined);
+  return handlerOf((exchange) => {
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
     try {
       const running = runtime();
-      const response = answer(exchange, running);
-      if (response instanceof Promise) return settle(response, exchange, operation.id);
-      return counted(response, exchange, operation.id, 0);
+      const answer = guarded(exchange, running);
+      if (answer instanceof Promise) return settle(answer, exchange, operation.id);
+      return counted(answer, exchange, operation.id, 0);
     } catch (error) {
       return refused(error, exchange, operation.id);
     }
-  };
+  });
 }
 
-async function settle(response: Promise<Response>, exchange: Exchange, operation: string): Promise<Response> {
+async function settle(answer: Promise<Answer>, exchange: Exchange, operation: string): Promise<Answer> {
   try {
-    return counted(await response, exchange, operation, 0);
+    return counted(await answer, exchange, operation, 0);
   } catch (error) {
     return refused(error, exchange, operation);
   }
 }
 
-function counted(response: Response, { startMs }: Exchange, operation: string, code: number): Response {
+function counted(answer: Answer, { startMs }: Exchange, operation: string, code: number): Answer {
   running()?.metrics.request(operation, code, (performance.now() - startMs) / 1000);
-  return response;
+  return answer;
 }
 
-function refused(error: unknown, exchange: Exchange, operation: string): Response {
+function refused(error: unknown, exchange: Exchange, operation: string): Answer {
   return counted(fail(error, exchange, operation, running()), exchange, operation, ERRORS[idOf(error)].code);
 }
 
@@ -127,7 +138,7 @@ function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) =>
 }
 
 /** The answer of a reply; HEAD has the headers of GET and no body. */
-function respond(reply: Reply, exchange: Exchange): Response {
+function respond(reply: Reply, exchange: Exchange): Answer {
   const { headers, method } = exchange;
   const body = "data" in reply ? successBody(reply.data) : reply.body;
   const lasting = "data" in reply ? undefined : reply.lasting;
@@ -136,11 +147,11 @@ function respond(reply: Reply, exchange: Exchange): Response {
     headers.etag = lasting.etag;
     // The same address answers each key from its own venue: a browser's cache must not mix them up.
     headers.vary = "Origin, Authorization";
-    if (matches(headerOf(exchange, "if-none-match"), lasting.etag)) return new Response(null, { status: 304, headers });
+    if (matches(headerOf(exchange, "if-none-match"), lasting.etag)) return { status: 304, headers, body: null };
   }
-  if (method !== "HEAD") return new Response(body, { headers });
+  if (method !== "HEAD") return { status: 200, headers, body };
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
-  return new Response(null, { headers });
+  return { status: 200, headers, body: null };
 }
 
 /** True when a client's copy is current; a proxy may have weakened the tag on its way. */
@@ -154,7 +165,7 @@ function idOf(error: unknown): ErrorId {
   return isDatabaseAway(error) ? "service_unavailable" : "internal_error";
 }
 
-function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Response {
+function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Answer {
   const base = running?.env.PUBLIC_URL?.replace(/\/$/, "") ?? "";
   const id = idOf(error);
   if (!isFault(error)) running?.log.error({ err: error, request_id: headers["x-request-id"], operation }, "request failed");
@@ -162,6 +173,6 @@ function fail(error: unknown, { headers, method }: Exchange, operation: string, 
     id === "service_unavailable" && !isFault(error)
       ? new Fault(id, { detail: "The database cannot be reached.", retry_after: RETRY_AFTER_S })
       : error;
-  const response = failureOf(told, headers, base);
-  return method === "HEAD" ? new Response(null, { status: response.status, headers: response.headers }) : response;
+  const answer = failureOf(told, headers, base);
+  return method === "HEAD" ? withoutBody(answer) : answer;
 }

@@ -102,11 +102,11 @@ async function takeLines(
  * @throws Fault as ingestBody does; invalid_parameter for a compressed body
  */
 export async function ingestTicks({ request, market }: Pick<Call<object>, "request" | "market">): Promise<DataReply> {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
+  const encoding = request?.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity")
     throw new Fault("invalid_parameter", {
       parameter: "Content-Encoding",
       detail: "A pushed body is plain NDJSON, not compressed.",
     });
-  return { data: await ingestBody(request.body, market) };
+  return { data: await ingestBody(request?.body ?? null, market) };
 }

@@ -11,8 +11,8 @@ export interface Call<Query> {
   readonly mayRead: (listing: Listing) => boolean;
   /** When the request is answered, Unix milliseconds. */
   readonly nowMs: number;
-  /** The request itself, for its body. */
-  readonly request: Request;
+  /** The request itself, for its body; null where there is none. */
+  readonly request: Request | null;
 }
 
 /** Data to be put in the envelope. */
