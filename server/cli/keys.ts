@@ -67,7 +67,7 @@ const listOf = (text: string) =>
 function expiryOf(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime()))
+  if (!z.iso.datetime({ offset: true }).safeParse(text).success)
     throw new UsageError(`--expires ${text}: an ISO 8601 instant is needed, as 2027-01-01T00:00:00Z.`);
   return date;
 }
