@@ -103,28 +103,26 @@ function copyPrefix(texts: readonly string[]): Buffer {
   ]);
 }
 
+/** One number as a field of a row; gives where the next begins. */
+function writeDouble(buffer: Buffer, end: number, value: number, { ticker, timeframe, time }: Kline): number {
+  if (!Number.isFinite(value)) throw new RangeError(`kline ${ticker} ${timeframe} ${time} holds ${value}`);
+  buffer.writeInt32BE(8, end);
+  return buffer.writeDoubleBE(value, end + 4);
+}
+
 function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): number {
   let end = at + prefix.copy(buffer, at);
-  const double = (value: number) => {
-    if (!Number.isFinite(value)) throw new RangeError(`kline ${kline.ticker} ${kline.timeframe} ${kline.time} holds ${value}`);
-    buffer.writeInt32BE(8, end);
-    buffer.writeDoubleBE(value, end + 4);
-    end += 12;
-  };
   buffer.writeInt32BE(8, end);
   // A whole number past 32 bits, without the cost of a BigInt.
   buffer.writeInt32BE(Math.floor(kline.time / 4_294_967_296), end + 4);
-  buffer.writeUInt32BE(kline.time % 4_294_967_296, end + 8);
-  end += 12;
-  double(kline.open);
-  double(kline.high);
-  double(kline.low);
-  double(kline.close);
-  double(kline.tick_volume);
-  if (kline.real_volume === null) end = buffer.writeInt32BE(-1, end);
-  else double(kline.real_volume);
-  double(kline.spread);
-  return end;
+  end = buffer.writeUInt32BE(kline.time % 4_294_967_296, end + 8);
+  end = writeDouble(buffer, end, kline.open, kline);
+  end = writeDouble(buffer, end, kline.high, kline);
+  end = writeDouble(buffer, end, kline.low, kline);
+  end = writeDouble(buffer, end, kline.close, kline);
+  end = writeDouble(buffer, end, kline.tick_volume, kline);
+  end = kline.real_volume === null ? buffer.writeInt32BE(-1, end) : writeDouble(buffer, end, kline.real_volume, kline);
+  return writeDouble(buffer, end, kline.spread, kline);
 }
 
 /** The batch in PostgreSQL's binary COPY format, chunk by chunk; binary, because neither side then prints or parses numbers. */
