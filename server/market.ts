@@ -63,10 +63,6 @@ export interface RunningMarket extends Market {
   skipped(toMs: number): Promise<void>;
   /** What is wrong with the feed, null when it is well or none is bound. */
   feedProblem(): string | null;
-  /** Rows the recorder has not written yet. */
-  pendingRows(): number;
-  /** Unix milliseconds of the newest tick taken, null before the first. */
-  lastTickMs(): number | null;
   /** Stops the feed, closes the clock and writes what is left. */
   stop(): Promise<void>;
 }
@@ -101,7 +97,6 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   if (recorder) bus.subscribe(recorder.record);
 
   let history = 0;
-  let lastTickMs: number | null = null;
 
   /** For the feed, which is held up for as long as it takes. */
   async function takeFed(ticks: readonly Tick[]): Promise<void> {
@@ -123,7 +118,6 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       const rejection = engine.judge(tick, engineNow());
       if (rejection === null) {
         bus.publish(engine.ingest(tick));
-        lastTickMs = Math.max(lastTickMs ?? 0, tick.time_msc);
       }
       return rejection;
     });
@@ -174,8 +168,6 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       return historyChanged();
     },
     feedProblem: () => feedProblem,
-    pendingRows: () => recorder?.pending() ?? 0,
-    lastTickMs: () => lastTickMs,
     ...(options.acceptsPush && { push: takePushed }),
     async stop() {
       stopping.abort();

@@ -1,3 +1,4 @@
+import type { TickRejection } from "#lib/contract/ingest";
 import type { Instrument } from "#lib/contract/instrument";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
@@ -79,5 +80,5 @@ export interface Market {
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
   /** Takes pushed ticks; absent where nothing may be pushed. Resolves once the engine has them and the recorder has room. */
-  readonly push?: (ticks: readonly Tick[]) => Promise<readonly (import("#lib/contract/ingest").TickRejection | null)[]>;
+  readonly push?: (ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>;
 }

@@ -4,6 +4,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { aggregate, isClosed } from "#lib/domain/kline";
 import { hydrateDay } from "#lib/domain/snapshot";
 import { TIMEFRAMES_ORDER, type TradingAlignment } from "#lib/domain/timeframe";
+import { mergeRows } from "#lib/market/kline-merge";
 import type { KlineStore, LastQuote, MarketView } from "#lib/market/ports";
 import type { RestoredTicker } from "./engine";
 
@@ -11,6 +12,9 @@ import type { RestoredTicker } from "./engine";
 const PARALLEL_READS_COUNT = 8;
 /** More rows than two trading days of minutes, or two months and a week of days, can hold. */
 const READ_MAX_ROWS = 5_000;
+
+/** No row is cut: the reads before were bounded. */
+const EVERYTHING = { from: 0, to: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY, end: "newest" } as const;
 
 interface HydrateOptions {
   store: KlineStore;
@@ -65,9 +69,9 @@ export async function hydrateTicker(
   };
   const [minutes, days] = await Promise.all([read("M1", before("D1")), read("D1", before("MN1"))]);
 
-  const rows: Partial<Record<Timeframe, Kline[]>> = { M1: overlay(minutes, view.recentKlines(ticker, "M1")) };
+  const rows: Partial<Record<Timeframe, Kline[]>> = { M1: mergeRows(minutes, view.recentKlines(ticker, "M1"), EVERYTHING) };
   for (const timeframe of TIMEFRAMES_ORDER.slice(1, -2)) rows[timeframe] = aggregate(rows.M1 ?? [], timeframe, alignment);
-  const allDays = overlay(days, rows.D1 ?? []);
+  const allDays = mergeRows(days, rows.D1 ?? [], EVERYTHING);
   rows.W1 = aggregate(allDays, "W1", alignment);
   rows.MN1 = aggregate(allDays, "MN1", alignment);
 
@@ -83,11 +87,4 @@ export async function hydrateTicker(
 function lastWhole(timeframe: Timeframe, rows: readonly Kline[], before: (timeframe: Timeframe) => number): readonly Kline[] {
   const coveredFrom = timeframe === "W1" || timeframe === "MN1" ? before("MN1") : before("D1");
   return rows.slice(-2).filter((kline) => kline.time >= coveredFrom);
-}
-
-/** Stored rows with newer knowledge over them, ascending by open time. */
-function overlay(stored: readonly Kline[], newer: readonly Kline[]): Kline[] {
-  const byTime = new Map(stored.map((kline) => [kline.time, kline]));
-  for (const kline of newer) byTime.set(kline.time, kline);
-  return [...byTime.values()].sort((a, b) => a.time - b.time);
 }
