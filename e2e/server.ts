@@ -28,8 +28,8 @@ export interface Product {
   stop(): Promise<number | null>;
   /** Ends it without a word of warning. */
   kill9(): Promise<void>;
-  /** Starts it again on the same data; the port may be another. */
-  restart(): Promise<Product>;
+  /** Starts it again on the same data, with these variables changed; the port may be another. */
+  restart(changes?: Readonly<Record<string, string>>): Promise<Product>;
   /** Stops it and removes its data. */
   dispose(): Promise<void>;
 }
@@ -112,7 +112,7 @@ async function startOn(dataDir: string, variables: Readonly<Record<string, strin
       running.child.kill("SIGKILL");
       await running.ended;
     },
-    restart: () => startOn(dataDir, variables),
+    restart: (changes = {}) => startOn(dataDir, { ...variables, ...changes }),
     async dispose() {
       await stopRunning(running);
       await rm(dirname(dataDir), { recursive: true, force: true });

@@ -1,4 +1,5 @@
-import type { Notification, Pool } from "pg";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Client, Notification, Pool } from "pg";
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { VENUES } from "#lib/contract/primitives";
@@ -7,8 +8,12 @@ import type { Logger } from "#lib/log";
 
 /** PostgreSQL channel that every process of an installation listens on. */
 const CHANNEL = "spotwire_control";
-/** A connection that does not answer within this is taken for lost; so long may a message be overlooked. */
-const PING_INTERVAL_MS = 5_000;
+/**
+ * A connection that does not answer is taken for lost after interval and timeout together: a revocation that it would have
+ * told is late by no more than that.
+ */
+const PING_INTERVAL_MS = 250;
+const PING_TIMEOUT_MS = 700;
 const RETRY_FIRST_MS = 100;
 const RETRY_LONGEST_MS = 5_000;
 
@@ -66,6 +71,19 @@ function parse(notification: Notification, log: Logger): ControlMessage | undefi
   }
 }
 
+/** @throws Error when the connection does not answer in time */
+async function ping(client: Client, clock: Clock, signal: AbortSignal): Promise<void> {
+  let answered = false;
+  const asking = client.query("SELECT 1").then(() => {
+    answered = true;
+  });
+  await Promise.race([asking, clock.wait(PING_TIMEOUT_MS, signal)]);
+  // After a stall of this process the answer may be here already, only not read.
+  if (!answered) await Promise.race([asking, nextTurn()]);
+  asking.catch(() => undefined);
+  if (!answered && !signal.aborted) throw new Error("the connection does not answer");
+}
+
 /** Listens on one connection until it is lost or the signal aborts; `onChange` tells when it hears and when no more. */
 async function listenOnce(
   { db, onMessage, clock, log }: ListenOptions,
@@ -89,7 +107,7 @@ async function listenOnce(
     while (!over.aborted) {
       await clock.wait(PING_INTERVAL_MS, over);
       // A peer that vanished without a word is noticed by asking.
-      if (!over.aborted) await client.query({ text: "SELECT 1", query_timeout: PING_INTERVAL_MS } as { text: string });
+      if (!over.aborted) await ping(client, clock, over);
     }
   } finally {
     onChange(false);

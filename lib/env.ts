@@ -22,6 +22,7 @@ export const EnvSchema = z.object({
   HOST: z.string().min(1).default("0.0.0.0").describe("Address to listen on."),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
+    .transform((address) => address.replace(/\/$/, ""))
     .optional()
     .describe("Address readers use, for links in answers. Unset: paths without a host."),
   DATA_DIR: z.string().min(1).default("./.data").describe("Where the embedded database and generated secrets live."),

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Venue } from "#lib/contract/primitives";
 
@@ -19,6 +19,14 @@ export interface Metrics {
   authFailed(): void;
   /** Ticks that a venue's engine judged: null for each taken, else why not. */
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
+  /** Messages handed to stream connections. */
+  streamSent(messages: number): void;
+  /** Records that were merged into newer ones because a connection was slow. */
+  streamMerged(records: number): void;
+  /** One stream connection that was ended, by the name of its close. */
+  streamClosed(close: string): void;
+  /** Says how the open stream connections are counted. */
+  streamConnections(count: () => number): void;
   /** One batch of the recorder. */
   recorderFlush(venue: Venue, rows: number, failed: boolean): void;
 }
@@ -48,6 +56,14 @@ export function createMetrics(): Metrics {
     name: "spotwire_ticks_total",
     help: "Ticks by venue and outcome.",
     labelNames: ["venue", "outcome"],
+    registers,
+  });
+  const sent = new Counter({ name: "spotwire_stream_messages_total", help: "Messages handed to stream connections.", registers });
+  const merged = new Counter({ name: "spotwire_stream_merged_total", help: "Records merged for slow connections.", registers });
+  const closes = new Counter({
+    name: "spotwire_stream_closes_total",
+    help: "Stream connections the service ended, by reason.",
+    labelNames: ["reason"],
     registers,
   });
   const rows = new Counter({
@@ -81,6 +97,19 @@ export function createMetrics(): Metrics {
         else ticks.inc({ venue, outcome: reason });
       }
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
+    },
+    streamSent: (messages) => sent.inc(messages),
+    streamMerged: (records) => merged.inc(records),
+    streamClosed: (reason) => closes.inc({ reason }),
+    streamConnections(count) {
+      new Gauge({
+        name: "spotwire_stream_connections",
+        help: "Open stream connections.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
     },
     recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
   };

@@ -7,20 +7,24 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
+import { writeAnswer } from "./socket/refuse-upgrade";
+import { isSocketIo } from "./upgrades";
+
+type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface HttpOptions {
   /** Route handlers that are called before Next, by exact path. */
   direct: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
   /** Everything under /api/v1; undefined leaves it to Next. */
   api: RouteHandler | undefined;
+  /** Requests of Socket.IO. */
+  socketIo: Listener;
   /** Everything else: Next. */
-  pages: (request: IncomingMessage, response: ServerResponse) => void;
+  pages: Listener;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
 }
-
-type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
-type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 const API_PREFIX = "/api/v1";
 
@@ -44,7 +48,7 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * (A route handler behind Next answers some 25 times fewer requests than the same function called directly.)
  * What is not even HTTP, or too long to be read, gets the envelope too.
  */
-export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOptions): Server {
+export function createHttpServer({ direct, api, socketIo, pages, addressOf, log }: HttpOptions): Server {
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -63,7 +67,8 @@ export function createHttpServer({ direct, api, pages, addressOf, log }: HttpOpt
   const server = createServer(limits, (request, response) => {
     if (!settleTarget(request)) return refuseTarget(response);
     const path = pathOf(request.url ?? "/");
-    const listener = apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? pages);
+    const listener =
+      apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? (isSocketIo(path) ? socketIo : pages));
     listener(request, response);
   });
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
@@ -141,8 +146,5 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
         headers,
       );
   const status = overflow && !longTarget ? 431 : answer.status;
-  const body = String(answer.body);
-  const head = [`HTTP/1.1 ${status} Refused`, "Connection: close", `Content-Length: ${Buffer.byteLength(body)}`];
-  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  writeAnswer(socket, { ...answer, status });
 }

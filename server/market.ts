@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
+import type { Kline } from "#lib/contract/kline";
 import type { Venue } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
@@ -8,12 +10,14 @@ import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { Listener } from "#server/bus/bus";
 import { createMemoryBus } from "#server/bus/memory";
 import { createEngine, type RestoredTicker } from "#server/engine/engine";
 import { hydrateAll, hydrateTicker } from "#server/engine/hydrate";
 import { createRecorder, type KlineWriter } from "#server/engine/recorder";
 import type { Feed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
+import { createRing, type Ring } from "#server/view/ring";
 import { createView } from "#server/view/view";
 
 /** How often the clock is shown to the engine, so that klines close and sessions turn without a tick. */
@@ -21,6 +25,8 @@ const ADVANCE_INTERVAL_MS = 100;
 /** A feeder whose ticks find no room is told so after this. */
 const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
+/** Enough chance that no two runs share a name. */
+const EPOCH_CHARACTERS = 8;
 
 /** What fills a venue by itself. */
 export interface MarketFeed {
@@ -61,6 +67,12 @@ export interface RunningMarket extends Market {
   historyChanged(ticker?: string): Promise<void>;
   /** A feed that keeps time goes on from `toMs` (Unix ms) without the ticks before it: the store has to tell them. */
   skipped(toMs: number): Promise<void>;
+  /** Of the sequences of this run. */
+  readonly epoch: string;
+  /** Recent events, for readers that were away for a moment. */
+  readonly recent: Pick<Ring, "seq" | "since">;
+  /** Follows the events, after view and recent events have them; the returned function ends it. */
+  follow(listener: Listener): () => void;
   /** What is wrong with the feed, null when it is well or none is bound. */
   feedProblem(): string | null;
   /** Stops the feed, closes the clock and writes what is left. */
@@ -74,9 +86,12 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const stopping = new AbortController();
   const bus = createMemoryBus();
   const view = createView();
+  const epoch = randomUUID().slice(0, EPOCH_CHARACTERS);
+  const ring = createRing(epoch, clock);
   bus.subscribe(view.apply);
+  bus.subscribe(ring.apply);
   const alignment = createAlignment();
-  const engine = createEngine({ listingOf: catalogue.find, alignment });
+  const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
   const recorder =
     writer &&
     createRecorder({
@@ -90,7 +105,10 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   let reachedMs = feed?.startMs ?? clock.now();
   /** The time the engine goes by: the wall clock, or where the feed is. */
   const engineNow = () => (feed?.keepsTime ? reachedMs : clock.now());
-  const restore = (restored: RestoredTicker) => bus.publish(engine.restore(restored));
+  const restore = (restored: RestoredTicker, latestClosed: readonly Kline[]) => {
+    view.fill(latestClosed);
+    bus.publish(engine.restore(restored));
+  };
   const hydration = () => ({ store, view, alignment, nowMs: engineNow(), repair: writer !== undefined, restore });
   const missed = await hydrateAll(catalogue.list(), hydration());
   if (missed.length > 0) await writer?.writeBatch(missed, []);
@@ -160,6 +178,9 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     view,
     store,
     provider,
+    epoch,
+    recent: ring,
+    follow: bus.subscribe,
     ...(feed?.keepsTime && { now: engineNow }),
     historyRevision: () => history,
     historyChanged,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import next from "next";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
@@ -9,14 +10,17 @@ import * as klines from "#app/api/v1/market/klines/route";
 import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
 import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
+import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
+import { GET as asyncApi } from "#app/asyncapi.json/route";
 import { GET as metrics } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { Env } from "#lib/env";
 import { createApi, type RouteModule } from "#lib/http/api";
 import type { Logger } from "#lib/log";
-import { createAddressReader } from "./address";
 import { createHttpServer } from "./http";
+import type { Streams } from "./streams";
+import { routeUpgrades } from "./upgrades";
 
 /** The route of each operation; the compiler misses one that is not here. */
 const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
@@ -25,6 +29,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   latestQuotes,
   latestSnapshots,
   marketStatus,
+  createStreamTicket,
   ingestTicks,
 };
 
@@ -33,36 +38,59 @@ interface ServeOptions {
   log: Logger;
   /** False sends REST through Next as well. */
   direct: boolean;
+  streams: Pick<Streams, "webSocket" | "socketIo">;
+  addressOf: (request: IncomingMessage) => string;
 }
 
-type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
+interface Pages {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Hot reload, in development. */
+  readonly upgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+}
 
 /**
  * Opens the doors: prepares Next and listens.
  * @throws Error naming host and port when they cannot be listened on
  */
-export async function serve({ env, log, direct }: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
+export async function serve({
+  env,
+  log,
+  direct,
+  streams,
+  addressOf,
+}: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
   const pages = await preparePages(env, log);
   const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
   const server = createHttpServer({
     api: direct ? createApi(Object.fromEntries(byPath)) : undefined,
-    direct: { "/api/health": health, "/api/ready": ready, "/metrics": metrics, "/openapi.json": openApi },
-    pages,
-    addressOf: createAddressReader(env.TRUSTED_PROXIES),
+    direct: {
+      "/api/health": health,
+      "/api/ready": ready,
+      "/metrics": metrics,
+      "/openapi.json": openApi,
+      "/asyncapi.json": asyncApi,
+    },
+    socketIo: streams.socketIo.handleRequest,
+    pages: pages.handle,
+    addressOf,
     log,
   });
+  routeUpgrades(server, { streams, pages: pages.upgrade, docsBase: env.PUBLIC_URL ?? "" });
   return { server, address: await listen(server, env) };
 }
 
-async function preparePages(env: Env, log: Logger): Promise<NodeHandler> {
+async function preparePages(env: Env, log: Logger): Promise<Pages> {
   const app = next({ dev: env.NODE_ENV === "development", hostname: env.HOST, port: env.PORT });
   await app.prepare();
   const handle = app.getRequestHandler();
-  return (request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
-      response.destroy();
-    });
+  return {
+    handle(request, response) {
+      handle(request, response).catch((error: unknown) => {
+        log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
+        response.destroy();
+      });
+    },
+    upgrade: env.NODE_ENV === "development" ? app.getUpgradeHandler() : undefined,
   };
 }
 

@@ -9,11 +9,13 @@ import type { Logger } from "#lib/log";
 import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
 import { createMetrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
+import { createAddressReader } from "./address";
 import { acquireDatabase } from "./database";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
+import { type Streams, startStreams } from "./streams";
 
 interface ServiceOptions {
   env: Env;
@@ -32,7 +34,14 @@ export interface Service {
 }
 
 type Markets = Record<Venue, RunningMarket>;
-type Catalogues = Record<Venue, ReloadableCatalogue>;
+
+/** What a control message may concern, as far as it is up. */
+interface Parts {
+  readonly catalogues: Record<Venue, ReloadableCatalogue>;
+  access?: Access;
+  markets?: Markets;
+  streams?: Streams;
+}
 
 /** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
 export async function startService({ env, log, clock, direct = true }: ServiceOptions): Promise<Service> {
@@ -45,8 +54,8 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
     const metrics = createMetrics();
     const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
 
-    const parts: { access?: Access; markets?: Markets } = {};
-    const onMessage = (message: ControlMessage) => void follow(message, catalogues, parts.access, parts.markets, log);
+    const parts: Parts = { catalogues };
+    const onMessage = (message: ControlMessage) => void follow(message, parts, log);
     const control = await listen({ db, onMessage, clock, log });
     later("control", control.stop);
     const access = createAccess({ db, env, clock, log, metrics, heard: control.connected });
@@ -68,8 +77,22 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
       ready: () => readiness(db, markets, draining),
     };
     setRuntime(runtime);
-    const { server, address } = await serve({ env, log, direct });
+    const addressOf = createAddressReader(env.TRUSTED_PROXIES);
+    const streams = startStreams({
+      markets,
+      access,
+      addressOf,
+      draining: () => draining,
+      docsBase: env.PUBLIC_URL ?? "",
+      clock,
+      log,
+      metrics,
+    });
+    parts.streams = streams;
+    const { server, address } = await serve({ env, log, direct, streams, addressOf });
+    // Streams last: a drain begins with them.
     later("http", () => drainServer(server));
+    later("streams", streams.stop);
     return {
       address,
       db,
@@ -86,18 +109,15 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
 }
 
 /** Brings a change that was made behind our back into the running parts. */
-async function follow(
-  message: ControlMessage,
-  catalogues: Catalogues,
-  access: Access | undefined,
-  markets: Markets | undefined,
-  log: Logger,
-): Promise<void> {
+async function follow(message: ControlMessage, { catalogues, access, markets, streams }: Parts, log: Logger): Promise<void> {
   const { kind } = message;
   try {
     access?.apply(message);
+    // Keys and accounts are the database's to tell, so nothing has to be read before.
+    if (kind === "keys" || kind === "account") streams?.apply(message);
     if (kind === "listings") await catalogues[message.venue].reload();
     if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
+    if (kind === "listings" || kind === "everything") streams?.apply(message);
     if (kind === "klines") await markets?.[message.venue].historyChanged(message.ticker);
     if (kind === "everything") await Promise.all(VENUES.map((venue) => markets?.[venue].historyChanged()));
   } catch (error) {

@@ -1,22 +1,44 @@
 import type { Clock } from "#lib/clock";
+import { isWellFormedKey } from "#lib/contract/key-text";
+import { STREAM_HANDSHAKES_BURST_COUNT, STREAM_HANDSHAKES_PER_MINUTE_COUNT } from "#lib/contract/limits";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
+import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { clientBlock } from "./address";
 import type { Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 import { createFailures } from "./failures";
-import { findDemo, findKey } from "./find-key";
-import { hashKey, isWellFormedKey } from "./key-format";
+import { DEMO_NAME, findDemo, findKey, findKeyById } from "./find-key";
+import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
-import type { Principal } from "./principal";
+import { limitOwner, type Principal } from "./principal";
+import { createTickets, type MintedTicket } from "./tickets";
 import { createVerifier, type KeyVerifier } from "./verify-key";
+
+/** Handshakes a minute that each connection of a plan adds: all of them may come again a few times. */
+const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
 /** Who may do what, and how often: what the guards of REST and the handshakes of sockets ask. */
 export interface Access extends KeyVerifier {
   /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
+  /**
+   * Counts one handshake of a stream connection.
+   * @throws Fault rate_limited when the account opens connections too often
+   */
+  takeHandshake(principal: Principal, address: string): Promise<void>;
+  /** A ticket that opens one connection for this key from this origin (null: from no browser). */
+  mintTicket(principal: Principal, origin: string | null): MintedTicket;
+  /**
+   * The principal behind a ticket, as the database has it now. The ticket is used up, whatever comes of it.
+   * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is not valid any more;
+   * origin_not_allowed from another origin
+   */
+  redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
+  /** The principal of a key that was verified before, as the database has it now; undefined when it is not valid any more. */
+  principalOf(keyId: string): Promise<Principal | undefined>;
   /** Ends the background work; what was noted of keys is written. */
   stop(): Promise<void>;
 }
@@ -45,26 +67,58 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
     );
 
   const { pool } = db;
+  const failures = createFailures(clock);
   const verifier = createVerifier({
     lookUp: (text) => (text === demoKey ? findDemo(pool) : findKey(pool, clock, hashKey(text))),
-    failures: createFailures(clock),
+    failures,
     clock,
     heard,
     onFailure: metrics.authFailed,
   });
   const store = buckets ?? createMemoryBucketStore(clock);
   const lastUsed = createLastUsed(pool, clock, log);
+  const tickets = createTickets(clock);
   const stopping = new AbortController();
   const running = lastUsed.run(stopping.signal);
+
+  async function principalOf(keyId: string): Promise<Principal | undefined> {
+    return keyId === DEMO_NAME ? findDemo(pool) : findKeyById(pool, clock, keyId);
+  }
 
   return {
     verify: verifier.verify,
     apply: verifier.apply,
     take(principal, cost, address) {
-      if (principal.perAddress) return store.take(`${principal.keyId} ${clientBlock(address)}`, principal.plan, cost);
-      lastUsed.note(principal.keyId, clock.now(), address);
-      return store.take(principal.accountId, principal.plan, cost);
+      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
+      return store.take(limitOwner(principal, address), principal.plan, cost);
     },
+    async takeHandshake(principal, address) {
+      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
+      const { streamConnections } = principal.plan;
+      const limits = {
+        restPerMinute: STREAM_HANDSHAKES_PER_MINUTE_COUNT + HANDSHAKES_PER_CONNECTION_COUNT * streamConnections,
+        restBurst: STREAM_HANDSHAKES_BURST_COUNT + streamConnections,
+      };
+      const { allowed, retryAfterS } = await store.take(`handshakes ${limitOwner(principal, address)}`, limits, 1);
+      if (!allowed) throw new Fault("rate_limited", { detail: "Connections are opened too often.", retry_after: retryAfterS });
+    },
+    mintTicket: ({ keyId }, origin) => tickets.mint({ keyId, origin }),
+    async redeemTicket(text, origin, address) {
+      const client = clientBlock(address);
+      const blockedS = failures.blockedS(client);
+      if (blockedS > 0)
+        throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
+      const grant = tickets.redeem(text);
+      const principal = grant && (await principalOf(grant.keyId));
+      if (grant === undefined || principal === undefined) {
+        failures.add(client);
+        metrics.authFailed();
+        throw new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." });
+      }
+      if (grant.origin !== origin) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
+      return principal;
+    },
+    principalOf,
     async stop() {
       stopping.abort();
       await running;

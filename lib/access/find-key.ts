@@ -5,8 +5,8 @@ import { parsePermissions, readerOf } from "./permissions";
 import { type PlanRow, toPlan } from "./plans";
 import type { Principal } from "./principal";
 
-/** The account behind the demo key, as it is seeded. */
-const DEMO_NAME = "demo";
+/** The account behind the demo key, as it is seeded; also the id of that key, which stands in no table. */
+export const DEMO_NAME = "demo";
 
 interface KeyRow extends PlanRow {
   id: string;
@@ -29,11 +29,12 @@ interface DemoRow extends PlanRow {
 
 const PLAN = "p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection";
 
-const BY_HASH = `
+const KEYS = `
   SELECT k.id, k.account_id, k.venue, k.scopes, k.origins, k.expires_at, k.grace_until, k.revoked_at,
          a.suspended_at, a.permissions, ${PLAN}
-    FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan
-   WHERE k.hash = $1`;
+    FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan`;
+const BY_HASH = `${KEYS} WHERE k.hash = $1`;
+const BY_ID = `${KEYS} WHERE k.id = $1`;
 
 const DEMO = `
   SELECT a.id AS account_id, a.suspended_at, a.permissions, ${PLAN}
@@ -51,7 +52,16 @@ function earliest(...dates: (Date | null)[]): number | null {
  */
 export async function findKey(pool: Pick<Pool, "query">, clock: Clock, hash: Buffer): Promise<Principal | undefined> {
   const { rows } = await pool.query<KeyRow>(BY_HASH, [hash]);
-  const [row] = rows;
+  return toPrincipal(rows[0], clock);
+}
+
+/** The same for a key that was verified before and is known by its id. */
+export async function findKeyById(pool: Pick<Pool, "query">, clock: Clock, id: string): Promise<Principal | undefined> {
+  const { rows } = await pool.query<KeyRow>(BY_ID, [id]);
+  return toPrincipal(rows[0], clock);
+}
+
+function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefined {
   const venue = VENUES.find((name) => name === row?.venue);
   if (row === undefined || venue === undefined || row.revoked_at !== null) return undefined;
   const validUntil = earliest(row.expires_at, row.grace_until);

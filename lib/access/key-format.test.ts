@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isWellFormedKey } from "#lib/contract/key-text";
 import { VENUES } from "#lib/contract/primitives";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
-import { hashKey, isWellFormedKey, keyLast4, keyPrefix, mintKey } from "./key-format";
+import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 
 const venue = fc.constantFrom(...VENUES);
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isWellFormedKey } from "#lib/contract/key-text";
 import { KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
 import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
 import { putAccount } from "./accounts";
-import { hashKey, isWellFormedKey } from "./key-format";
+import { hashKey } from "./key-format";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keys";
 
 let t: TestRuntime;

@@ -1,4 +1,6 @@
 import type { Scope, Venue } from "#lib/contract/primitives";
+import { Fault } from "#lib/fault";
+import { clientBlock } from "./address";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
 import type { Plan } from "./plans";
@@ -30,4 +32,23 @@ export function hasScope(principal: Principal, scope: Scope): boolean {
 /** True for a request without `Origin` (null), and for one from an origin the key allows. */
 export function originAllowed(principal: Principal, origin: string | null): boolean {
   return origin === null || principal.origins === "any" || matchesOrigin(principal.origins, origin);
+}
+
+/**
+ * What the key may do, in the order in which it is told: the account, the scope, the origin.
+ * @param purpose what needs the scope, as the beginning of a sentence
+ * @param origin of the request, null without one
+ * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
+ */
+export function requireAccess(principal: Principal, scope: Scope, purpose: string, origin: string | null): void {
+  if (principal.suspended) throw new Fault("account_suspended");
+  if (!hasScope(principal, scope))
+    throw new Fault("insufficient_scope", { detail: `${purpose} needs the scope ${scope}.`, required: scope });
+  if (!originAllowed(principal, origin))
+    throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
+}
+
+/** Who the limits count for: the account with all its keys; the client's address where they count by address. */
+export function limitOwner({ perAddress, keyId, accountId }: Principal, address: string): string {
+  return perAddress ? `${keyId} ${clientBlock(address)}` : accountId;
 }

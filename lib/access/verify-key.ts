@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
+import { isWellFormedKey } from "#lib/contract/key-text";
 import type { ControlMessage } from "#lib/control";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
 import type { Failures } from "./failures";
-import { isWellFormedKey } from "./key-format";
 import type { Principal } from "./principal";
 
 /** A verified key is looked up again after this, also when nobody said that it changed. */

@@ -99,6 +99,12 @@ export const ERRORS = {
     cause: "The route exists but does not serve this method.",
     fix: "Use a method named in the `Allow` header.",
   },
+  slow_consumer: {
+    code: 40801,
+    title: "The connection is read too slowly",
+    cause: "A stream connection took none of its queued messages for 10 seconds, or has too many that cannot be merged.",
+    fix: "Read faster, subscribe to less, or spread it over several connections; then connect again and resume.",
+  },
   payload_too_large: {
     code: 41301,
     title: "The body is too large",
@@ -110,6 +116,12 @@ export const ERRORS = {
     title: "The address is too long",
     cause: "Path and query together are longer than 8 KiB.",
     fix: "Split the request.",
+  },
+  upgrade_required: {
+    code: 42601,
+    title: "This is a WebSocket",
+    cause: "The stream's address was asked for as a page.",
+    fix: "Open it with a WebSocket client: wss:// in place of https://.",
   },
   rate_limited: {
     code: 42901,

@@ -68,3 +68,41 @@ export const PLAN_DEFAULTS = {
   standard: { restPerMinute: 600, restBurst: 120, streamConnections: 5, subscriptionsPerConnection: 200 },
   pro: { restPerMinute: 3000, restBurst: 600, streamConnections: 20, subscriptionsPerConnection: 1000 },
 } as const satisfies Record<string, PlanLimits>;
+
+/** Tickers one subscribe or unsubscribe message names. */
+export const STREAM_TICKERS_PER_MESSAGE_MAX_COUNT = 100;
+/** One incoming message. */
+export const STREAM_MESSAGE_MAX_BYTES = 16_384;
+/** Incoming messages a second, and at once. What comes faster is refused with 42901 and not read. */
+export const STREAM_MESSAGES_PER_SECOND_COUNT = 5;
+export const STREAM_MESSAGES_BURST_COUNT = 20;
+/** Refused messages that wait for their turn at once before the connection is closed with 4029. */
+export const STREAM_MESSAGES_EXCESS_MAX_COUNT = 20;
+/** Messages in a row that cannot be read before the connection is closed with 4400. */
+export const STREAM_UNREADABLE_MAX_COUNT = 10;
+/** Longest id a client may give a message; it comes back as it is. */
+export const STREAM_MESSAGE_ID_MAX_CHARACTERS = 64;
+/** Time a fresh connection of the raw socket has for its first subscribe. */
+export const STREAM_FIRST_SUBSCRIBE_TIMEOUT_S = 10;
+export const STREAM_HEARTBEAT_INTERVAL_S = 15;
+/** Protocol pings, and the time without a pong after which a connection is cut. */
+export const STREAM_PING_INTERVAL_S = 20;
+export const STREAM_PONG_TIMEOUT_S = 60;
+/** Queued bytes past which quotes, snapshots and open klines are conflated to the newest of each subscription. */
+export const STREAM_QUEUE_CONFLATE_BYTES = 1_048_576;
+/** Queued bytes that cannot be conflated (closed klines, acks, status) past which a reader counts as slow at once. */
+export const STREAM_QUEUE_MAX_BYTES = 4_194_304;
+/** Time without any progress of its queue after which a reader is closed with 4008. */
+export const STREAM_NO_PROGRESS_TIMEOUT_S = 10;
+/** What can be resumed of each stream of a ticker: at most so many records, none older. */
+export const STREAM_RESUME_MAX_RECORDS = 1_000;
+export const STREAM_RESUME_MAX_AGE_S = 300;
+/** Records one subscribe replays, all its tickers together; tickers past it get a snapshot. */
+export const STREAM_REPLAY_MAX_RECORDS = 10_000;
+/** A ticket opens one connection, this long. */
+export const STREAM_TICKET_LIFETIME_S = 60;
+/** Handshakes of one account a minute, and at once, on top of a share for each connection its plan allows. */
+export const STREAM_HANDSHAKES_PER_MINUTE_COUNT = 60;
+export const STREAM_HANDSHAKES_BURST_COUNT = 20;
+/** A revocation, expiry or withdrawn permission reaches open connections within this. */
+export const STREAM_REVOCATION_MAX_MS = 1_000;

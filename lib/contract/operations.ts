@@ -4,11 +4,11 @@ import { IngestReceipt, ingestReceiptExample } from "./ingest";
 import { Instrument, instrumentExample } from "./instrument";
 import { KlineWindow, klineExample } from "./kline";
 import { KLINES_DEFAULT_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
+import { type Operation, operation } from "./operation";
 import {
   InstantParameter,
   LimitParameter,
-  type ParameterIssue,
-  type Scope,
+  OriginParameter,
   TickerListParameter,
   TickerParameter,
   TimeframeParameter,
@@ -17,47 +17,7 @@ import {
 import { Quote, quoteExample } from "./quote";
 import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
-
-/** One query parameter: its schema takes the text of the URL and gives the parsed value. */
-export interface Parameter<Value = unknown> {
-  readonly schema: z.ZodType<Value, string>;
-  readonly required: boolean;
-  readonly description: string;
-  /** A value that works, as it stands in a URL before encoding. */
-  readonly example: string;
-}
-
-export type Parameters = Readonly<Record<string, Parameter>>;
-
-/** The parsed query of an operation. */
-export type QueryOf<P extends Parameters> = {
-  [Name in keyof P]: z.output<P[Name]["schema"]> | (P[Name]["required"] extends true ? never : undefined);
-};
-
-/** One REST operation: read by the route, the types, the documents, the playground and the tests. */
-export interface Operation<P extends Parameters = Parameters, Data extends z.ZodType = z.ZodType> {
-  readonly id: string;
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly scope: Scope;
-  readonly summary: string;
-  readonly description: string;
-  readonly query: P;
-  /** Media type of a request body, where there is one. */
-  readonly body?: { readonly mediaType: string; readonly description: string; readonly example: string };
-  readonly data: Data;
-  readonly example: z.output<Data>;
-  /** Every error this operation can answer. */
-  readonly errors: readonly ErrorId[];
-  /** Rate-limit units one request costs. */
-  readonly cost: (query: QueryOf<P>) => number;
-  /** A rule over several parameters; the issue it returns refuses the request. */
-  readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;
-}
-
-function operation<const P extends Parameters, Data extends z.ZodType>(definition: Operation<P, Data>): Operation<P, Data> {
-  return definition;
-}
+import { StreamTicket, streamTicketExample } from "./stream-ticket";
 
 /** Errors that any authenticated operation can answer. */
 const GUARD_ERRORS = [
@@ -214,6 +174,27 @@ export const operations = {
     data: z.object({ items: z.array(MarketStatus) }),
     example: { items: [marketStatusExample] },
     errors: [...LIST_ERRORS, ...GUARD_ERRORS],
+    cost: () => 1,
+  }),
+  createStreamTicket: operation({
+    id: "createStreamTicket",
+    method: "POST",
+    path: "/api/v1/market/stream/tickets",
+    scope: "market:stream",
+    summary: "Stream ticket",
+    description:
+      "A ticket that opens one stream connection in a browser, which cannot send a key with a WebSocket. It is bound to the key and to the origin: that of the request, or the one named by a server that asks for its page.",
+    query: {
+      origin: {
+        schema: OriginParameter,
+        required: false,
+        description: "Origin of the page the ticket is for, when a server asks in its place. It must be among the key's origins.",
+        example: "https://app.example.com",
+      },
+    },
+    data: StreamTicket,
+    example: streamTicketExample,
+    errors: ["invalid_parameter", ...GUARD_ERRORS],
     cost: () => 1,
   }),
   ingestTicks: operation({

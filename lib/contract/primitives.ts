@@ -167,3 +167,17 @@ export const InstantParameter = z
     return at;
   })
   .pipe(UnixMilliseconds);
+
+/** An origin as browsers send it, in a query. */
+export const OriginParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || url.origin !== text.toLowerCase())
+      return refuse(ctx, {
+        fault: "invalid_parameter",
+        detail: "Must be an origin as browsers send it, for example https://app.example.com.",
+      });
+    return url.origin;
+  })
+  .pipe(z.string().meta({ format: "uri" }));

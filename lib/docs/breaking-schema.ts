@@ -1,4 +1,4 @@
-import type { JsonSchema } from "./openapi-types";
+import type { JsonSchema } from "./json-schema";
 
 /** Who writes the value: what a client sends may only be accepted more widely, what it reads may not change its type. */
 export type Direction = "request" | "response";
@@ -17,14 +17,15 @@ const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems"] as
 const EXACT = ["pattern", "format"] as const;
 
 function resolve(schema: JsonSchema, named: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const target = schema.$ref?.startsWith(REFERENCE) ? named[schema.$ref.slice(REFERENCE.length)] : undefined;
+  const target = schema.$ref?.startsWith(REFERENCE) ? named[schema.$ref.slice(REFERENCE.length)] : schema.allOf?.[0];
   return target === undefined ? schema : resolve(target, named);
 }
 
 /** The alternatives of a schema, named ones looked up; one that has none is its own only alternative. */
 function alternatives(schema: JsonSchema, named: Readonly<Record<string, JsonSchema>>): JsonSchema[] {
   const resolved = resolve(schema, named);
-  return resolved.anyOf === undefined ? [resolved] : resolved.anyOf.flatMap((inner) => alternatives(inner, named));
+  const inner = resolved.anyOf ?? resolved.oneOf;
+  return inner === undefined ? [resolved] : inner.flatMap((schema) => alternatives(schema, named));
 }
 
 function types(schemas: readonly JsonSchema[]): Set<string> {

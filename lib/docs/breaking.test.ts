@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { breakingChanges } from "./breaking";
+import type { JsonSchema } from "./json-schema";
 import { openApiDocument } from "./openapi";
-import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter } from "./openapi-types";
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "./openapi-types";
 
 const KLINES = "/api/v1/market/klines";
 const QUOTES = "/api/v1/market/quotes/latest";

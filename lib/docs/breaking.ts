@@ -1,6 +1,6 @@
 import { compareSchemas, type Direction } from "./breaking-schema";
+import type { JsonSchema } from "./json-schema";
 import type {
-  JsonSchema,
   OpenApiDocument,
   OpenApiMedia,
   OpenApiOperation,

@@ -1,30 +1,6 @@
-/** The parts of OpenAPI 3.1 and JSON Schema 2020-12 that the service's document uses. */
+import type { JsonSchema } from "./json-schema";
 
-export interface JsonSchema {
-  $ref?: string;
-  type?: string | string[];
-  format?: string;
-  pattern?: string;
-  description?: string;
-  enum?: unknown[];
-  const?: unknown;
-  default?: unknown;
-  examples?: unknown[];
-  anyOf?: JsonSchema[];
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  additionalProperties?: boolean | JsonSchema;
-  propertyNames?: JsonSchema;
-  items?: JsonSchema;
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-}
+/** The parts of OpenAPI 3.1 that the service's document uses. */
 
 /** A place that may hold a value or point to one under components. */
 export interface Reference {

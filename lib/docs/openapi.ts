@@ -3,9 +3,10 @@ import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { TickLine } from "#lib/contract/ingest";
 import { INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
-import { OPERATION_LIST, type Operation, type OperationId, type Parameter } from "#lib/contract/operations";
+import type { Operation, Parameter } from "#lib/contract/operation";
+import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
-import { type SchemaPrinter, schemaPrinter } from "./openapi-schemas";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
 
 export type { OpenApiDocument } from "./openapi-types";
@@ -151,7 +152,7 @@ function errorExamples(): OpenApiDocument["components"]["examples"] {
  * @param options.serverUrl address the paths hang under; left out, they are relative to where the document is read.
  */
 export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}): OpenApiDocument {
-  const printer = schemaPrinter();
+  const printer = schemaPrinter("draft-2020-12");
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of OPERATION_LIST) {
     paths[operation.path] = {

@@ -1,5 +1,6 @@
 import { ERRORS } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
+import { STREAM_PATH } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
 import { runtime } from "#lib/runtime";
 import { admitOrigin, preflight } from "./cors";
@@ -42,9 +43,10 @@ export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin
   let base = "";
   try {
     const { env, metrics } = runtime();
-    base = env.PUBLIC_URL?.replace(/\/$/, "") ?? "";
+    base = env.PUBLIC_URL ?? "";
     requireShortTarget({ path, queryText: "" });
     if (method === "OPTIONS" && methods !== undefined) return preflight(headers, origin, methods);
+    if (plain(path) === STREAM_PATH) throw upgradeRequired(headers);
     metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
     throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
   } catch (error) {
@@ -55,6 +57,12 @@ export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin
 
 function notFound(): Fault {
   return new Fault("not_found", { detail: "Nothing is served under this path." });
+}
+
+/** The stream's address, asked for as a page. */
+function upgradeRequired(headers: Record<string, string>): Fault {
+  headers.upgrade = "websocket";
+  return new Fault("upgrade_required", { detail: "This is a WebSocket: open it with a WebSocket client." });
 }
 
 function notAllowed(method: string, methods: readonly string[], headers: Record<string, string>): Fault {

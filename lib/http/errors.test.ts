@@ -7,11 +7,13 @@ import { sampleQuery } from "#lib/testing/operations";
 import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
 
 let t: TestRuntime;
-let ingestKey: string;
+/** Keys of the operations that the key of all tests may not call. */
+let keys: Partial<Record<OperationId, string>>;
 
 beforeAll(async () => {
   t = await testRuntime();
-  ingestKey = (await t.issueKey({ scopes: ["market:ingest"] })).text;
+  const issue = async (id: OperationId) => (await t.issueKey({ scopes: [operations[id].scope] })).text;
+  keys = { ingestTicks: await issue("ingestTicks"), createStreamTicket: await issue("createStreamTicket") };
   for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.08543, 1.08551, TEST_START_MS);
 });
 afterAll(() => t.close());
@@ -24,7 +26,8 @@ const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus"];
 function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
   const { path, method } = operations[id];
   const body = method === "POST" && more.method === undefined ? { body: '{"ticker":"EURUSD"}\n' } : {};
-  return t.ask(path + query, { method, ...(id === "ingestTicks" && { key: ingestKey }), ...body, ...more });
+  const key = keys[id];
+  return t.ask(path + query, { method, ...(key !== undefined && { key }), ...body, ...more });
 }
 
 /** The sample query with one parameter set. */
@@ -48,7 +51,10 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     ask(id, withParameter(id, "tickers", Array.from({ length: 101 }, (_, index) => `AAA${index}`).join(","))),
   unknown_ticker: (id) => ask(id, withParameter(id, tickerName(id), "AAABBB")),
   unauthorized: (id) => ask(id, undefined, { key: null }),
-  insufficient_scope: async (id) => ask(id, undefined, { key: (await t.issueKey({ scopes: ["market:stream"] })).text }),
+  insufficient_scope: async (id) => {
+    const other = operations[id].scope === "market:stream" ? "market:read" : "market:stream";
+    return ask(id, undefined, { key: (await t.issueKey({ scopes: [other] })).text });
+  },
   origin_not_allowed: (id) => ask(id, undefined, { headers: { origin: "https://a.example.com" } }),
   account_suspended: async (id) => {
     const scopes = [operations[id].scope];
@@ -76,11 +82,14 @@ async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answ
     throw error;
   };
   Object.assign(live.catalogue, { find: fail, list: fail });
+  const { mintTicket } = t.access;
+  Object.assign(t.access, { mintTicket: fail });
   market.push = fail;
   try {
     return await work();
   } finally {
     Object.assign(live.catalogue, { find, list });
+    Object.assign(t.access, { mintTicket });
     delete market.push;
   }
 }

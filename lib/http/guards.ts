@@ -1,7 +1,7 @@
 import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/bucket";
-import { hasScope, originAllowed, type Principal } from "#lib/access/principal";
-import type { Operation } from "#lib/contract/operations";
+import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
+import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
 import { type Exchange, headerOf } from "./exchange";
@@ -10,7 +10,7 @@ import type { AnswerHeaders } from "./respond";
 const BEARER = /^bearer +(\S+) *$/i;
 
 /** The text of the key, null when there is none in the form `Bearer <key>`. */
-function bearerOf(authorization: string | null): string | null {
+export function bearerOf(authorization: string | null): string | null {
   return authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
 }
 
@@ -20,19 +20,12 @@ export function verifyKey(access: Access, exchange: Exchange): Principal | Promi
 }
 
 /**
- * What the key may do here, in the order in which it is told: the account, the scope, the origin.
+ * What the key may do here; an origin that is not the key's cannot read the answer.
  * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
  */
 export function authorize(principal: Principal, operation: Operation, { origin, headers }: Exchange): void {
-  const admitted = originAllowed(principal, origin);
-  if (!admitted) hideFromOrigin(headers);
-  if (principal.suspended) throw new Fault("account_suspended");
-  if (!hasScope(principal, operation.scope))
-    throw new Fault("insufficient_scope", {
-      detail: `${operation.summary} needs the scope ${operation.scope}.`,
-      required: operation.scope,
-    });
-  if (!admitted) throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
+  if (!originAllowed(principal, origin)) hideFromOrigin(headers);
+  requireAccess(principal, operation.scope, operation.summary, origin);
 }
 
 /** Writes how much is left into the headers. @throws Fault rate_limited when the request does not pass. */

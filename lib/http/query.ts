@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { QUERY_PARAMETERS_MAX_COUNT, QUERY_VALUE_MAX_CHARACTERS } from "#lib/contract/limits";
-import type { Operation, Parameter } from "#lib/contract/operations";
+import type { Operation, Parameter } from "#lib/contract/operation";
 import type { ParameterIssue } from "#lib/contract/primitives";
 import { Fault, type FaultData } from "#lib/fault";
 

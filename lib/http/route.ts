@@ -1,18 +1,26 @@
+import type { Access } from "#lib/access/access";
 import type { Principal } from "#lib/access/principal";
-import { ERRORS, type ErrorId } from "#lib/contract/errors";
-import type { Operation, Parameters, QueryOf } from "#lib/contract/operations";
-import { isDatabaseAway } from "#lib/db";
+import { ERRORS } from "#lib/contract/errors";
+import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
-import type { Call, Question, Reply } from "#lib/market/question";
+import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
-import { type Answer, failureOf, successBody, toResponse, withoutBody } from "./respond";
+import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
 
 const RETRY_AFTER_S = 1;
+
+/** What a question is told: of the market, and for the few that need it who asks, from where. */
+export interface GuardedCall<Query> extends Call<Query> {
+  readonly principal: Principal;
+  /** Null for a request that carries none. */
+  readonly origin: string | null;
+  readonly access: Access;
+}
 
 /**
  * What a `route.ts` exports for a method. Its second argument is our server's, or Next's own, which is not read. `answer` is
@@ -39,7 +47,10 @@ function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>):
  * id: a fault answers as its identifier, a database that is away as service_unavailable, anything else as internal_error
  * with one line in the log.
  */
-export function route<P extends Parameters>(operation: Operation<P>, question: Question<QueryOf<P>>): RouteHandler {
+export function route<P extends Parameters>(
+  operation: Operation<P>,
+  question: (call: GuardedCall<QueryOf<P>>) => Reply | Promise<Reply>,
+): RouteHandler {
   const parse = createQueryParser(operation as unknown as Operation);
   const asked = operation as unknown as Operation;
 
@@ -94,7 +105,7 @@ function counted(answer: Answer, { startMs }: Exchange, operation: string, code:
 }
 
 function refused(error: unknown, exchange: Exchange, operation: string): Answer {
-  return counted(fail(error, exchange, operation, running()), exchange, operation, ERRORS[idOf(error)].code);
+  return counted(fail(error, exchange, operation, running()), exchange, operation, ERRORS[faultOf(error).id].code);
 }
 
 /** The running parts, undefined before they are up. */
@@ -119,16 +130,17 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
 /** The call a question is given. @throws Fault of the query, with the ticker that was probably meant. */
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
-  { venue, mayRead }: Principal,
-  { request, headers }: Exchange,
-  { markets }: Runtime,
+  principal: Principal,
+  { request, headers, origin }: Exchange,
+  { markets, access }: Runtime,
   nowMs: number,
-): Call<Query> {
+): GuardedCall<Query> {
+  const { venue, mayRead } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
-  return { query: query.value.query as Query, market, mayRead, nowMs, request };
+  return { query: query.value.query as Query, market, mayRead, nowMs, request, principal, origin, access };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {
@@ -160,19 +172,8 @@ function matches(ifNoneMatch: string | null, etag: string): boolean {
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
-function idOf(error: unknown): ErrorId {
-  if (isFault(error)) return error.id;
-  return isDatabaseAway(error) ? "service_unavailable" : "internal_error";
-}
-
 function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Answer {
-  const base = running?.env.PUBLIC_URL?.replace(/\/$/, "") ?? "";
-  const id = idOf(error);
   if (!isFault(error)) running?.log.error({ err: error, request_id: headers["x-request-id"], operation }, "request failed");
-  const told =
-    id === "service_unavailable" && !isFault(error)
-      ? new Fault(id, { detail: "The database cannot be reached.", retry_after: RETRY_AFTER_S })
-      : error;
-  const answer = failureOf(told, headers, base);
+  const answer = failureOf(error, headers, running?.env.PUBLIC_URL ?? "");
   return method === "HEAD" ? withoutBody(answer) : answer;
 }

@@ -12,7 +12,7 @@ const PREFIX = /^[A-Z]+:/;
 const SEPARATORS = /[^A-Z0-9]/g;
 
 /** The listing, when it exists for the caller. */
-function find({ market, mayRead }: Scene, ticker: string): Listing | undefined {
+export function findListing({ market, mayRead }: Scene, ticker: string): Listing | undefined {
   const listing = market.catalogue.find(ticker);
   return listing !== undefined && mayRead(listing) ? listing : undefined;
 }
@@ -25,7 +25,7 @@ export function requireListings(scene: Scene, tickers: readonly string[], parame
   const listings: Listing[] = [];
   const unknown: string[] = [];
   for (const ticker of tickers) {
-    const listing = find(scene, ticker);
+    const listing = findListing(scene, ticker);
     if (listing === undefined) unknown.push(ticker);
     else listings.push(listing);
   }
@@ -43,7 +43,7 @@ export function suggestTicker(scene: Scene, malformed: readonly string[]): strin
   for (const text of malformed) {
     if (text.length > SUGGESTION_MAX_CHARACTERS) continue;
     const ticker = text.trim().toUpperCase().replace(PREFIX, "").replace(SEPARATORS, "");
-    if (find(scene, ticker) !== undefined) return ticker;
+    if (findListing(scene, ticker) !== undefined) return ticker;
   }
   return undefined;
 }

@@ -19,6 +19,12 @@ const REACT = ["react", "react-dom", "next"];
 export const ARROWS: readonly ArrowRule[] = [
   { place: "lib/contract/", project: ["lib/contract/"], packages: ["zod"] },
   { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "types:lib/contract/"], packages: [] },
+  {
+    // It is published: no schema, no built-in module, and `ws` only where a runtime has no WebSocket.
+    place: "lib/client/",
+    project: ["lib/client/", "lib/contract/close-codes", "lib/contract/key-text", "lib/contract/limits", "types:lib/contract/"],
+    packages: ["ws"],
+  },
   { place: "lib/docs/", project: ["lib/docs/", "lib/contract/"], packages: ["zod", "node:"] },
   {
     place: "lib/market/",
@@ -39,7 +45,11 @@ export const ARROWS: readonly ArrowRule[] = [
   { place: "lib/env", project: ["lib/contract/"], packages: ["zod", "node:"] },
   { place: "lib/", project: ["lib/"], packages: ["*"] },
   { place: "server/cli/", project: ["server/", "lib/", "prisma/", "app/api/v1/"], packages: ["*"] },
-  { place: "server/", project: ["server/", "lib/", "prisma/", "app/api/", "app/metrics/", "app/openapi.json/"], packages: ["*"] },
+  {
+    place: "server/",
+    project: ["server/", "lib/", "prisma/", "app/api/", "app/metrics/", "app/openapi.json/", "app/asyncapi.json/"],
+    packages: ["*"],
+  },
   { place: "components/", project: ["components/", "lib/contract/", "lib/docs/samples/"], packages: REACT },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: REACT },
   { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },

@@ -2,6 +2,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Catalogue, Market } from "#lib/market/ports";
 import { createView } from "#server/view/view";
+import { eventOf } from "./events";
 import { createMemoryKlines, type MemoryKlines } from "./memory-klines";
 
 /** A venue in memory whose prices are put in by hand. */
@@ -68,12 +69,9 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
     reads: () => reads,
     quote(ticker, bid, ask, timeMs) {
       const price = { ticker, time_msc: timeMs, bid, ask, mid: round((bid + ask) / 2), spread: round(ask - bid) };
-      view.apply([
-        { type: "quote", record: { type: "quote", ...price } },
-        { type: "snapshot", record: { type: "snapshot", ...price, ...NOT_PROVIDED } },
-      ]);
+      view.apply([eventOf({ type: "quote", ...price }), eventOf({ type: "snapshot", ...price, ...NOT_PROVIDED })]);
     },
-    kline: (record) => view.apply([{ type: "kline", record, closed: false }]),
+    kline: (record) => view.apply([eventOf(record)]),
     historyChanged: () => {
       history += 1;
     },

@@ -12,6 +12,7 @@ import { type ControlMessage, listen, publish } from "#lib/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createApi } from "#lib/http/api";
 import { route } from "#lib/http/route";
+import { createStreamTicket } from "#lib/http/stream-ticket";
 import { createCatalogue } from "#lib/market/catalogue";
 import { ingestTicks } from "#lib/market/ingest";
 import { instruments } from "#lib/market/instruments";
@@ -104,6 +105,7 @@ export function testApi() {
     [operations.latestQuotes.path]: { GET: route(operations.latestQuotes, latestQuotes) },
     [operations.latestSnapshots.path]: { GET: route(operations.latestSnapshots, latestSnapshots) },
     [operations.marketStatus.path]: { GET: route(operations.marketStatus, marketStatus) },
+    [operations.createStreamTicket.path]: { POST: route(operations.createStreamTicket, createStreamTicket) },
     [operations.ingestTicks.path]: { POST: route(operations.ingestTicks, ingestTicks) },
   });
 }

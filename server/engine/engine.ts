@@ -1,5 +1,6 @@
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Listing } from "#lib/domain/instrument";
 import { CLOSE_DELAY_MS, foldQuote } from "#lib/domain/kline";
@@ -10,6 +11,7 @@ import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/
 import type { TradingAlignment } from "#lib/domain/timeframe";
 import type { LastQuote } from "#lib/market/ports";
 import type { MarketEvent } from "./event";
+import { topicName } from "./topic";
 
 /** What a ticker goes on from after a restart. */
 export interface RestoredTicker {
@@ -41,25 +43,46 @@ interface Series {
   readonly timeframe: Kline["timeframe"];
   kline: Kline | undefined;
   endS: number;
+  readonly topic: string;
+  /** Sequence of its last record. */
+  seq: number;
+}
+
+/** A kline that was followed by a newer one before its clock ran out. */
+interface WaitingKline {
+  readonly series: Series;
+  readonly kline: Kline;
+  readonly closesAtMs: number;
 }
 
 interface TickerState {
   readonly listing: Listing;
   readonly recent: RecentTicks;
   readonly series: readonly Series[];
-  /** Klines that were followed by a newer one before their clock ran out, with that instant; at most one a timeframe. */
-  waiting: { kline: Kline; closesAtMs: number }[];
+  /** At most one a timeframe. */
+  waiting: WaitingKline[];
   /** No kline of the ticker closes before this instant. */
   nextCloseMs: number;
   day: DayState | undefined;
   /** The newest quote. */
   quote: Quote | undefined;
+  /** Sequences of the last quote and the last snapshot. */
+  quoteSeq: number;
+  snapshotSeq: number;
+  readonly quoteTopic: string;
+  readonly snapshotTopic: string;
 }
 
 interface EngineOptions {
   /** The listing of a ticker that is not retired. */
   listingOf: (ticker: string) => Listing | undefined;
   alignment: TradingAlignment;
+  /** Name of the sequences' life; another one for each engine. */
+  epoch: string;
+}
+
+function newSeries(ticker: string, timeframe: Timeframe): Series {
+  return { timeframe, kline: undefined, endS: 0, topic: topicName("kline", ticker, timeframe), seq: 0 };
 }
 
 /** The day as the klines have it now; the ask range that ticks gave stays where the bids of the day are still the same. */
@@ -70,7 +93,7 @@ function restoreDay(known: DayState | undefined, day: DayState | undefined): Day
 }
 
 /** Makes an engine without any state; restore what is stored before the first tick. */
-export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
+export function createEngine({ listingOf, alignment, epoch }: EngineOptions): Engine {
   const states = new Map<string, TickerState>();
 
   /** The state of a listed ticker; a listing that was edited starts its series anew with the same klines. */
@@ -82,11 +105,15 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
     const state: TickerState = {
       listing,
       recent: known?.recent ?? createRecentTicks(),
-      series: listing.timeframes.map((timeframe) => klines.get(timeframe) ?? { timeframe, kline: undefined, endS: 0 }),
+      series: listing.timeframes.map((timeframe) => klines.get(timeframe) ?? newSeries(ticker, timeframe)),
       waiting: known?.waiting ?? [],
       nextCloseMs: known?.nextCloseMs ?? Number.POSITIVE_INFINITY,
       day: known?.day,
       quote: known?.quote,
+      quoteSeq: known?.quoteSeq ?? 0,
+      snapshotSeq: known?.snapshotSeq ?? 0,
+      quoteTopic: topicName("quote", ticker),
+      snapshotTopic: topicName("snapshot", ticker),
     };
     states.set(ticker, state);
     return state;
@@ -96,48 +123,65 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
     return series.endS * 1000 + CLOSE_DELAY_MS;
   }
 
+  function quoteEvent(state: TickerState, record: Quote): MarketEvent {
+    state.quoteSeq += 1;
+    return { type: "quote", topic: state.quoteTopic, record, epoch, seq: state.quoteSeq };
+  }
+
+  function snapshotEvent(state: TickerState, quote: Quote): MarketEvent {
+    state.snapshotSeq += 1;
+    const record = toSnapshot(quote, state.day, state.listing.digits);
+    return { type: "snapshot", topic: state.snapshotTopic, record, epoch, seq: state.snapshotSeq };
+  }
+
+  function klineEvent(series: Series, record: Kline, closed: boolean): MarketEvent {
+    series.seq += 1;
+    return { type: "kline", topic: series.topic, record, closed, epoch, seq: series.seq };
+  }
+
   function foldSeries(state: TickerState, series: Series, quote: Quote, volume: number | undefined): MarketEvent {
     const atS = Math.floor(quote.time_msc / 1000);
     let time = series.kline?.time ?? 0;
     if (atS >= series.endS) {
-      if (series.kline !== undefined) awaitClose(state, series.kline, series.endS);
+      if (series.kline !== undefined) awaitClose(state, series, series.kline, series.endS);
       time = alignment.openTime(series.timeframe, atS);
       series.endS = alignment.nextOpenTime(series.timeframe, atS);
       state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
     }
     series.kline = foldQuote(series.kline, quote, volume, series.timeframe, time);
-    return { type: "kline", record: series.kline, closed: false };
+    return klineEvent(series, series.kline, false);
   }
 
   /** Lets a kline wait for its clock, in the place of an earlier state of it. */
-  function awaitClose(state: TickerState, kline: Kline, endS: number): void {
-    state.waiting = state.waiting.filter((entry) => entry.kline.timeframe !== kline.timeframe || entry.kline.time !== kline.time);
-    state.waiting.push({ kline, closesAtMs: endS * 1000 + CLOSE_DELAY_MS });
+  function awaitClose(state: TickerState, series: Series, kline: Kline, endS: number): void {
+    state.waiting = state.waiting.filter((entry) => entry.series !== series || entry.kline.time !== kline.time);
+    state.waiting.push({ series, kline, closesAtMs: endS * 1000 + CLOSE_DELAY_MS });
   }
 
   /** Puts a kline where it stood: the newest of its timeframe is continued, an older one waits for its clock. */
-  function restoreKline(state: TickerState, kline: Kline): void {
+  function restoreKline(state: TickerState, kline: Kline): MarketEvent[] {
     const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
-    if (series === undefined) return;
+    if (series === undefined) return [];
     const endS = alignment.nextOpenTime(kline.timeframe, kline.time);
     const running = series.kline;
-    if (running !== undefined && kline.time < running.time) awaitClose(state, kline, endS);
+    if (running !== undefined && kline.time < running.time) awaitClose(state, series, kline, endS);
     else {
-      if (running !== undefined && running.time < kline.time) awaitClose(state, running, series.endS);
+      if (running !== undefined && running.time < kline.time) awaitClose(state, series, running, series.endS);
       series.kline = kline;
       series.endS = endS;
     }
     state.nextCloseMs = Math.min(state.nextCloseMs, endS * 1000 + CLOSE_DELAY_MS);
+    return [klineEvent(series, kline, false)];
   }
 
   function closeDue(state: TickerState, nowMs: number): MarketEvent[] {
     const events: MarketEvent[] = [];
-    for (const { kline, closesAtMs: due } of state.waiting)
-      if (due <= nowMs) events.push({ type: "kline", record: kline, closed: true });
+    for (const { series, kline, closesAtMs: due } of state.waiting)
+      if (due <= nowMs) events.push(klineEvent(series, kline, true));
     state.waiting = state.waiting.filter(({ closesAtMs: due }) => due > nowMs);
     for (const series of state.series) {
       if (series.kline === undefined || closesAtMs(series) > nowMs) continue;
-      events.push({ type: "kline", record: series.kline, closed: true });
+      events.push(klineEvent(series, series.kline, true));
       series.kline = undefined;
       series.endS = 0;
     }
@@ -164,10 +208,7 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       state.recent.add(tick);
       state.quote = quote;
       state.day = foldDay(state.day, quote, alignment);
-      const events: MarketEvent[] = [
-        { type: "quote", record: quote },
-        { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },
-      ];
+      const events = [quoteEvent(state, quote), snapshotEvent(state, quote)];
       for (const series of state.series) events.push(foldSeries(state, series, quote, tick.volume));
       return events;
     },
@@ -183,21 +224,16 @@ export function createEngine({ listingOf, alignment }: EngineOptions): Engine {
       if (state === undefined) return [];
       const known = state.day;
       state.day = restoreDay(known, day);
-      for (const kline of openKlines) restoreKline(state, kline);
-      const events = openKlines.map((record): MarketEvent => ({ type: "kline", record, closed: false }));
+      const events = openKlines.flatMap((kline) => restoreKline(state, kline));
       if (lastQuote === undefined) {
         // The quote stays; its day may have turned out another.
-        if (state.quote !== undefined && state.day !== known)
-          events.push({ type: "snapshot", record: toSnapshot(state.quote, state.day, state.listing.digits) });
+        if (state.quote !== undefined && state.day !== known) events.push(snapshotEvent(state, state.quote));
         return events;
       }
       const quote = toQuote(lastQuote, state.listing.digits);
       state.recent.add(lastQuote);
       state.quote = quote;
-      events.push(
-        { type: "quote", record: quote },
-        { type: "snapshot", record: toSnapshot(quote, state.day, state.listing.digits) },
-      );
+      events.push(quoteEvent(state, quote), snapshotEvent(state, quote));
       return events;
     },
   };

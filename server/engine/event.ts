@@ -2,11 +2,34 @@ import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 
+/** Where an event stands in its sequence. */
+interface Sequenced {
+  /** What the sequence is of, as topicName gives it. */
+  readonly topic: string;
+  /** Names one life of the engine: a restart starts another, and all sequences anew. */
+  readonly epoch: string;
+  /** Grows by 1 for each record of (type, ticker, timeframe) within the epoch, from 1. */
+  readonly seq: number;
+}
+
+export interface QuoteEvent extends Sequenced {
+  readonly type: "quote";
+  readonly record: Quote;
+}
+
+export interface SnapshotEvent extends Sequenced {
+  readonly type: "snapshot";
+  readonly record: Snapshot;
+}
+
+export interface KlineEvent extends Sequenced {
+  readonly type: "kline";
+  readonly record: Kline;
+  readonly closed: boolean;
+}
+
 /**
  * One change of market truth. The engine alone makes them; the bus carries them, the view shows them, the recorder
- * stores them. `record` is the wire record and is never changed after it was published.
+ * stores them, the hub sends them. `record` is the wire record and is never changed after it was published.
  */
-export type MarketEvent =
-  | { readonly type: "quote"; readonly record: Quote }
-  | { readonly type: "snapshot"; readonly record: Snapshot }
-  | { readonly type: "kline"; readonly record: Kline; readonly closed: boolean };
+export type MarketEvent = QuoteEvent | SnapshotEvent | KlineEvent;

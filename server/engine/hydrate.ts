@@ -24,8 +24,11 @@ interface HydrateOptions {
   nowMs: number;
   /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
   repair: boolean;
-  /** Called without a pause after the view was read, so that no tick can come in between. */
-  restore: (restored: RestoredTicker) => void;
+  /**
+   * Called without a pause after the view was read, so that no tick can come in between.
+   * @param latestClosed the newest closed kline of each timeframe that has none open
+   */
+  restore: (restored: RestoredTicker, latestClosed: readonly Kline[]) => void;
 }
 
 /**
@@ -79,7 +82,8 @@ export async function hydrateTicker(
   const closed = (kline: Kline) => isClosed(kline, nowMs, alignment);
   // Two of a timeframe, where the one before has ended but its clock has not run out.
   const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-2)).filter((kline) => !closed(kline));
-  restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) });
+  const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
+  restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) }, latestClosed);
   return repair ? offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed)) : [];
 }
 

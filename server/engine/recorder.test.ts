@@ -4,13 +4,14 @@ import type { Kline } from "#lib/contract/kline";
 import { klineExample } from "#lib/contract/kline";
 import { snapshotExample } from "#lib/contract/snapshot";
 import { createLog } from "#lib/log";
+import { eventOf } from "#lib/testing/events";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "./event";
 import { createRecorder, PENDING_MAX_ROWS } from "./recorder";
 
 const log = createLog("silent");
 const kline = (changes: Partial<Kline>): Kline => ({ ...klineExample, ...changes });
-const klineEvent = (changes: Partial<Kline>, closed = false): MarketEvent => ({ type: "kline", record: kline(changes), closed });
+const klineEvent = (changes: Partial<Kline>, closed = false): MarketEvent => eventOf(kline(changes), { closed });
 
 function start() {
   const clock = manualClock(0);
@@ -29,7 +30,7 @@ function start() {
 describe("recorder", () => {
   test("writes each dirty row once, at its newest state, within half a second", async () => {
     const { clock, store, recorder, flushes, stop } = start();
-    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), { type: "snapshot", record: snapshotExample }]);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), eventOf(snapshotExample)]);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
     await clock.advance(500);
     expect(store.all()).toEqual([kline({ timeframe: "M1", close: 1.2 })]);

@@ -2,20 +2,17 @@ import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
+import { eventOf } from "#lib/testing/events";
 import { createView } from "./view";
 
-const at = (time: number, close = 1) => ({ type: "kline" as const, record: { ...klineExample, time, close }, closed: false });
+const at = (time: number, close = 1) => eventOf({ ...klineExample, time, close });
 const times = (view: ReturnType<typeof createView>) => view.recentKlines("EURUSD", "H1").map(({ time }) => time);
 
 describe("view", () => {
   test("shows the newest quote and snapshot of a ticker", () => {
     const view = createView();
     expect(view.quote("EURUSD")).toBeUndefined();
-    view.apply([
-      { type: "quote", record: quoteExample },
-      { type: "quote", record: { ...quoteExample, bid: 1.2 } },
-      { type: "snapshot", record: snapshotExample },
-    ]);
+    view.apply([eventOf(quoteExample), eventOf({ ...quoteExample, bid: 1.2 }, { seq: 2 }), eventOf(snapshotExample)]);
     expect(view.quote("EURUSD")?.bid).toBe(1.2);
     expect(view.snapshot("EURUSD")).toEqual(snapshotExample);
   });
@@ -31,7 +28,7 @@ describe("view", () => {
     const view = createView();
     view.apply([at(3600)]);
     const before = view.revision("EURUSD", "H1");
-    view.apply([{ type: "quote", record: quoteExample }]);
+    view.apply([eventOf(quoteExample)]);
     expect(view.revision("EURUSD", "H1")).toBe(before);
     view.apply([at(3600, 2)]);
     expect(view.revision("EURUSD", "H1")).toBeGreaterThan(before);

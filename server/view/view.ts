@@ -17,6 +17,8 @@ interface Series {
 /** The projection of a venue's events that REST and sockets read; `apply` is its only way in. */
 export interface View extends MarketView {
   readonly apply: Listener;
+  /** Shows klines that no event brought: the last ones of a series that stands still. */
+  fill(klines: readonly Kline[]): void;
   /** Drops klines of a ticker that are not kept: the store knows them better. */
   forget(ticker: string, keep: (kline: Kline) => boolean): void;
 }
@@ -45,6 +47,9 @@ export function createView(): View {
         else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
         else applyKline(event.record);
       }
+    },
+    fill(klines) {
+      for (const kline of klines) applyKline(kline);
     },
     forget(ticker, keep) {
       for (const timeframe of TIMEFRAMES_ORDER) {

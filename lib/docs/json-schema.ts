@@ -1,10 +1,43 @@
 import { z } from "zod";
 import { InstantParameter } from "#lib/contract/primitives";
-import type { JsonSchema } from "./openapi-types";
+
+/** The parts of JSON Schema that the service's documents use. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  description?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  /** Holds one reference: draft-07 reads nothing that stands beside a `$ref`. */
+  allOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  propertyNames?: JsonSchema;
+  items?: JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/** What OpenAPI 3.1 reads, and what AsyncAPI reads. */
+export type JsonSchemaDialect = "draft-2020-12" | "draft-7";
 
 /** Where named schemas live in the document. */
 const COMPONENTS = "#/components/schemas/";
-const LOCAL_DEFS = "#/$defs/";
+/** Where each dialect keeps the named schemas of its own text. */
+const LOCAL_DEFINITIONS = /^#\/(?:\$defs|definitions)\//;
 
 /**
  * What zod prints and readers do not want: objects stay open, so that a later field breaks no client; bounds that only say
@@ -24,11 +57,18 @@ function pointToComponents(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) =>
       key === "$ref" && typeof inner === "string"
-        ? [key, inner.replace(LOCAL_DEFS, COMPONENTS)]
+        ? [key, inner.replace(LOCAL_DEFINITIONS, COMPONENTS)]
         : [key, pointToComponents(inner)],
     ),
   );
 }
+
+/** A schema as zod prints it, its named parts inside. */
+type PrintedSchema = JsonSchema & {
+  $schema?: string;
+  $defs?: Record<string, JsonSchema>;
+  definitions?: Record<string, JsonSchema>;
+};
 
 /** Prints zod schemas and gathers the named ones: `of` answers a schema that refers to them, `named` holds them. */
 export interface SchemaPrinter {
@@ -40,21 +80,18 @@ export interface SchemaPrinter {
   named(): Record<string, JsonSchema>;
 }
 
-/** Makes a printer with no names yet. */
-export function schemaPrinter(): SchemaPrinter {
+/** Makes a printer of one dialect, with no names yet. */
+export function schemaPrinter(dialect: JsonSchemaDialect): SchemaPrinter {
   const components = new Map<string, JsonSchema>();
 
   function of(schema: z.ZodType): JsonSchema {
-    const printed = z.toJSONSchema(schema, { io: "output", override: (ctx) => tidy(ctx.jsonSchema as JsonSchema) });
-    const {
-      $schema: _,
-      $defs = {},
-      ...rest
-    } = pointToComponents(printed) as JsonSchema & {
-      $schema?: string;
-      $defs?: Record<string, JsonSchema>;
-    };
-    for (const [id, definition] of Object.entries($defs)) components.set(id, definition);
+    const printed = z.toJSONSchema(schema, {
+      target: dialect,
+      io: "output",
+      override: (ctx) => tidy(ctx.jsonSchema as JsonSchema),
+    });
+    const { $schema: _, $defs, definitions, ...rest } = pointToComponents(printed) as PrintedSchema;
+    for (const [id, definition] of Object.entries($defs ?? definitions ?? {})) components.set(id, definition);
     return rest;
   }
 

@@ -1,0 +1,194 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stranger } from "./client";
+import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
+import { createFeeder, type Feeder } from "./feeder";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { openSocket, type Received, Refused } from "./socket";
+
+const MARKET = "/api/v1/market";
+const POINTS = [
+  [108_540, 108_548],
+  [108_555, 108_562],
+] as const;
+
+/** The text of `data` in a pushed message, byte for byte. */
+function dataText({ text }: Received): string {
+  return text.slice(text.indexOf('"data":') + '"data":'.length, -1);
+}
+
+describe("the stream of a product that takes pushed ticks", () => {
+  let product: Product;
+  let key: MadeKey;
+  let feeder: Feeder;
+  beforeAll(async () => {
+    product = await startProduct({ LIVE_FEED: "push", TRUSTED_PROXIES: "127.0.0.1" });
+    key = await makeLiveKey(product, "market:read,market:stream");
+    feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
+  }, SERVER_TIMEOUT_MS);
+  afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+
+  it("pushes what REST gives, byte for byte", async () => {
+    const reader = keyHolder(product, key);
+    const client = await openSocket(product.baseUrl, { key: key.text });
+    for (const stream of ["quote", "snapshot"]) await client.ask("subscribe", { stream, tickers: ["EURUSD"] });
+    await client.ask("subscribe", { stream: "kline", tickers: ["EURUSD"], timeframe: "H1" });
+    await feeder.push(feeder.ticks("EURUSD", POINTS));
+    const isNewest = ({ event, seq }: { event: string; seq: number }) => event === "update" && seq === 2;
+    const quote = await client.next("quote", isNewest);
+    const snapshot = await client.next("snapshot", isNewest);
+    const kline = await client.next("kline", isNewest);
+    expect((await reader.call(`${MARKET}/quotes/latest?tickers=EURUSD`)).text).toContain(`{"items":[${dataText(quote)}]}`);
+    expect((await reader.call(`${MARKET}/snapshots/latest?tickers=EURUSD`)).text).toContain(`{"items":[${dataText(snapshot)}]}`);
+    expect((await reader.call(`${MARKET}/klines?ticker=EURUSD&timeframe=H1&limit=1`)).text).toContain(`[${dataText(kline)}]`);
+    client.close();
+  });
+
+  it("sends the current record on subscribe, and what was missed on resume", async () => {
+    const first = await openSocket(product.baseUrl, { key: key.text });
+    await first.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+    const { epoch, seq } = await first.next("quote", ({ event }) => event === "snapshot");
+    first.close();
+    await first.closed();
+    await feeder.push(feeder.ticks("EURUSD", POINTS));
+    const second = await openSocket(product.baseUrl, { key: key.text });
+    const ack = await second.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], resume: { epoch, seq } });
+    expect(ack).toMatchObject({ data: { accepted: ["EURUSD"], resumed: ["EURUSD"] } });
+    for (const step of [1, 2]) expect(await second.next("quote")).toMatchObject({ event: "update", epoch, seq: seq + step });
+    second.close();
+  });
+
+  it("refuses a handshake over HTTP, with the envelope", async () => {
+    const reading = await makeLiveKey(product, "market:read");
+    const open = (shown: Parameters<typeof openSocket>[1]) => openSocket(product.baseUrl, shown).catch((error) => error);
+    expect(await open({})).toMatchObject({ status: 401, body: { message: "unauthorized" } });
+    expect(await open({ key: reading.text })).toMatchObject({
+      status: 403,
+      body: { message: "insufficient_scope", data: { required: "market:stream" } },
+    });
+    expect(await open({ key: key.text, origin: "https://a.example" })).toMatchObject({ body: { message: "origin_not_allowed" } });
+    expect(await open({ query: `?api_key=${key.text}` })).toMatchObject({ status: 401, body: { message: "unauthorized" } });
+    expect(await open({ key: product.demoKey ?? "", headers: { "x-forwarded-for": "203.0.113.1" } })).not.toBeInstanceOf(Refused);
+  });
+
+  it("ends an open connection when its key is revoked, and says why", async () => {
+    const doomed = await makeLiveKey(product, "market:stream");
+    const client = await openSocket(product.baseUrl, { key: doomed.text });
+    await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+    const revoked = await runCommand(product, "keys", ["revoke", doomed.id]);
+    expect(revoked.exitCode).toBe(0);
+    expect(await client.closed()).toEqual({ code: 4401, reason: "unauthorized" });
+    expect(await client.next("error")).toMatchObject({ message: "unauthorized", data: { close_code: 4401 } });
+  });
+
+  it("counts the demo key's connections for each address", async () => {
+    const from = (address: string) =>
+      openSocket(product.baseUrl, { key: product.demoKey ?? "", headers: { "x-forwarded-for": address } });
+    const clients = [await from("203.0.113.9"), await from("203.0.113.9"), await from("203.0.113.10")];
+    await expect(from("203.0.113.9")).rejects.toMatchObject({ status: 429, body: { message: "too_many_connections" } });
+    clients[0]?.close();
+    await clients[0]?.closed();
+    // The place is free once the server has seen the end too.
+    await expect
+      .poll(() =>
+        from("203.0.113.9").then(
+          (client) => client.close(),
+          () => "refused",
+        ),
+      )
+      .toBeUndefined();
+    for (const client of clients) client.close();
+  });
+
+  it(
+    "tells its connections before it goes, and takes them again when it is back",
+    async () => {
+      const client = await openSocket(product.baseUrl, { key: key.text });
+      const { epoch } = await client.next("welcome");
+      await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+      const stopped = product.stop();
+      expect(await client.next("server_shutdown")).toMatchObject({ reconnect_after_ms: expect.any(Number) });
+      expect(await client.closed()).toEqual({ code: 1001, reason: "shutdown" });
+      expect(await stopped).toBe(0);
+      product = await product.restart();
+      const again = await openSocket(product.baseUrl, { key: key.text });
+      expect((await again.next("welcome")).epoch).not.toBe(epoch);
+      const ack = await again.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], resume: { epoch, seq: 1 } });
+      expect(ack).toMatchObject({ data: { accepted: ["EURUSD"], resumed: [] } });
+      expect(await again.next("quote")).toMatchObject({ event: "snapshot", data: { bid: 1.08555 } });
+      again.close();
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+});
+
+describe("closed klines", () => {
+  const START_MS = Date.UTC(2026, 0, 7, 12);
+  let folder: string;
+  let product: Product;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spotwire replay "));
+    const lines = Array.from({ length: 400 }, (_, index) => {
+      const bid = (108_500 + ((index * 37) % 50)) / 100_000;
+      return `${START_MS + index * 2_000},${bid.toFixed(5)},${(bid + 0.00008).toFixed(5)}`;
+    });
+    await writeFile(join(folder, "ticks.csv"), `time_msc,bid,ask\n${lines.join("\n")}\n`);
+    product = await startProduct({
+      LIVE_FEED: "replay",
+      REPLAY_FILES: `EURUSD=${join(folder, "ticks.csv")}`,
+      REPLAY_PACE: "60",
+      REPLAY_SHIFT: "none",
+    });
+  }, SERVER_TIMEOUT_MS);
+  afterAll(async () => {
+    await product?.dispose();
+    await rm(folder, { recursive: true, force: true });
+  }, SERVER_TIMEOUT_MS);
+
+  it(
+    "are pushed as REST gives them later, byte for byte, also from the database after a restart",
+    async () => {
+      const key = await makeLiveKey(product, "market:read,market:stream");
+      const client = await openSocket(product.baseUrl, { key: key.text });
+      for (const timeframe of ["M1", "M5"]) await client.ask("subscribe", { stream: "kline", tickers: ["EURUSD"], timeframe });
+      const closed: Received<"kline">[] = [];
+      while (closed.filter(({ timeframe }) => timeframe === "M5").length < 1 || closed.length < 6)
+        closed.push(await client.next("kline", (message) => message.closed && message.event === "update"));
+      const rows = async (reader = keyHolder(product, key)) => {
+        const asked = ["M1", "M5"].map((timeframe) => reader.call(`${MARKET}/klines?ticker=EURUSD&timeframe=${timeframe}`));
+        return (await Promise.all(asked)).map(({ text }) => text).join("");
+      };
+      const now = await rows();
+      for (const message of closed) expect(now).toContain(dataText(message));
+      expect(new Set(closed.map(({ timeframe, data }) => `${timeframe} ${data.time}`)).size).toBe(closed.length);
+      client.close();
+      await product.stop();
+      // Without the feed, which would play the recording once more.
+      product = await product.restart({ LIVE_FEED: "none" });
+      const later = await rows(keyHolder(product, key));
+      for (const message of closed) expect(later).toContain(dataText(message));
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+});
+
+describe("the stream's address", () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct();
+  }, SERVER_TIMEOUT_MS);
+  afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+
+  it("says to a browser's address bar that it is a WebSocket", async () => {
+    const answer = await stranger(product.baseUrl, "203.0.113.20", product.demoKey).call(`${MARKET}/stream`);
+    expect(answer).toMatchObject({ status: 426, message: "upgrade_required" });
+    expect(answer.headers.get("upgrade")).toBe("websocket");
+  });
+
+  it("serves its AsyncAPI document", async () => {
+    const document = await (await fetch(`${product.baseUrl}/asyncapi.json`)).json();
+    expect(document).toMatchObject({ asyncapi: expect.stringMatching(/^3\./), channels: expect.any(Object) });
+  });
+});

@@ -1,0 +1,38 @@
+/** Random characters of a key, between its marker and its checksum. */
+export const KEY_RANDOM_CHARACTERS = 30;
+const CHECKSUM_CHARACTERS = 6;
+/** Reversed polynomial of CRC-32 (ISO 3309, as in zlib and gzip). */
+const CRC32_POLYNOMIAL = 0xed_b8_83_20;
+
+export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+export const KEY_MARKERS = { live: "sw_live_", sandbox: "sw_test_" } as const;
+const SHAPE = new RegExp(`^sw_(?:live|test)_[0-9A-Za-z]{${KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+
+/** CRC-32 of ASCII text. Bit by bit: a key is short, and a table would have to travel to every browser. */
+function crc32(text: string): number {
+  let crc = 0xff_ff_ff_ff;
+  for (let index = 0; index < text.length; index += 1) {
+    crc ^= text.charCodeAt(index);
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
+  }
+  return (crc ^ 0xff_ff_ff_ff) >>> 0;
+}
+
+/** The last six characters of a key: CRC-32 over all before them, in base 62. */
+export function keyChecksum(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
+    digits = BASE62.charAt(rest % BASE62.length) + digits;
+    rest = Math.floor(rest / BASE62.length);
+  }
+  return digits;
+}
+
+/**
+ * True for a text that could be a key: `sw_live_` or `sw_test_`, 30 base62 characters, 6 of checksum. Any single changed
+ * character is noticed, so that a mistyped key is never sent, nor asked of a store.
+ */
+export function isWellFormedKey(text: string): boolean {
+  return SHAPE.test(text) && keyChecksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+}

@@ -1,0 +1,172 @@
+import { operations as restOperations } from "#lib/contract/operations";
+import {
+  SOCKET_IO_NAMESPACE,
+  SOCKET_IO_PATH,
+  STREAM_METHODS,
+  STREAM_PATH,
+  STREAM_PROTOCOL,
+  type StreamMethod,
+} from "#lib/contract/stream";
+import { streamTicketExample, TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
+import { streamCloses, streamLimits } from "./asyncapi-limits";
+import { JSON_MEDIA, type NamedMessage, type StreamMessages, streamMessages } from "./asyncapi-messages";
+import {
+  KEY_DESCRIPTION,
+  SOCKET_IO_AUTH_DESCRIPTION,
+  socketIoDescription,
+  streamDescription,
+  TICKET_DESCRIPTION,
+  websocketDescription,
+} from "./asyncapi-text";
+import type {
+  AsyncApiChannel,
+  AsyncApiDocument,
+  AsyncApiOperation,
+  AsyncApiSecurityScheme,
+  AsyncApiServer,
+} from "./asyncapi-types";
+import { type JsonSchema, schemaPrinter } from "./json-schema";
+import type { Reference } from "./openapi-types";
+
+/** Version of the interface, not of the software: rises with additions to v1. */
+const API_VERSION = "1.0.0";
+/** Revision of the Socket.IO protocol that its clients from version 3 on speak. */
+const SOCKET_IO_PROTOCOL_REVISION = "5";
+const WEBSOCKET_BINDING_VERSION = "0.1.0";
+
+type ChannelId = "stream" | "socketIo";
+
+const pascal = (name: string) => name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const reference = (...path: string[]): Reference => ({ $ref: `#/${path.join("/")}` });
+
+const SCOPE = { "x-scope": restOperations.createStreamTicket.scope };
+const SECURITY_SCHEMES = {
+  apiKey: { type: "http", scheme: "bearer", bearerFormat: "sw_{live|test}_…", description: KEY_DESCRIPTION, ...SCOPE },
+  ticket: { type: "httpApiKey", name: "Sec-WebSocket-Protocol", in: "header", description: TICKET_DESCRIPTION, ...SCOPE },
+  socketIoAuth: { type: "apiKey", in: "password", description: SOCKET_IO_AUTH_DESCRIPTION, ...SCOPE },
+} satisfies Record<string, AsyncApiSecurityScheme>;
+
+const security = (...schemes: (keyof typeof SECURITY_SCHEMES)[]) =>
+  schemes.map((scheme) => reference("components", "securitySchemes", scheme));
+
+function servers(host: string): Record<string, AsyncApiServer> {
+  const variables = { host: { default: host, description: "Where this installation is reached, with the port if it has one." } };
+  return {
+    websocket: {
+      host: "{host}",
+      protocol: "wss",
+      title: "WebSocket",
+      description: "Without TLS, on your own machine, the scheme is `ws`.",
+      variables,
+      security: security("apiKey", "ticket"),
+    },
+    socketIo: {
+      host: "{host}",
+      protocol: "socketio",
+      protocolVersion: SOCKET_IO_PROTOCOL_REVISION,
+      pathname: SOCKET_IO_PATH,
+      title: "Socket.IO",
+      description: "On the same port.",
+      variables,
+      security: security("socketIoAuth"),
+    },
+  };
+}
+
+const HANDSHAKE_HEADERS: JsonSchema = {
+  type: "object",
+  properties: {
+    Authorization: { type: "string", description: "`Bearer <api_key>`; not needed with a ticket." },
+    "Sec-WebSocket-Protocol": {
+      type: "string",
+      description: `\`${STREAM_PROTOCOL}\`, and with a ticket \`${TICKET_PROTOCOL_PREFIX}<ticket>\` beside it.`,
+      examples: [STREAM_PROTOCOL, `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`],
+    },
+    Origin: { type: "string", description: "Browsers send it; it must be among the key's allowed origins." },
+  },
+};
+
+/** What a client sends over a channel. */
+const clientSide = (channel: ChannelId, { client, clientEvents }: StreamMessages) =>
+  channel === "stream" ? client : clientEvents;
+
+function channelMessages(channel: ChannelId, messages: StreamMessages): Record<string, Reference> {
+  const all = [clientSide(channel, messages), messages.acks, messages.pushed].flatMap((group) => Object.values(group));
+  return Object.fromEntries(all.map(({ id }) => [id, reference("components", "messages", id)]));
+}
+
+function channels(messages: StreamMessages): Record<ChannelId, AsyncApiChannel> {
+  return {
+    stream: {
+      address: STREAM_PATH,
+      title: "Market stream",
+      summary: "Market records over a plain WebSocket.",
+      description: websocketDescription(),
+      servers: [reference("servers", "websocket")],
+      messages: channelMessages("stream", messages),
+      bindings: { ws: { method: "GET", headers: HANDSHAKE_HEADERS, bindingVersion: WEBSOCKET_BINDING_VERSION } },
+    },
+    socketIo: {
+      address: SOCKET_IO_NAMESPACE,
+      title: "Market namespace",
+      summary: "The same records over Socket.IO.",
+      description: socketIoDescription(),
+      servers: [reference("servers", "socketIo")],
+      messages: channelMessages("socketIo", messages),
+    },
+  };
+}
+
+/** The operations of one channel. Every method is answered by its own ack or by an error. */
+function operationsOf(channel: ChannelId, messages: StreamMessages): Record<string, AsyncApiOperation> {
+  const place = reference("channels", channel);
+  const inChannel = ({ id }: NamedMessage) => reference("channels", channel, "messages", id);
+  const suffix = channel === "stream" ? "" : "OverSocketIo";
+
+  function received(method: StreamMethod): [string, AsyncApiOperation] {
+    const sent = clientSide(channel, messages)[method];
+    const { title, summary } = sent.message;
+    const reply = { channel: place, messages: [messages.acks[method], messages.pushed.error].map(inChannel) };
+    const operation = { action: "receive" as const, channel: place, title, summary, messages: [inChannel(sent)], reply };
+    return [`receive${pascal(method)}${suffix}`, operation];
+  }
+
+  function sent([type, pushed]: [string, NamedMessage]): [string, AsyncApiOperation] {
+    const { title, summary } = pushed.message;
+    const operation = { action: "send" as const, channel: place, title, summary, messages: [inChannel(pushed)] };
+    return [`send${pascal(type)}${suffix}`, operation];
+  }
+
+  return Object.fromEntries([...STREAM_METHODS.map(received), ...Object.entries(messages.pushed).map(sent)]);
+}
+
+/**
+ * The streams as an AsyncAPI 3.0 document, printed from the contract and seen from the service: it receives what clients
+ * send.
+ * @param options.host where the installation is reached, `host[:port]`; a reader of the document may put in another.
+ */
+export function asyncApiDocument({ host = "localhost:3000" }: { host?: string } = {}): AsyncApiDocument {
+  const printer = schemaPrinter("draft-7");
+  const messages = streamMessages(printer);
+  const named = Object.values(messages).flatMap((group: Record<string, NamedMessage>) => Object.values(group));
+  return {
+    asyncapi: "3.0.0",
+    info: { title: "Spotwire market streams", version: API_VERSION, description: streamDescription() },
+    defaultContentType: JSON_MEDIA,
+    servers: servers(host),
+    channels: channels(messages),
+    operations: { ...operationsOf("stream", messages), ...operationsOf("socketIo", messages) },
+    components: {
+      messages: Object.fromEntries(named.map(({ id, message }) => [id, message])),
+      schemas: printer.named(),
+      securitySchemes: SECURITY_SCHEMES,
+    },
+    "x-limits": streamLimits(),
+    "x-close-codes": streamCloses(),
+  };
+}
+
+/** The document as it is committed and served: its text, ending in a line feed. */
+export function asyncApiText(): string {
+  return `${JSON.stringify(asyncApiDocument(), null, 2)}\n`;
+}

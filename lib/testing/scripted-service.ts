@@ -1,0 +1,203 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type WebSocket, WebSocketServer } from "ws";
+import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { quoteExample } from "#lib/contract/quote";
+import type { ClientMessage, QuoteMessage, Welcome } from "#lib/contract/stream";
+
+/** Things that arrive, for a test that waits for each of them. */
+export interface Inbox<Item> {
+  put(item: Item): void;
+  /** The next one, now or when it comes. */
+  next(): Promise<Item>;
+  /** How many have come and were not taken. */
+  readonly size: number;
+}
+
+export function createInbox<Item>(): Inbox<Item> {
+  const items: Item[] = [];
+  const takers: ((item: Item) => void)[] = [];
+  return {
+    put(item) {
+      const taker = takers.shift();
+      if (taker === undefined) items.push(item);
+      else taker(item);
+    },
+    next: () => new Promise((resolve) => (items.length > 0 ? resolve(items.shift() as Item) : takers.push(resolve))),
+    get size() {
+      return items.length;
+    },
+  };
+}
+
+/** An answer as a test writes it. */
+export interface ScriptedAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** A successful answer. */
+export const succeed = (data: object, headers: Readonly<Record<string, string>> = {}): ScriptedAnswer => ({
+  status: 200,
+  headers,
+  body: { code: 0, message: "success", data },
+});
+
+/** The failed answer of an error of the contract. */
+export function fail(id: ErrorId, data: object = {}, headers: Readonly<Record<string, string>> = {}): ScriptedAnswer {
+  const told = { detail: ERRORS[id].title, request_id: "req-1", docs_url: "/docs", ...data };
+  return { status: httpStatus(id), headers, body: { code: ERRORS[id].code, message: id, data: told } };
+}
+
+/** A request as it came. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export const welcomeExample: Welcome = {
+  type: "welcome",
+  protocol: "market.v1",
+  connection_id: "c-1",
+  venue: "sandbox",
+  time_msc: 1_767_225_600_000,
+  epoch: "e1",
+  heartbeat_interval_s: 15,
+  limits: {
+    connections: 2,
+    subscriptions: 50,
+    messages_per_second: 5,
+    messages_burst: 20,
+    message_max_bytes: 16_384,
+    tickers_per_message: 100,
+  },
+};
+
+/** A quote on its way. */
+export function quote(ticker: string, seq: number, more: Partial<QuoteMessage> = {}): QuoteMessage {
+  return { type: "quote", event: "update", ticker, epoch: "e1", seq, data: { ...quoteExample, ticker }, ...more };
+}
+
+/** One connection, seen from the service. */
+export interface Peer {
+  readonly headers: IncomingHttpHeaders;
+  readonly messages: Inbox<ClientMessage & { id: number }>;
+  /** Resolves with the client's close code. */
+  readonly closed: Promise<number>;
+  send(message: object | string): void;
+  /** Takes every ticker of the next message and gives the message. */
+  ack(refused?: readonly string[]): Promise<ClientMessage & { id: number }>;
+  close(code: number, reason?: string): void;
+  /** Breaks the connection off without a word. */
+  cut(): void;
+}
+
+function createPeer(socket: WebSocket, headers: IncomingHttpHeaders): Peer {
+  const messages = createInbox<ClientMessage & { id: number }>();
+  socket.on("message", (data) => messages.put(JSON.parse(String(data))));
+  const send = (message: object | string) => socket.send(typeof message === "string" ? message : JSON.stringify(message));
+  return {
+    headers,
+    messages,
+    closed: new Promise((resolve) => socket.on("close", resolve)),
+    send,
+    async ack(refused = []) {
+      const message = await messages.next();
+      if (message.method !== "subscribe" && message.method !== "unsubscribe")
+        throw new Error(`not to be acked: ${message.method}`);
+      const { tickers } = message.params;
+      const accepted = tickers.filter((ticker) => !refused.includes(ticker));
+      const rejected = refused.map((ticker) => ({ ticker, code: 40401, message: "unknown_ticker" }));
+      const data = { accepted, rejected, quiet: [], subscriptions: accepted.length };
+      send({ type: "ack", id: message.id, method: message.method, code: 0, message: "success", data });
+      return message;
+    },
+    close: (code, reason) => socket.close(code, reason),
+    cut: () => socket.terminate(),
+  };
+}
+
+/** The far side of the network: a real HTTP and WebSocket server that does what the test says. */
+export interface ScriptedService {
+  readonly url: string;
+  /** Every request, in order. */
+  readonly requests: SeenRequest[];
+  /** How requests are answered from here on; "hang" never answers, "cut" drops the connection. */
+  answer(handler: (request: SeenRequest) => ScriptedAnswer | "hang" | "cut"): void;
+  /** Refuses the next handshakes with these, one each. */
+  refuseHandshakes(...answers: ScriptedAnswer[]): void;
+  /** Handshakes seen so far, refused ones too. */
+  readonly handshakes: number;
+  /** The next connection, before its welcome. */
+  connection(): Promise<Peer>;
+  /** The next connection, welcomed. */
+  welcomed(welcome?: Partial<Welcome>): Promise<Peer>;
+  stop(): Promise<void>;
+}
+
+const textOf = ({ body }: ScriptedAnswer) => (typeof body === "string" ? body : JSON.stringify(body));
+
+function seen(request: IncomingMessage): SeenRequest {
+  const url = new URL(request.url ?? "/", "http://service");
+  return { method: request.method ?? "", path: url.pathname, query: url.searchParams, headers: request.headers };
+}
+
+/** Starts a service on a free port. */
+export async function startScriptedService(): Promise<ScriptedService> {
+  const requests: SeenRequest[] = [];
+  const refusals: ScriptedAnswer[] = [];
+  const peers = createInbox<Peer>();
+  let handler: (request: SeenRequest) => ScriptedAnswer | "hang" | "cut" = () => fail("not_found");
+  let handshakes = 0;
+
+  function respond(request: IncomingMessage, response: ServerResponse): void {
+    const it = seen(request);
+    requests.push(it);
+    const answer = handler(it);
+    if (answer === "cut") request.socket.destroy();
+    else if (answer !== "hang")
+      response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers }).end(textOf(answer));
+  }
+
+  const http = createServer(respond);
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: (offered) => offered.has("market.v1") && "market.v1" });
+  http.on("upgrade", (request, socket, head) => {
+    handshakes += 1;
+    const refusal = refusals.shift();
+    if (refusal === undefined)
+      return sockets.handleUpgrade(request, socket, head, (opened) => peers.put(createPeer(opened, request.headers)));
+    // A client may hang up before it has read all of a refusal.
+    socket.on("error", () => {});
+    const headers = Object.entries({ "content-type": "application/json", connection: "close", ...refusal.headers });
+    socket.end(
+      `HTTP/1.1 ${refusal.status} Refused\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${textOf(refusal)}`,
+    );
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    requests,
+    answer(next) {
+      handler = next;
+    },
+    refuseHandshakes: (...answers) => void refusals.push(...answers),
+    get handshakes() {
+      return handshakes;
+    },
+    connection: () => peers.next(),
+    async welcomed(welcome = {}) {
+      const peer = await peers.next();
+      peer.send({ ...welcomeExample, ...welcome });
+      return peer;
+    },
+    async stop() {
+      for (const socket of sockets.clients) socket.terminate();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Outbox } from "./outbox";
+
+/** What is due for a connection is gathered this long and leaves in one write: writes are what fan-out costs most. */
+export const FLUSH_INTERVAL_MS = 5;
+
+/** Lets outboxes flush together. */
+export interface Flusher {
+  /** Flushes the outbox soon: at once in a quiet moment, within the interval under load. Called once until it is flushed. */
+  add(outbox: Outbox): void;
+}
+
+/** Makes a flusher on real timers: it paces writes and means nothing by it. */
+export function createFlusher(): Flusher {
+  let due: Outbox[] = [];
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  function flush(): void {
+    const outboxes = due;
+    due = [];
+    lastMs = performance.now();
+    for (const outbox of outboxes) outbox.flush();
+  }
+
+  return {
+    add(outbox) {
+      if (due.push(outbox) > 1) return;
+      const waitMs = lastMs + FLUSH_INTERVAL_MS - performance.now();
+      if (waitMs <= 0) setImmediate(flush);
+      else setTimeout(flush, waitMs);
+    },
+  };
+}

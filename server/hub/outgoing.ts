@@ -1,0 +1,56 @@
+import type { PushMessage, ServerMessage } from "#lib/contract/stream";
+import type { MarketEvent } from "#server/engine/event";
+
+/** A message on its way to one connection or to many; its text is made once. */
+export interface Outgoing {
+  readonly type: ServerMessage["type"];
+  /** The message as JSON. */
+  readonly text: string;
+  /** Length of the text in UTF-8. */
+  readonly bytes: number;
+  /** The record it carries; undefined for what is not a market record. */
+  readonly event: MarketEvent | undefined;
+  /** Records before it that it stands for. */
+  readonly merged: number;
+  /** A record sent on subscribe: the sequence goes on from it. */
+  readonly baseline: boolean;
+  /** The message as one transport sends it, once that was made. */
+  frame: Buffer | undefined;
+  packet: string | undefined;
+}
+
+type PushEvent = PushMessage["event"];
+
+/** Text of a market record; `data` is byte for byte what REST gives. Written out by hand: only `data` needs printing. */
+function pushText(event: MarketEvent, kind: PushEvent, merged: number): string {
+  const { type, record, epoch, seq } = event;
+  const timeframe = type === "kline" ? `,"timeframe":"${event.record.timeframe}"` : "";
+  const mergedText = merged > 0 ? `,"merged":${merged}` : "";
+  const closed = type === "kline" ? `,"closed":${event.closed}` : "";
+  const head = `{"type":"${type}","event":"${kind}","ticker":"${record.ticker}"${timeframe}`;
+  return `${head},"epoch":"${epoch}","seq":${seq}${mergedText}${closed},"data":${JSON.stringify(record)}}`;
+}
+
+function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
+  const text = pushText(event, kind, merged);
+  const baseline = kind === "snapshot";
+  // Tickers and numbers are ASCII.
+  return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
+}
+
+/** The next record of its topic, standing for `merged` more before it. */
+export function updateOf(event: MarketEvent, merged = 0): Outgoing {
+  return pushed(event, "update", merged);
+}
+
+/** The current record of a topic, as it is sent on subscribe. */
+export function baselineOf(event: MarketEvent): Outgoing {
+  return pushed(event, "snapshot", 0);
+}
+
+/** Any other message. */
+export function controlOf(message: Exclude<ServerMessage, PushMessage>): Outgoing {
+  const text = JSON.stringify(message);
+  const bytes = Buffer.byteLength(text);
+  return { type: message.type, text, bytes, event: undefined, merged: 0, baseline: false, frame: undefined, packet: undefined };
+}

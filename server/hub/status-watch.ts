@@ -1,0 +1,84 @@
+import type { Clock } from "#lib/clock";
+import { STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
+import type { MarketStatus } from "#lib/contract/status";
+import type { QuietTicker } from "#lib/contract/stream";
+import type { Market } from "#lib/market/ports";
+import { statusAt } from "#lib/market/status";
+import type { Hub } from "./hub";
+import { controlOf } from "./outgoing";
+
+/** How often the status of followed tickers is looked at. */
+const LOOK_INTERVAL_MS = 250;
+
+/** Knows the market status of what is followed in one venue, and tells its followers when it changes. */
+export interface StatusWatch {
+  /**
+   * Why a ticker brings nothing now; undefined for one whose market is open and quoted, and for one that is not listed.
+   * What changes after the answer is told to those who follow the ticker by then.
+   */
+  quiet(ticker: string): QuietTicker | undefined;
+  /** Runs until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface StatusWatchOptions {
+  market: Market;
+  hub: Hub;
+  clock: Clock;
+}
+
+/** All of a status that may change, as text. */
+function signature({ updated_at: _, ...rest }: MarketStatus): string {
+  return JSON.stringify(rest);
+}
+
+/** Makes the watch of one venue. */
+export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): StatusWatch {
+  /** The status of each ticker as its followers know it. */
+  let known = new Map<string, string>();
+  /** Answers since the last look: many connections ask for the same tickers at once. */
+  const answered = new Map<string, QuietTicker | undefined>();
+
+  function statusOf(ticker: string): MarketStatus | undefined {
+    const listing = market.catalogue.find(ticker);
+    return listing && statusAt({ market, nowMs: clock.now() }, listing);
+  }
+
+  function look(): void {
+    const seen = new Map<string, string>();
+    for (const ticker of hub.tickers()) {
+      const status = statusOf(ticker);
+      if (status === undefined) continue;
+      const now = signature(status);
+      seen.set(ticker, now);
+      const before = known.get(ticker);
+      if (before !== undefined && before !== now) hub.tell(ticker, controlOf({ type: "market_status", ticker, data: status }));
+    }
+    known = seen;
+    answered.clear();
+  }
+
+  function quietNow(ticker: string): QuietTicker | undefined {
+    const status = statusOf(ticker);
+    if (status === undefined) return undefined;
+    if (!known.has(ticker)) known.set(ticker, signature(status));
+    const { final_display_state, reason, next_open_at } = status;
+    const lastMs = market.view.quote(ticker)?.time_msc ?? Number.NEGATIVE_INFINITY;
+    const recent = clock.now() - lastMs < STREAM_HEARTBEAT_INTERVAL_S * 1000;
+    if (final_display_state === "open" && reason === null && recent) return undefined;
+    return { ticker, final_display_state, reason, next_open_at };
+  }
+
+  return {
+    quiet(ticker) {
+      if (!answered.has(ticker)) answered.set(ticker, quietNow(ticker));
+      return answered.get(ticker);
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(LOOK_INTERVAL_MS, signal);
+        look();
+      }
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { Access } from "#lib/access/access";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { ControlMessage } from "#lib/control";
+import { Fault } from "#lib/fault";
+import type { Logger } from "#lib/log";
+import type { Flusher } from "#server/hub/flusher";
+import { Outbox, type Tally } from "#server/hub/outbox";
+import type { Admission } from "./admission";
+import type { Connections } from "./connections";
+import type { Peer } from "./peer";
+import { Session } from "./session";
+import type { VenueStreams } from "./venue-streams";
+
+/** How often every connection is looked after; an expiry is noticed this late at most. */
+const SWEEP_INTERVAL_MS = 250;
+/** Keys that are looked up at once after a change. */
+const PARALLEL_LOOK_UPS_COUNT = 8;
+/** A key that could not be looked up is tried again after this. */
+const LOOK_UP_RETRY_MS = 1_000;
+
+/** All open connections of this process. */
+export interface Sessions {
+  /** Opens the session of a connection that was let in; `connect` makes its peer, given what calls for a flush. */
+  open(admission: Admission, connect: (flush: () => void) => Peer): Session;
+  /** The connection is gone. */
+  remove(session: Session): void;
+  /** Acts on a change of keys, accounts or listings. */
+  apply(message: ControlMessage): void;
+  /** Rises with each change of keys or accounts; an admission notes it before it asks who comes. */
+  generation(): number;
+  count(): number;
+  /** Calls `work` for each open session. */
+  each(work: (session: Session) => void): void;
+  /** Looks after the connections until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface SessionsOptions {
+  venues: Readonly<Record<Venue, VenueStreams>>;
+  access: Pick<Access, "principalOf">;
+  connections: Connections;
+  flusher: Flusher;
+  tally: Tally;
+  docsBase: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Makes the register of connections, with none open. */
+export function createSessions(options: SessionsOptions): Sessions {
+  const { venues, access, connections, flusher, tally, docsBase, clock, log } = options;
+  const sessions = new Set<Session>();
+  /** Keys whose principals have to be looked up again. */
+  const stale = new Set<string>();
+  let lookingUp = false;
+  let retryMs = Number.NEGATIVE_INFINITY;
+  let generation = 0;
+
+  async function lookUp(keyId: string): Promise<void> {
+    let principal: Awaited<ReturnType<Access["principalOf"]>>;
+    try {
+      principal = await access.principalOf(keyId);
+    } catch (error) {
+      // Nothing is known of the key: its connections stay, as REST's verified keys do, and it is asked for again.
+      log.warn({ err: error }, "a changed key could not be looked up; it is tried again");
+      stale.add(keyId);
+      retryMs = clock.now() + LOOK_UP_RETRY_MS;
+      return;
+    }
+    // A change that came meanwhile has put the key on the list again.
+    const concerned = [...sessions].filter((session) => session.principal.keyId === keyId);
+    for (const session of concerned) session.reauthorize(principal);
+    if (principal !== undefined)
+      for (const owner of new Set(concerned.map(({ admission }) => admission.owner))) enforcePlaces(owner);
+  }
+
+  /** Ends the newest connections of an owner that the plan has no place for any more. */
+  function enforcePlaces(owner: string): void {
+    const open = [...sessions].filter((session) => session.admission.owner === owner && !session.closed);
+    const max = Math.min(...open.map(({ principal }) => principal.plan.streamConnections));
+    for (const session of open.slice(max))
+      session.close("forbidden", new Fault("too_many_connections", { detail: `The plan now allows ${max} connections.`, max }));
+  }
+
+  async function lookUpStale(): Promise<void> {
+    if (lookingUp) return;
+    lookingUp = true;
+    while (stale.size > 0 && clock.now() >= retryMs) {
+      const batch = [...stale].slice(0, PARALLEL_LOOK_UPS_COUNT);
+      for (const keyId of batch) stale.delete(keyId);
+      await Promise.all(batch.map(lookUp));
+    }
+    lookingUp = false;
+  }
+
+  function markStale(concerns: (session: Session) => boolean): void {
+    generation += 1;
+    for (const session of sessions) if (concerns(session)) stale.add(session.principal.keyId);
+    void lookUpStale();
+  }
+
+  return {
+    open(admission, connect) {
+      const venue = venues[admission.principal.venue];
+      // The two know each other: the outbox writes to the peer, which asks it to go on.
+      let outbox: Outbox | undefined;
+      const peer = connect(() => outbox?.flush());
+      outbox = new Outbox(peer, flusher, tally);
+      const session = new Session({ admission, venue, outbox, peer, tally, docsBase });
+      sessions.add(session);
+      session.welcome();
+      if (admission.generation !== generation) {
+        // The key changed while its bearer came in.
+        stale.add(admission.principal.keyId);
+        void lookUpStale();
+      }
+      return session;
+    },
+    remove(session) {
+      if (!sessions.delete(session)) return;
+      session.end();
+      connections.close(session.admission.owner);
+    },
+    apply(message) {
+      const { kind } = message;
+      if (kind === "keys") markStale(({ principal }) => message.keyId === undefined || message.keyId === principal.keyId);
+      if (kind === "account")
+        markStale(({ principal }) => message.accountId === undefined || message.accountId === principal.accountId);
+      if (kind === "everything") markStale(() => true);
+      if (kind === "listings" || kind === "everything") for (const session of sessions) session.relist();
+    },
+    generation: () => generation,
+    count: () => sessions.size,
+    each(work) {
+      for (const session of sessions) work(session);
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(SWEEP_INTERVAL_MS, signal);
+        const nowMs = clock.now();
+        for (const session of sessions) session.sweep(nowMs);
+        if (stale.size > 0) void lookUpStale();
+      }
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Server as EngineServer } from "engine.io";
+import { type DefaultEventsMap, Server, type Socket as SocketIoSocket } from "socket.io";
+import type { CloseId } from "#lib/contract/close-codes";
+import { afterClose, CLOSES } from "#lib/contract/close-codes";
+import {
+  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
+  STREAM_MESSAGE_MAX_BYTES,
+  STREAM_PING_INTERVAL_S,
+  STREAM_PONG_TIMEOUT_S,
+} from "#lib/contract/limits";
+import { SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
+import { requestIdOf } from "#lib/http/request-id";
+import { failureBody, faultOf } from "#lib/http/respond";
+import type { Outgoing } from "#server/hub/outgoing";
+import type { Admission, Admissions, Credentials } from "./admission";
+import { requireNoKeyInQuery } from "./handshake";
+import type { Peer } from "./peer";
+import { readMessage } from "./protocol";
+import type { Session } from "./session";
+import type { Sessions } from "./sessions";
+
+/** Longest text of a key or ticket that is looked at. */
+const CREDENTIAL_MAX_CHARACTERS = 200;
+
+type Connected = SocketIoSocket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { admission?: Admission }>;
+
+interface SocketIoOptions {
+  sessions: Sessions;
+  admissions: Admissions;
+  addressOf: (request: IncomingMessage) => string;
+  docsBase: string;
+}
+
+/** Socket.IO behind the door of our own server. */
+export interface SocketIoTransport {
+  /** Long polling and the first request of every client. */
+  handleRequest(request: IncomingMessage, response: ServerResponse): void;
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Ends what is still open. */
+  close(): void;
+}
+
+/** A message as one packet: type EVENT, the namespace, and the event with its argument (Socket.IO protocol 5). */
+function packetOf(message: Outgoing): string {
+  message.packet ??= `2${SOCKET_IO_NAMESPACE},["${message.type}",${message.text}]`;
+  return message.packet;
+}
+
+/** One Socket.IO connection, over whichever transport it has at the moment. Engine.IO pings it and notices its end. */
+class SocketIoPeer implements Peer {
+  readonly awaitsSubscribe = false;
+  readonly #socket: Connected;
+  #drained = 0;
+
+  constructor(socket: Connected, flush: () => void) {
+    this.#socket = socket;
+    const onReady = () => {
+      this.#drained += 1;
+      flush();
+    };
+    socket.conn.transport.on("ready", onReady);
+    socket.conn.on("upgrade", (transport) => {
+      transport.on("ready", onReady);
+      flush();
+    });
+  }
+
+  ready(): boolean {
+    const { conn } = this.#socket;
+    return conn.readyState === "open" && conn.transport.writable && this.#buffered() === 0;
+  }
+
+  // Straight to the connection: `emit` would print every message again for each of its readers.
+  write(messages: readonly Outgoing[]): void {
+    for (const message of messages) this.#socket.conn.write(packetOf(message));
+  }
+
+  progress(): number {
+    return this.#drained;
+  }
+
+  // A long-polling client between two requests has nothing under way.
+  pending(): boolean {
+    const { transport } = this.#socket.conn;
+    return this.#buffered() > 0 || (transport.name === "websocket" && !transport.writable);
+  }
+
+  close(id: CloseId, last?: Outgoing): void {
+    if (last !== undefined) this.write([last]);
+    // A client library connects again by itself after a lost connection, and does not after being disconnected.
+    if (afterClose(CLOSES[id].code) === "terminal") this.#socket.disconnect(true);
+    else this.#socket.conn.close(id === "slow_consumer");
+  }
+
+  sweep(): void {}
+
+  #buffered(): number {
+    return (this.#socket.conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length;
+  }
+}
+
+/** A part of the handshake's `auth`, null unless it is a text of a length that can be meant. */
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value.length > 0 && value.length <= CREDENTIAL_MAX_CHARACTERS ? value : null;
+}
+
+function credentialsOf({ handshake, request }: Connected, address: string): Credentials {
+  requireNoKeyInQuery(new URLSearchParams(handshake.url.split("?")[1] ?? ""));
+  const { key, ticket } = handshake.auth;
+  const { origin, "x-request-id": id } = request.headers;
+  return {
+    key: textOf(key),
+    ticket: key === undefined ? textOf(ticket) : null,
+    origin: origin ?? null,
+    address,
+    id: requestIdOf(id?.toString() ?? null),
+  };
+}
+
+/** Makes Socket.IO: the same sessions as the raw WebSocket's, in one namespace. */
+export function createSocketIo({ sessions, admissions, addressOf, docsBase }: SocketIoOptions): SocketIoTransport {
+  const engine = new EngineServer({
+    maxHttpBufferSize: STREAM_MESSAGE_MAX_BYTES,
+    pingInterval: STREAM_PING_INTERVAL_S * 1000,
+    pingTimeout: (STREAM_PONG_TIMEOUT_S - STREAM_PING_INTERVAL_S) * 1000,
+    perMessageDeflate: false,
+    // Any page may ask; whether it is let in is decided by its key's origins. No cookie is involved.
+    cors: { origin: true, methods: ["GET", "POST"] },
+  });
+  const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
+  io.bind(engine);
+
+  /** An error as the client library hands it out: the identifier as its message, the envelope as its data. */
+  function refusal(error: unknown, id: string): Error {
+    const fault = faultOf(error);
+    return Object.assign(new Error(fault.id), { data: failureBody(fault.id, fault.data, id, docsBase) });
+  }
+
+  async function admit(socket: Connected): Promise<void> {
+    const admission = await admissions.admit(credentialsOf(socket, addressOf(socket.request)));
+    if (socket.conn.readyState !== "open") return admissions.release(admission);
+    socket.data.admission = admission;
+    // Gone between being let in and being connected.
+    socket.conn.once("close", () => {
+      if (socket.data.admission !== undefined) admissions.release(admission);
+    });
+  }
+
+  function open(socket: Connected): void {
+    const { admission } = socket.data;
+    if (admission === undefined) return;
+    delete socket.data.admission;
+    const session: Session = sessions.open(admission, (flush) => new SocketIoPeer(socket, flush));
+    socket.onAny((method: string, ...args: unknown[]) => {
+      const respond = args.at(-1);
+      const params = typeof respond === "function" && args.length === 1 ? undefined : args[0];
+      const read = () => readMessage({ method, ...(params !== undefined && params !== null && { params }) });
+      session.receive(read, typeof respond === "function" ? (answer) => respond(answer) : undefined);
+    });
+    socket.on("disconnect", () => sessions.remove(session));
+  }
+
+  io.use((_, next) => next(Object.assign(new Error("not_found"), { data: { namespaces: [SOCKET_IO_NAMESPACE] } })));
+  const namespace = io.of(SOCKET_IO_NAMESPACE);
+  namespace.use((socket, next) => {
+    admit(socket).then(
+      () => next(),
+      (error: unknown) => next(refusal(error, requestIdOf(null))),
+    );
+  });
+  namespace.on("connection", open);
+
+  return {
+    handleRequest: (request, response) => engine.handleRequest(request, response),
+    handleUpgrade: (request, socket, head) => engine.handleUpgrade(request, socket, head),
+    close: () => {
+      io.disconnectSockets(true);
+      engine.close();
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import type { Principal } from "#lib/access/principal";
+import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { STREAM_REPLAY_MAX_RECORDS } from "#lib/contract/limits";
+import { TickerParameter } from "#lib/contract/primitives";
+import type { AckOf, Resume, SubscribeParams, Subscription, TickerRejection, UnsubscribeParams } from "#lib/contract/stream";
+import type { Listing } from "#lib/domain/instrument";
+import { isClosed } from "#lib/domain/kline";
+import { findListing, suggestTicker } from "#lib/market/tickers";
+import type { MarketEvent } from "#server/engine/event";
+import { type Topic, topicOf } from "#server/hub/hub";
+import type { Outbox } from "#server/hub/outbox";
+import { baselineOf, type Outgoing, updateOf } from "#server/hub/outgoing";
+import type { VenueStreams } from "./venue-streams";
+
+/** What a subscribe brought: the data of its ack, and the messages that follow it. */
+export interface Subscribed {
+  readonly data: AckOf<"subscribe">["data"];
+  readonly follow: readonly Outgoing[];
+}
+
+interface Judged {
+  readonly accepted: readonly Topic[];
+  readonly rejected: TickerRejection[];
+}
+
+/** What one connection follows. A class: there is one for each of many connections, and they share its methods. */
+export class Subscriptions {
+  readonly #venue: VenueStreams;
+  readonly #outbox: Outbox;
+  readonly #topics = new Map<string, Topic>();
+
+  constructor(venue: VenueStreams, outbox: Outbox) {
+    this.#venue = venue;
+    this.#outbox = outbox;
+  }
+
+  get count(): number {
+    return this.#topics.size;
+  }
+
+  /** Everything that is followed, in the order in which it was subscribed to. */
+  list(): Subscription[] {
+    return [...this.#topics.values()].map(({ stream, ticker, timeframe }) =>
+      timeframe === undefined ? { stream, ticker } : { stream, ticker, timeframe },
+    );
+  }
+
+  /** Tickers that are followed in any way. */
+  tickers(): Set<string> {
+    const tickers = new Set<string>();
+    for (const { ticker } of this.#topics.values()) tickers.add(ticker);
+    return tickers;
+  }
+
+  /** Follows what may be followed; each ticker is judged alone. What is followed already is not counted twice. */
+  add(params: SubscribeParams, principal: Principal): Subscribed {
+    const { accepted, rejected } = this.#judge(params, principal, true);
+    const resumed: string[] = [];
+    const follow: Outgoing[] = [];
+    for (const topic of accepted) {
+      this.#topics.set(topic.name, topic);
+      this.#venue.hub.subscribe(topic, this.#outbox);
+      const missed = params.resume && this.#missed(topic, params.resume, STREAM_REPLAY_MAX_RECORDS - follow.length);
+      if (missed !== undefined) {
+        resumed.push(topic.ticker);
+        for (const event of missed) follow.push(updateOf(event));
+        continue;
+      }
+      const current = params.snapshot === false && params.resume === undefined ? undefined : this.#current(topic);
+      if (current !== undefined) follow.push(baselineOf(current));
+    }
+    const tickers = accepted.map(({ ticker }) => ticker);
+    const data = {
+      accepted: tickers,
+      rejected,
+      ...(params.resume && { resumed }),
+      quiet: tickers.flatMap((ticker) => this.#venue.watch.quiet(ticker) ?? []),
+      subscriptions: this.count,
+    };
+    return { data, follow };
+  }
+
+  /** Follows no longer; what was not followed is accepted all the same. */
+  remove(params: UnsubscribeParams, principal: Principal): AckOf<"unsubscribe">["data"] {
+    const { accepted, rejected } = this.#judge(params, principal, false);
+    for (const topic of accepted) this.#drop(topic);
+    return { accepted: accepted.map(({ ticker }) => ticker), rejected, subscriptions: this.count };
+  }
+
+  /** Drops what is not listed any more; gives its tickers. */
+  dropUnlisted(): string[] {
+    const gone = [...this.#topics.values()].filter(({ ticker }) => this.#venue.market.catalogue.find(ticker) === undefined);
+    for (const topic of gone) this.#drop(topic);
+    return [...new Set(gone.map(({ ticker }) => ticker))];
+  }
+
+  /** True while all that is followed may be read. */
+  permitted({ mayRead }: Principal): boolean {
+    for (const ticker of this.tickers()) {
+      const listing = this.#venue.market.catalogue.find(ticker);
+      if (listing !== undefined && !mayRead(listing)) return false;
+    }
+    return true;
+  }
+
+  /** Follows nothing any more. */
+  clear(): void {
+    for (const topic of this.#topics.values()) this.#venue.hub.unsubscribe(topic, this.#outbox);
+    this.#topics.clear();
+  }
+
+  #drop(topic: Topic): void {
+    this.#topics.delete(topic.name);
+    this.#venue.hub.unsubscribe(topic, this.#outbox);
+  }
+
+  #judge(params: UnsubscribeParams, principal: Principal, adding: boolean): Judged {
+    const scene = { market: this.#venue.market, mayRead: principal.mayRead };
+    const accepted = new Map<string, Topic>();
+    const rejected: TickerRejection[] = [];
+    let room = principal.plan.subscriptionsPerConnection - this.count;
+    for (const text of new Set(params.tickers)) {
+      const read = TickerParameter.safeParse(text);
+      if (!read.success) {
+        rejected.push(malformed(text, suggestTicker(scene, [text])));
+        continue;
+      }
+      const topic = topicOf(params.stream, read.data, params.timeframe);
+      const followed = this.#topics.has(topic.name);
+      const refusal = followed ? undefined : refusalOf(findListing(scene, read.data), params);
+      if (accepted.has(topic.name)) continue;
+      if (refusal !== undefined) rejected.push({ ticker: text, ...refusal });
+      else if (adding && !followed && room < 1) rejected.push({ ticker: text, ...errorOf("too_many_subscriptions") });
+      else {
+        accepted.set(topic.name, topic);
+        if (!followed) room -= 1;
+      }
+    }
+    return { accepted: [...accepted.values()], rejected };
+  }
+
+  /** What was missed since a client left off; undefined when that is not known, or more than may be replayed. */
+  #missed({ name, ticker }: Topic, { epoch, seq }: Resume, max: number): readonly MarketEvent[] | undefined {
+    const last = typeof seq === "number" ? seq : Object.hasOwn(seq, ticker) ? seq[ticker] : undefined;
+    const events = last === undefined ? undefined : this.#venue.market.recent.since(name, epoch, last);
+    return events !== undefined && events.length <= max ? events : undefined;
+  }
+
+  /** The current record of a topic as an event; undefined before the first. */
+  #current({ name, stream, ticker, timeframe }: Topic): MarketEvent | undefined {
+    const { market, clock, alignment } = this.#venue;
+    const place = { topic: name, epoch: market.epoch, seq: market.recent.seq(name) };
+    if (stream === "kline") {
+      const record = timeframe && market.view.recentKlines(ticker, timeframe).at(-1);
+      const nowMs = market.now?.() ?? clock.now();
+      return record && { ...place, type: "kline", record, closed: isClosed(record, nowMs, alignment) };
+    }
+    if (stream === "quote") {
+      const record = market.view.quote(ticker);
+      return record && { ...place, type: "quote", record };
+    }
+    const record = market.view.snapshot(ticker);
+    return record && { ...place, type: "snapshot", record };
+  }
+}
+
+type Refusal = Omit<TickerRejection, "ticker">;
+
+function errorOf(message: ErrorId, detail: string = ERRORS[message].title): Refusal {
+  return { code: ERRORS[message].code, message, detail };
+}
+
+function malformed(ticker: string, suggestion: string | undefined): TickerRejection {
+  return { ticker, ...errorOf("invalid_ticker"), ...(suggestion !== undefined && { suggestion }) };
+}
+
+/** Why a listing cannot be followed this way; undefined when it can. */
+function refusalOf(listing: Listing | undefined, { stream, timeframe }: UnsubscribeParams): Refusal | undefined {
+  if (listing === undefined) return errorOf("unknown_ticker");
+  if (!listing.streams.includes(stream)) return errorOf("invalid_parameter", `This instrument has no ${stream} stream.`);
+  if (timeframe !== undefined && !listing.timeframes.includes(timeframe)) return errorOf("unsupported_timeframe");
+  return undefined;
+}

@@ -1,0 +1,151 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import type { Clock } from "#lib/clock";
+import { CLOSES, type CloseId } from "#lib/contract/close-codes";
+import { STREAM_MESSAGE_MAX_BYTES, STREAM_PING_INTERVAL_S, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
+import { STREAM_PROTOCOL } from "#lib/contract/stream";
+import { Fault } from "#lib/fault";
+import type { Outgoing } from "#server/hub/outgoing";
+import type { Admission, Admissions } from "./admission";
+import { createJoinFrames, frameOf, type JoinFrames } from "./frames";
+import { credentialsOf } from "./handshake";
+import type { Peer } from "./peer";
+import { type Reading, readText } from "./protocol";
+import { refuseUpgrade } from "./refuse-upgrade";
+import type { Sessions } from "./sessions";
+
+/** A far side that does not answer a close is cut after this. */
+const CLOSE_TIMEOUT_MS = 2_000;
+/** Fragments of one message; there is no reason for more than a few. */
+const FRAGMENTS_MAX_COUNT = 64;
+
+/** Options that are newer than the types of `ws`. */
+const LIMITS = { maxFragments: FRAGMENTS_MAX_COUNT, closeTimeout: CLOSE_TIMEOUT_MS };
+
+/** Takes an upgrade of the stream's address. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+
+interface WebSocketOptions {
+  sessions: Sessions;
+  admissions: Admissions;
+  addressOf: (request: IncomingMessage) => string;
+  docsBase: string;
+  clock: Clock;
+}
+
+/** One WebSocket. A class: there is one for each of many connections, and they share its methods. */
+class WebSocketPeer implements Peer {
+  readonly awaitsSubscribe = true;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  readonly #join: JoinFrames;
+  #pingMs: number;
+  #pongMs: number;
+
+  constructor(webSocket: WebSocket, socket: Socket, join: JoinFrames, nowMs: number) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#join = join;
+    this.#pingMs = nowMs + STREAM_PING_INTERVAL_S * 1000;
+    this.#pongMs = nowMs;
+  }
+
+  ready(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN && !this.#socket.writableNeedDrain;
+  }
+
+  // Straight to the socket, which Node keeps in order with what `ws` writes itself (pongs, closes): whole frames both.
+  write(messages: readonly Outgoing[]): void {
+    this.#socket.write(this.#join(messages));
+  }
+
+  progress(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength;
+  }
+
+  pending(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  close(id: CloseId, last?: Outgoing): void {
+    if (last !== undefined && this.#webSocket.readyState === this.#webSocket.OPEN) this.#socket.write(frameOf(last));
+    const { code, reason } = CLOSES[id];
+    this.#webSocket.close(code, reason);
+  }
+
+  sweep(nowMs: number): void {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+    if (nowMs - this.#pongMs >= STREAM_PONG_TIMEOUT_S * 1000) this.#webSocket.terminate();
+    else if (nowMs >= this.#pingMs) {
+      this.#pingMs = nowMs + STREAM_PING_INTERVAL_S * 1000;
+      this.#webSocket.ping();
+    }
+  }
+
+  /** The far side lives. */
+  pong(nowMs: number): void {
+    this.#pongMs = nowMs;
+  }
+}
+
+const BINARY: Reading = {
+  ok: false,
+  id: null,
+  fault: new Fault("invalid_parameter", { detail: "Binary messages are not read; send JSON text." }),
+};
+
+/** Makes the raw WebSocket: HTTP answers until the handshake is done, then one session each. */
+export function createWebSocketTransport({ sessions, admissions, addressOf, docsBase, clock }: WebSocketOptions): UpgradeHandler {
+  const join = createJoinFrames();
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: STREAM_MESSAGE_MAX_BYTES,
+    ...LIMITS,
+    handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
+  });
+  server.on("wsClientError", (error, socket, request) => {
+    const fault = new Fault("invalid_parameter", { detail: `This is not a WebSocket handshake: ${error.message}.` });
+    refuseUpgrade(request, socket, fault, docsBase);
+  });
+
+  function open(webSocket: WebSocket, socket: Socket, admission: Admission): void {
+    let peer: WebSocketPeer | undefined;
+    const session = sessions.open(admission, (flush) => {
+      socket.on("drain", flush);
+      peer = new WebSocketPeer(webSocket, socket, join, clock.now());
+      return peer;
+    });
+    webSocket.on("message", (data: RawData, isBinary: boolean) =>
+      session.receive(() => (isBinary ? BINARY : readText(data.toString()))),
+    );
+    webSocket.on("ping", () => session.pinged());
+    webSocket.on("pong", () => peer?.pong(clock.now()));
+    webSocket.on("close", () => sessions.remove(session));
+    // `ws` closes with the code of the protocol (1002, 1007, 1009) and then says so here.
+    webSocket.on("error", () => undefined);
+  }
+
+  async function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const admission = await admissions.admit(credentialsOf(request, addressOf(request)));
+    if (socket.destroyed) return admissions.release(admission);
+    let opened = false;
+    server.handleUpgrade(request, socket, head, (webSocket) => {
+      opened = true;
+      open(webSocket, socket, admission);
+    });
+    if (!opened) admissions.release(admission);
+  }
+
+  return (request, socket, head) => {
+    // Until `ws` has the socket, a reset would end the process.
+    const ignore = () => undefined;
+    socket.on("error", ignore);
+    upgrade(request, socket, head).then(
+      () => socket.off("error", ignore),
+      (error: unknown) => refuseUpgrade(request, socket, error, docsBase),
+    );
+  };
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Access } from "#lib/access/access";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { ControlMessage } from "#lib/control";
+import { createAlignment } from "#lib/domain/timeframe";
+import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
+import { createFlusher } from "./hub/flusher";
+import { createHub } from "./hub/hub";
+import { controlOf } from "./hub/outgoing";
+import { createStatusWatch } from "./hub/status-watch";
+import type { RunningMarket } from "./market";
+import { createAdmissions } from "./socket/admission";
+import { createConnections } from "./socket/connections";
+import { createSessions } from "./socket/sessions";
+import { createSocketIo } from "./socket/socket-io";
+import type { VenueStreams } from "./socket/venue-streams";
+import { createWebSocketTransport, type UpgradeHandler } from "./socket/websocket";
+
+/** Connections that were told of a shutdown have this long to take what is queued for them. */
+const DRAIN_WAIT_MS = 500;
+/** Then they are closed, and have this long to say goodbye. */
+const CLOSE_WAIT_MS = 2_500;
+const CLOSE_LOOK_MS = 20;
+/** Clients are asked to spread their return over this. */
+const RECONNECT_AFTER_MS = 5_000;
+
+/** The streams of both venues, over both transports. */
+export interface Streams {
+  /** Upgrades of the stream's own address. */
+  readonly webSocket: UpgradeHandler;
+  /** Requests and upgrades below Socket.IO's path. */
+  readonly socketIo: {
+    handleRequest(request: IncomingMessage, response: ServerResponse): void;
+    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  };
+  /** Acts on a change that was made behind our back; call it after what it concerns was read again. */
+  apply(message: ControlMessage): void;
+  /** Tells every connection, lets queues drain, closes all. */
+  stop(): Promise<void>;
+}
+
+interface StreamsOptions {
+  markets: Readonly<Record<Venue, RunningMarket>>;
+  access: Access;
+  addressOf: (request: IncomingMessage) => string;
+  draining: () => boolean;
+  docsBase: string;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Puts hub, sessions and transports together over running markets. */
+export function startStreams(options: StreamsOptions): Streams {
+  const { markets, access, addressOf, draining, docsBase, clock, log, metrics } = options;
+  const stopping = new AbortController();
+  const alignment = createAlignment();
+  const running: Promise<void>[] = [];
+
+  function startVenue(venue: Venue): VenueStreams {
+    const market = markets[venue];
+    const hub = createHub();
+    market.follow(hub.apply);
+    const watch = createStatusWatch({ market, hub, clock });
+    running.push(watch.run(stopping.signal));
+    return { market, hub, watch, clock, alignment };
+  }
+  const venues = { live: startVenue("live"), sandbox: startVenue("sandbox") };
+
+  const connections = createConnections();
+  const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
+  const sessions = createSessions({ venues, access, connections, flusher: createFlusher(), tally, docsBase, clock, log });
+  metrics.streamConnections(() => sessions.count());
+  const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation });
+  const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, docsBase, clock });
+  const socketIo = createSocketIo({ sessions, admissions, addressOf, docsBase });
+  running.push(sessions.run(stopping.signal));
+
+  async function closeAll(): Promise<void> {
+    const farewell = controlOf({ type: "server_shutdown", time_msc: clock.now(), reconnect_after_ms: RECONNECT_AFTER_MS });
+    sessions.each((session) => session.tell(farewell));
+    if (sessions.count() > 0) await clock.wait(DRAIN_WAIT_MS);
+    sessions.each((session) => session.close("shutdown"));
+    const untilMs = clock.now() + CLOSE_WAIT_MS;
+    while (sessions.count() > 0 && clock.now() < untilMs) await clock.wait(CLOSE_LOOK_MS);
+  }
+
+  return {
+    webSocket,
+    socketIo,
+    apply: sessions.apply,
+    async stop() {
+      await closeAll();
+      stopping.abort();
+      await Promise.all(running);
+      socketIo.close();
+    },
+  };
+}
