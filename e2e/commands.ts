@@ -39,14 +39,27 @@ export interface MadeKey {
   readonly text: string;
 }
 
+interface KeySettings {
+  readonly venue: "live" | "sandbox";
+  /** Comma-separated. */
+  readonly scopes: string;
+  readonly origins?: string;
+}
+
+/** Makes a key of the live venue, as makeKey does. */
+export function makeLiveKey(product: Product, scopes: string): Promise<MadeKey> {
+  return makeKey(product, { venue: "live", scopes });
+}
+
 /**
- * Makes a key of the live venue on a plan that many calls of a test do not exhaust.
+ * Makes a key on a plan that many calls of a test do not exhaust.
  * @throws Error with the command's output when it made none.
  */
-export async function makeLiveKey(product: Product, scopes: string): Promise<MadeKey> {
-  const settings = ["--venue", "live", "--scopes", scopes, "--account", "e2e", "--plan", "pro"];
+export async function makeKey(product: Product, { venue, scopes, origins }: KeySettings): Promise<MadeKey> {
+  const settings = ["--venue", venue, "--scopes", scopes, "--account", "e2e", "--plan", "pro"];
+  if (origins !== undefined) settings.push("--origins", origins);
   const { exitCode, output } = await runCommand(product, "keys", ["create", "--name", scopes, ...settings]);
-  const made = /^(?<text>sw_live_\w+)\n(?<id>\S+) /m.exec(output)?.groups;
+  const made = /^(?<text>sw_(?:live|test)_\w+)\n(?<id>\S+) /m.exec(output)?.groups;
   if (exitCode !== 0 || made === undefined) throw new Error(`keys create ended with ${exitCode}:\n${output}`);
   return { id: made.id ?? "", text: made.text ?? "" };
 }

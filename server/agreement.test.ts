@@ -20,7 +20,12 @@ test("a closed sandbox kline that is pushed equals the computed row, byte for by
   const catalogue = createSandboxCatalogue();
   const prices = createSandboxPrices({ catalogue, seed: 1 });
   const store = createSandboxKlines({ prices, clock, alignment: createAlignment() });
-  const feed = { name: "sandbox", open: sandboxFeed({ prices, clock, startMs: START_MS }), keepsTime: true, startMs: START_MS - 1 };
+  const feed = {
+    name: "sandbox",
+    open: sandboxFeed({ prices, clock, startMs: START_MS }),
+    keepsTime: true,
+    startMs: START_MS - 1,
+  };
   const log = pino({ level: "silent" });
   const metrics = createMetrics();
   const market = await startMarket({

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import next from "next";
@@ -44,8 +44,8 @@ interface ServeOptions {
 
 interface Pages {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Hot reload, in development. */
-  readonly upgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  /** Hot reload, in development; false when nobody takes it. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
 /**
@@ -80,7 +80,10 @@ export async function serve({
 }
 
 async function preparePages(env: Env, log: Logger): Promise<Pages> {
-  const app = next({ dev: env.NODE_ENV === "development", hostname: env.HOST, port: env.PORT });
+  // Next listens for upgrades on the server of its first request, and ends those it does not know: it gets a server that has
+  // none but what is handed on to it.
+  const httpServer = createServer();
+  const app = next({ dev: env.NODE_ENV === "development", hostname: env.HOST, port: env.PORT, httpServer });
   await app.prepare();
   const handle = app.getRequestHandler();
   return {
@@ -90,7 +93,7 @@ async function preparePages(env: Env, log: Logger): Promise<Pages> {
         response.destroy();
       });
     },
-    upgrade: env.NODE_ENV === "development" ? app.getUpgradeHandler() : undefined,
+    upgrade: (request, socket, head) => httpServer.emit("upgrade", request, socket, head),
   };
 }
 

@@ -6,12 +6,10 @@ import { Fault } from "#lib/fault";
 import { refuseUpgrade } from "./socket/refuse-upgrade";
 import type { Streams } from "./streams";
 
-type DuplexUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-
 interface UpgradeOptions {
   streams: Pick<Streams, "webSocket" | "socketIo">;
-  /** Next's own upgrades (hot reload in development); undefined in production. */
-  pages: DuplexUpgrade | undefined;
+  /** Next's own upgrades (hot reload in development); false when it takes none. */
+  pages: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
   docsBase: string;
 }
 
@@ -35,8 +33,8 @@ export function routeUpgrades(server: Server, { streams, pages, docsBase }: Upgr
     if (protocol !== "websocket") answerPlainly(server, request, socket, docsBase);
     else if (path === STREAM_PATH) streams.webSocket(request, socket as Socket, head);
     else if (isSocketIo(path)) streams.socketIo.handleUpgrade(request, socket, head);
-    else if (pages !== undefined && path.startsWith("/_next/")) pages(request, socket, head);
-    else refuseUpgrade(request, socket, new Fault("not_found", { detail: "No WebSocket is served under this path." }), docsBase);
+    else if (!path.startsWith("/_next/") || !pages(request, socket, head))
+      refuseUpgrade(request, socket, new Fault("not_found", { detail: "No WebSocket is served under this path." }), docsBase);
   });
 }
 

@@ -1,11 +1,11 @@
 import { type Calendar, type CalendarDefinition, type CalendarOverride, compileCalendar } from "#lib/domain/calendar";
 import { SEED_CALENDARS } from "#lib/domain/calendars/index";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import type { Listing } from "#lib/domain/instrument";
+import { type Listing, toInstrument } from "#lib/domain/instrument";
 import type { Catalogue } from "#lib/market/ports";
 
 /** The sandbox's listings and calendars as they ship, without a database, and an operator's hand on them. */
-export interface SandboxCatalogue extends Pick<Catalogue, "list" | "find" | "calendar"> {
+export interface SandboxCatalogue extends Catalogue {
   /** Adds a listing, or puts an edited one in its place. */
   put(listing: Listing): void;
   /** Overrides a calendar by name. */
@@ -21,6 +21,10 @@ export function createSandboxCatalogue(): SandboxCatalogue {
   return {
     list: () => [...listings.values()],
     find: (ticker) => listings.get(ticker),
+    instrument(ticker) {
+      const listing = listings.get(ticker);
+      return listing && toInstrument(listing);
+    },
     calendar: (ticker) => calendars.get(listings.get(ticker)?.calendar ?? ""),
     put: (listing) => listings.set(listing.ticker, listing),
     override: (name, overrides) => calendars.set(name, compileCalendar(definitions.get(name), overrides)),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isWellFormedKey } from "#lib/access/key-format";
 import { listKeys } from "#lib/access/keys";
+import { isWellFormedKey } from "#lib/contract/key-text";
 import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
 import { runKeys } from "./keys";
 
