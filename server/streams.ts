@@ -74,7 +74,7 @@ export function startStreams(options: StreamsOptions): Streams {
   const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
   const sessions = createSessions({ venues, access, connections, flusher: createFlusher(), tally, docsBase, clock, log });
   metrics.streamConnections(() => sessions.count());
-  const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation });
+  const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, docsBase, clock });
   const socketIo = createSocketIo({ sessions, admissions, addressOf, docsBase });
   running.push(sessions.run(stopping.signal));

@@ -51,7 +51,7 @@ function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex,
   response.assignSocket(socket as Socket);
   response.on("finish", () => {
     response.detachSocket(socket as Socket);
-    socket.end();
+    (socket as Socket).destroySoon();
   });
   socket.on("error", () => undefined);
   server.emit("request", request, response);

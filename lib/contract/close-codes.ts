@@ -1,3 +1,5 @@
+import { STREAM_MESSAGE_MAX_BYTES } from "./limits";
+
 /** What a client does after a close: `retry` connects again with jitter, `terminal` does not before its user acts. */
 export type AfterClose = "retry" | "terminal";
 
@@ -58,7 +60,7 @@ export const PROTOCOL_CLOSES: Readonly<Record<number, string>> = {
   1003: "A frame was of a kind that is not accepted.",
   1007: "A text frame was not UTF-8.",
   1008: "The connection was refused by policy.",
-  1009: "A message was longer than 16 KiB.",
+  1009: `A message was longer than ${STREAM_MESSAGE_MAX_BYTES} bytes.`,
 };
 
 /** What a client does after a close with this code; whatever is not known here (1000, 1006, 1011 …) is worth another try. */

@@ -16,6 +16,20 @@ export const STREAM_PROTOCOL = "market.v1";
 export const SOCKET_IO_PATH = "/socket.io/";
 export const SOCKET_IO_NAMESPACE = "/market";
 
+/** How a handshake can be refused: an HTTP answer in place of the upgrade, a connect error of Socket.IO. */
+export const HANDSHAKE_ERRORS = [
+  "unauthorized",
+  "account_suspended",
+  "insufficient_scope",
+  "origin_not_allowed",
+  "invalid_parameter",
+  "upgrade_required",
+  "rate_limited",
+  "too_many_connections",
+  "internal_error",
+  "service_unavailable",
+] as const satisfies ErrorId[];
+
 export const STREAM_METHODS = ["subscribe", "unsubscribe", "list", "ping"] as const;
 export type StreamMethod = (typeof STREAM_METHODS)[number];
 
@@ -95,7 +109,7 @@ export const QuietTicker = z
   .meta({ id: "QuietTicker", description: "A subscribed ticker that brings nothing now, and why." });
 export type QuietTicker = z.infer<typeof QuietTicker>;
 
-const Rejection = z
+export const TickerRejection = z
   .object({
     ticker: z.string().describe("As it was sent."),
     code: z.int(),
@@ -104,7 +118,7 @@ const Rejection = z
     suggestion: z.string().optional().describe("What was probably meant."),
   })
   .meta({ id: "TickerRejection", description: "A ticker that was not taken, and why." });
-export type TickerRejection = z.infer<typeof Rejection>;
+export type TickerRejection = z.infer<typeof TickerRejection>;
 
 const Subscription = z
   .object({ stream: StreamName, ticker: Ticker, timeframe: Timeframe.optional() })
@@ -115,17 +129,17 @@ const SubscriptionsCount = z.int().min(0).describe("Subscriptions of this connec
 
 const SubscribeResult = z.object({
   accepted: z.array(Ticker),
-  rejected: z.array(Rejection),
+  rejected: z.array(TickerRejection),
   resumed: z
     .array(Ticker)
     .optional()
     .describe("Tickers whose missed records follow without a gap. Present when `resume` was asked for."),
-  quiet: z.array(QuietTicker).describe("Accepted tickers whose market is not plainly open."),
+  quiet: z.array(QuietTicker).describe("Accepted tickers that bring nothing now, and why; as in heartbeats."),
   subscriptions: SubscriptionsCount,
 });
 const UnsubscribeResult = z.object({
   accepted: z.array(Ticker),
-  rejected: z.array(Rejection),
+  rejected: z.array(TickerRejection),
   subscriptions: SubscriptionsCount,
 });
 const ListResult = z.object({ subscriptions: SubscriptionsCount, items: z.array(Subscription) });
@@ -196,7 +210,9 @@ export const Heartbeat = z
   .object({
     type: z.literal("heartbeat"),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
-    quiet: z.array(QuietTicker).describe("Subscribed tickers without a quote since the last heartbeat, and why."),
+    quiet: z
+      .array(QuietTicker)
+      .describe("Subscribed tickers that bring nothing now, and why: a market that is not open, or no quote for an interval."),
   })
   .meta({ id: "Heartbeat", description: "The connection lives; what is silent, and why." });
 export type Heartbeat = z.infer<typeof Heartbeat>;

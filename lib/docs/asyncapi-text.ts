@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { ERRORS, httpStatus } from "#lib/contract/errors";
 import {
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_PING_INTERVAL_S,
@@ -8,25 +8,12 @@ import {
   STREAM_TICKET_LIFETIME_S,
 } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
-import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
+import { HANDSHAKE_ERRORS, SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { closesTable, limitsTable, markdownTable, plansTable } from "./asyncapi-limits";
 
 const { createStreamTicket } = operations;
 const TICKET_CALL = `${createStreamTicket.method} ${createStreamTicket.path}`;
-
-/** How a handshake can be refused, with an HTTP answer in place of the upgrade. */
-const HANDSHAKE_ERRORS: readonly ErrorId[] = [
-  "unauthorized",
-  "insufficient_scope",
-  "origin_not_allowed",
-  "account_suspended",
-  "upgrade_required",
-  "rate_limited",
-  "too_many_connections",
-  "internal_error",
-  "service_unavailable",
-];
 
 const handshakeErrorsTable = () =>
   markdownTable(

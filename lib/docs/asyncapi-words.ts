@@ -40,7 +40,7 @@ export const ACK_WORDS: Readonly<Record<StreamMethod, Words>> = {
     title: "Subscribe ack",
     summary: "What was taken, and what was not.",
     description:
-      "`rejected` names each ticker that was not taken, with the code and identifier that REST would answer. `quiet` names the accepted ones whose market is not plainly open, so that silence is not taken for a fault.",
+      "`rejected` names each ticker that was not taken, with the code and identifier that REST would answer. `quiet` names the accepted ones that bring nothing now, and why, so that silence is not taken for a fault.",
   },
   unsubscribe: {
     title: "Unsubscribe ack",
@@ -95,7 +95,8 @@ export const PUSHED_WORDS: Readonly<Record<PushedType, Words>> = {
   heartbeat: {
     title: "Heartbeat",
     summary: `Every ${STREAM_HEARTBEAT_INTERVAL_S} seconds: the connection lives.`,
-    description: "`quiet` names the subscribed tickers without a quote since the last one, and why.",
+    description:
+      "`quiet` names the subscribed tickers that bring nothing now, and why: a market that is not open, or no quote for an interval.",
   },
   server_shutdown: {
     title: "Server shutdown",

@@ -35,6 +35,8 @@ export interface ScriptedAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** Never ends its body; of a refused handshake. */
+  readonly endless?: boolean;
 }
 
 /** A successful answer. */
@@ -172,9 +174,9 @@ export async function startScriptedService(): Promise<ScriptedService> {
     // A client may hang up before it has read all of a refusal.
     socket.on("error", () => {});
     const headers = Object.entries({ "content-type": "application/json", connection: "close", ...refusal.headers });
-    socket.end(
-      `HTTP/1.1 ${refusal.status} Refused\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${textOf(refusal)}`,
-    );
+    const start = `HTTP/1.1 ${refusal.status} Refused\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+    socket.write(start + textOf(refusal));
+    if (!refusal.endless) socket.end();
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
 

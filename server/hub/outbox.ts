@@ -40,6 +40,7 @@ export class Outbox {
   #bytes = 0;
   #conflateAt = STREAM_QUEUE_CONFLATE_BYTES;
   #scheduled = false;
+  /** The wire's progress and when it was last seen to rise; NaN while nothing waits. */
   #progress = 0;
   #progressMs = Number.NaN;
 
@@ -82,9 +83,12 @@ export class Outbox {
    */
   slowness(nowMs: number): string | undefined {
     if (this.#bytes > STREAM_QUEUE_MAX_BYTES) return `More than ${STREAM_QUEUE_MAX_BYTES} bytes wait that cannot be merged.`;
+    if (this.#queue.length === 0 && !this.#wire.pending()) {
+      this.#progressMs = Number.NaN;
+      return undefined;
+    }
     const progress = this.#wire.progress();
-    const waiting = this.#queue.length > 0 || this.#wire.pending();
-    if (!waiting || progress !== this.#progress || Number.isNaN(this.#progressMs)) {
+    if (progress !== this.#progress || Number.isNaN(this.#progressMs)) {
       this.#progress = progress;
       this.#progressMs = nowMs;
       return undefined;

@@ -43,12 +43,16 @@ interface AdmissionsOptions {
   draining: () => boolean;
   /** Rises with each change of keys or accounts. */
   generation: () => number;
+  /** Told of an owner whose places are all taken. */
+  onFull: (owner: string) => void;
 }
 
 const DRAINING_RETRY_AFTER_S = 1;
+/** By then a connection that was left behind has been found out. */
+const FULL_RETRY_AFTER_S = 5;
 
 /** Makes the door. The guards come in the order of REST: key, account, scope, origin, rate, then the place. */
-export function createAdmissions({ access, connections, draining, generation }: AdmissionsOptions): Admissions {
+export function createAdmissions({ access, connections, draining, generation, onFull }: AdmissionsOptions): Admissions {
   return {
     async admit({ key, ticket, origin, address, id }) {
       if (draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
@@ -58,8 +62,12 @@ export function createAdmissions({ access, connections, draining, generation }: 
       await access.takeHandshake(principal, address);
       const owner = limitOwner(principal, address);
       const { streamConnections: max, name } = principal.plan;
-      if (!connections.open(owner, max))
-        throw new Fault("too_many_connections", { detail: `The plan "${name}" allows ${max} connections at once.`, max });
+      if (!connections.open(owner, max)) {
+        // A client that crashed may have left connections that nobody holds: it need not wait until their pongs are missed.
+        onFull(owner);
+        const detail = `The plan "${name}" allows ${max} connections at once.`;
+        throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+      }
       return { id, principal, origin, owner, generation: judgedBy };
     },
     release: ({ owner }) => connections.close(owner),

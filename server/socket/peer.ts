@@ -14,6 +14,8 @@ export interface Peer extends Wire {
   readonly awaitsSubscribe: boolean;
   /** Sends a last message past the queue and ends the connection; it is cut when the far side does not answer. */
   close(id: CloseId, last?: Outgoing): void;
+  /** Asks the far side for a sign of life now, because its place is wanted; one that gives none soon is cut. */
+  probe(nowMs: number): void;
   /** Looks after the connection; called a few times a second with the instant, Unix milliseconds. */
   sweep(nowMs: number): void;
 }

@@ -3,11 +3,15 @@ import type { Duplex } from "node:stream";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
 
-/** Writes a whole HTTP answer to a socket that no parser answers for, and ends it. */
+/**
+ * Writes a whole HTTP answer to a socket that no parser answers for, and ends it: both ways, for the sockets of an HTTP server
+ * stay half open otherwise, as long as the far side likes.
+ */
 export function writeAnswer(socket: Duplex, { status, headers, body }: Answer, reason = STATUS_CODES[status]): void {
   const text = String(body ?? "");
   const head = [`HTTP/1.1 ${status} ${reason}`, "Connection: close", `Content-Length: ${Buffer.byteLength(text)}`];
   for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
+  socket.once("finish", () => socket.destroy());
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 

@@ -9,6 +9,8 @@ import {
 } from "#lib/contract/limits";
 import type { Ack, ClientMessage, ErrorMessage, MessageId } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
+import { faultOf } from "#lib/http/respond";
+import type { Logger } from "#lib/log";
 import type { Outbox, Tally } from "#server/hub/outbox";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
 import type { Admission } from "./admission";
@@ -28,6 +30,7 @@ interface SessionOptions {
   readonly outbox: Outbox;
   readonly peer: Peer;
   readonly tally: Pick<Tally, "closed">;
+  readonly log: Logger;
   /** In front of the paths of docs pages. */
   readonly docsBase: string;
 }
@@ -126,6 +129,11 @@ export class Session {
     if (fault !== undefined) this.close("forbidden", fault);
   }
 
+  /** Its place is wanted: finds out whether the far side is still there. */
+  probe(nowMs: number): void {
+    this.#options.peer.probe(nowMs);
+  }
+
   /** Drops subscriptions of instruments that were retired, and says so. */
   relist(): void {
     const tickers = this.#subscriptions.dropUnlisted();
@@ -160,6 +168,16 @@ export class Session {
     this.#options.outbox.push(controlOf(message));
   }
 
+  /** A mistake of ours ends in an answer to one client, not in the end of the process. */
+  #attempt(message: ClientMessage, respond: Respond): void {
+    try {
+      this.#handle(message, respond);
+    } catch (error) {
+      this.#options.log.error({ err: error, connection_id: this.admission.id }, "a stream message failed");
+      respond(this.#error(message.id ?? null, faultOf(error)));
+    }
+  }
+
   #handle(message: ClientMessage, respond: Respond): void {
     const { method } = message;
     const id = message.id ?? null;
@@ -179,7 +197,7 @@ export class Session {
 
   #answer(reading: Reading, respond: Respond): void {
     this.#unreadable = reading.ok ? 0 : this.#unreadable + 1;
-    if (reading.ok) this.#handle(reading.message, respond);
+    if (reading.ok) this.#attempt(reading.message, respond);
     else if (this.#unreadable < STREAM_UNREADABLE_MAX_COUNT) respond(this.#error(reading.id, reading.fault));
     else this.close("protocol_abuse", reading.fault);
   }

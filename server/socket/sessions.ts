@@ -30,6 +30,8 @@ export interface Sessions {
   /** Rises with each change of keys or accounts; an admission notes it before it asks who comes. */
   generation(): number;
   count(): number;
+  /** Cuts those connections of an owner soon that nobody holds any more: all its places are taken, and one more is wanted. */
+  probe(owner: string): void;
   /** Calls `work` for each open session. */
   each(work: (session: Session) => void): void;
   /** Looks after the connections until the signal aborts. */
@@ -107,7 +109,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       let outbox: Outbox | undefined;
       const peer = connect(() => outbox?.flush());
       outbox = new Outbox(peer, flusher, tally);
-      const session = new Session({ admission, venue, outbox, peer, tally, docsBase });
+      const session = new Session({ admission, venue, outbox, peer, tally, docsBase, log });
       sessions.add(session);
       session.welcome();
       if (admission.generation !== generation) {
@@ -132,6 +134,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     generation: () => generation,
     count: () => sessions.size,
+    probe(owner) {
+      const nowMs = clock.now();
+      for (const session of sessions) if (session.admission.owner === owner) session.probe(nowMs);
+    },
     each(work) {
       for (const session of sessions) work(session);
     },

@@ -94,6 +94,8 @@ class SocketIoPeer implements Peer {
     else this.#socket.conn.close(id === "slow_consumer");
   }
 
+  // Engine.IO asks by itself, in its own time.
+  probe(): void {}
   sweep(): void {}
 
   #buffered(): number {

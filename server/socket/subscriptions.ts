@@ -141,7 +141,7 @@ export class Subscriptions {
 
   /** What was missed since a client left off; undefined when that is not known, or more than may be replayed. */
   #missed({ name, ticker }: Topic, { epoch, seq }: Resume, max: number): readonly MarketEvent[] | undefined {
-    const last = typeof seq === "number" ? seq : Object.hasOwn(seq, ticker) ? seq[ticker] : undefined;
+    const last = typeof seq === "number" ? seq : Object.entries(seq).find(([name]) => name.trim().toUpperCase() === ticker)?.[1];
     const events = last === undefined ? undefined : this.#venue.market.recent.since(name, epoch, last);
     return events !== undefined && events.length <= max ? events : undefined;
   }

@@ -17,6 +17,8 @@ import type { Sessions } from "./sessions";
 
 /** A far side that does not answer a close is cut after this. */
 const CLOSE_TIMEOUT_MS = 2_000;
+/** A far side that is asked for a sign of life because its place is wanted has this long. */
+const PROBE_TIMEOUT_MS = 3_000;
 /** Fragments of one message; there is no reason for more than a few. */
 const FRAGMENTS_MAX_COUNT = 64;
 
@@ -42,6 +44,8 @@ class WebSocketPeer implements Peer {
   readonly #join: JoinFrames;
   #pingMs: number;
   #pongMs: number;
+  /** When an answer to a probe has to be here; infinite while none is awaited. */
+  #answerByMs = Number.POSITIVE_INFINITY;
 
   constructor(webSocket: WebSocket, socket: Socket, join: JoinFrames, nowMs: number) {
     this.#webSocket = webSocket;
@@ -74,9 +78,16 @@ class WebSocketPeer implements Peer {
     this.#webSocket.close(code, reason);
   }
 
+  probe(nowMs: number): void {
+    if (this.#answerByMs !== Number.POSITIVE_INFINITY || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+    this.#answerByMs = nowMs + PROBE_TIMEOUT_MS;
+    this.#webSocket.ping();
+  }
+
   sweep(nowMs: number): void {
     if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
-    if (nowMs - this.#pongMs >= STREAM_PONG_TIMEOUT_S * 1000) this.#webSocket.terminate();
+    const silent = nowMs - this.#pongMs >= STREAM_PONG_TIMEOUT_S * 1000 || nowMs >= this.#answerByMs;
+    if (silent) this.#webSocket.terminate();
     else if (nowMs >= this.#pingMs) {
       this.#pingMs = nowMs + STREAM_PING_INTERVAL_S * 1000;
       this.#webSocket.ping();
@@ -86,6 +97,7 @@ class WebSocketPeer implements Peer {
   /** The far side lives. */
   pong(nowMs: number): void {
     this.#pongMs = nowMs;
+    this.#answerByMs = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -1,0 +1,70 @@
+import { SpotwireError } from "./errors";
+
+/** Records on their way to one `for await` loop. */
+export interface RecordBuffer<Item> {
+  /** False when the oldest had to be dropped to take this one. */
+  push(item: Item): boolean;
+  /** What was dropped so far. */
+  readonly dropped: number;
+  /** No more will come: what is left is still given, then the loop ends, by throwing where there is an error. */
+  end(error?: SpotwireError): void;
+  next(): Promise<IteratorResult<Item, undefined>>;
+}
+
+/** Consumed items at the front are cut off once they are so many. */
+const COMPACT_AFTER_COUNT = 1_024;
+
+/** Makes a buffer of at most `capacity` records; when it is full the oldest goes, for a price that is late is worth least. */
+export function createBuffer<Item>(capacity: number): RecordBuffer<Item> {
+  let items: Item[] = [];
+  let head = 0;
+  let dropped = 0;
+  let ended: { error?: SpotwireError | undefined } | undefined;
+  let taker: { resolve(result: IteratorResult<Item, undefined>): void; reject(error: SpotwireError): void } | undefined;
+
+  function shift(): Item | undefined {
+    const item = items[head];
+    head += 1;
+    if (head >= COMPACT_AFTER_COUNT && head * 2 >= items.length) {
+      items = items.slice(head);
+      head = 0;
+    }
+    return item;
+  }
+
+  return {
+    get dropped() {
+      return dropped;
+    },
+    push(item) {
+      if (ended !== undefined) return true;
+      if (taker !== undefined) {
+        taker.resolve({ value: item, done: false });
+        taker = undefined;
+        return true;
+      }
+      items.push(item);
+      if (items.length - head <= capacity) return true;
+      shift();
+      dropped += 1;
+      return false;
+    },
+    end(error) {
+      if (ended !== undefined) return;
+      ended = { error };
+      if (error === undefined) taker?.resolve({ value: undefined, done: true });
+      else taker?.reject(error);
+      taker = undefined;
+    },
+    async next() {
+      if (taker !== undefined)
+        throw new SpotwireError("invalid_argument", "Records are taken one after the other: await next().");
+      if (head < items.length) return { value: shift() as Item, done: false };
+      if (ended?.error !== undefined) throw ended.error;
+      if (ended !== undefined) return { value: undefined, done: true };
+      return new Promise((resolve, reject) => {
+        taker = { resolve, reject };
+      });
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { Kline, KlineWindow } from "#lib/contract/kline";
+import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
+import type { operations } from "#lib/contract/operations";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { STREAM_PATH } from "#lib/contract/stream";
+import type { StreamTicket } from "#lib/contract/stream-ticket";
+import { type ClientClock, monotonicClock } from "./clock";
+import { createStream } from "./create-stream";
+import { SpotwireError } from "./errors";
+import { checkBaseUrl, checkKey, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
+import type { RateLimit } from "./rate-limit";
+import { type CallOptions, createRest } from "./rest";
+import type { Dialer } from "./socket";
+import type { Stream, StreamOptions } from "./stream";
+
+/** The `data` of each operation's answer. */
+type DataOf<Id extends keyof typeof operations> = (typeof operations)[Id]["example"];
+/** The instruments of a key. */
+export type InstrumentList = DataOf<"instruments">;
+/** Quotes, in the order asked for. */
+export type QuoteList = DataOf<"latestQuotes">;
+/** Snapshots, in the order asked for. */
+export type SnapshotList = DataOf<"latestSnapshots">;
+/** Statuses, in the order asked for. */
+export type MarketStatusList = DataOf<"marketStatus">;
+
+/** Where each operation is served; a test compares this with the contract. */
+export const ENDPOINTS = {
+  klines: { method: "GET", path: "/api/v1/market/klines" },
+  instruments: { method: "GET", path: "/api/v1/market/instruments" },
+  latestQuotes: { method: "GET", path: "/api/v1/market/quotes/latest" },
+  latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
+  marketStatus: { method: "GET", path: "/api/v1/market/status" },
+  createStreamTicket: { method: "POST", path: "/api/v1/market/stream/tickets" },
+} as const satisfies Partial<Record<keyof typeof operations, { method: "GET" | "POST"; path: string }>>;
+const STREAM_ADDRESS: typeof STREAM_PATH = "/api/v1/market/stream";
+
+const TIMEOUT_DEFAULT_S = 10;
+/** A quota's window is a minute: whoever used it up gets through with this. */
+const MAX_WAIT_DEFAULT_S = 90;
+const MAX_ATTEMPTS_DEFAULT = 4;
+const MAX_QUEUED_DEFAULT_CALLS = 1_000;
+
+/** How a client reaches its service. */
+export interface ClientOptions {
+  /** Address of the service, for example `https://market.example.com`. */
+  readonly baseUrl: string;
+  /** `sw_live_…` or `sw_test_…`. May be left out by a page that streams with tickets of its own backend. */
+  readonly key?: string | undefined;
+  /** Gives a fresh ticket for each connection of a stream, so that a page needs no key. */
+  readonly ticket?: (() => Promise<string>) | undefined;
+  /** Seconds for one try of a call; 10 unless said otherwise. */
+  readonly timeoutS?: number | undefined;
+  /** Seconds a call may spend waiting because the service said so; 90 unless said otherwise, 0 for never waiting. */
+  readonly maxWaitS?: number | undefined;
+  /** Tries of one call; 4 unless said otherwise, 1 for never repeating. */
+  readonly maxAttempts?: number | undefined;
+  /** Calls that may wait at once; 1,000 unless said otherwise. */
+  readonly maxQueuedCalls?: number | undefined;
+  /** In place of the runtime's fetch. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** In place of the runtime's WebSocket. */
+  readonly dialer?: Dialer | undefined;
+  /** In place of the runtime's time; for tests. */
+  readonly clock?: ClientClock | undefined;
+  /** In place of Math.random; for tests. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** A window of klines, half-open on open time: from <= time < to. Instants are Dates or Unix seconds. */
+export interface KlinesQuery {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly from?: number | Date | undefined;
+  readonly to?: number | Date | undefined;
+  /** 1 to 5000, 500 when left out. */
+  readonly limit?: number | undefined;
+}
+
+/** Several tickers, at most 100. */
+export interface TickersQuery {
+  readonly tickers: readonly string[];
+}
+
+/** A market data service, typed. Every failure is a SpotwireError. */
+export interface Client {
+  /** What is left of the quota, as the last answer told it; undefined before the first. */
+  readonly rateLimit: RateLimit | undefined;
+  klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
+  /** Every kline of a window from its start, page after page; the last one may still be open. */
+  klinesAll(query: KlinesQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Kline>;
+  /** The instruments this key may ask for. */
+  instruments(options?: CallOptions): Promise<InstrumentList>;
+  latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
+  latestSnapshots(query: TickersQuery, options?: CallOptions): Promise<SnapshotList>;
+  /** Open, closed or unknown, and why; now, or at another instant. */
+  marketStatus(
+    query: TickersQuery & { readonly at?: string | Date | undefined },
+    options?: CallOptions,
+  ): Promise<MarketStatusList>;
+  /** A ticket for one stream connection of a page; `origin` is the page's where a server asks for it. */
+  createStreamTicket(query?: { readonly origin?: string | undefined }, options?: CallOptions): Promise<StreamTicket>;
+  /** @throws SpotwireError invalid_key when the client has neither a key nor a way to tickets */
+  stream(options?: StreamOptions): Stream;
+}
+
+/**
+ * Makes a client. Nothing is sent yet.
+ * @throws SpotwireError invalid_key for a mistyped key, invalid_argument for an option that cannot be right
+ */
+export function createClient(options: ClientOptions): Client {
+  const { clock = monotonicClock, random = Math.random, fetch = globalThis.fetch, ticket } = options;
+  const baseUrl = checkBaseUrl(options.baseUrl);
+  const key = options.key === undefined ? undefined : checkKey(options.key);
+  const rest = createRest({
+    baseUrl,
+    key,
+    fetch,
+    clock,
+    random,
+    timeoutS: checkNumber("timeoutS", options.timeoutS ?? TIMEOUT_DEFAULT_S, 0),
+    maxWaitS: checkNumber("maxWaitS", options.maxWaitS ?? MAX_WAIT_DEFAULT_S, 0),
+    maxAttempts: checkNumber("maxAttempts", options.maxAttempts ?? MAX_ATTEMPTS_DEFAULT, 1),
+    maxQueuedCalls: checkNumber("maxQueuedCalls", options.maxQueuedCalls ?? MAX_QUEUED_DEFAULT_CALLS, 0),
+  });
+
+  async function klines({ ticker, timeframe, from, to, limit }: KlinesQuery, callOptions?: CallOptions): Promise<KlineWindow> {
+    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit };
+    return rest.call({ ...ENDPOINTS.klines, query }, callOptions);
+  }
+
+  async function* klinesAll(
+    query: KlinesQuery & { readonly from: number | Date },
+    callOptions?: CallOptions,
+  ): AsyncGenerator<Kline, undefined> {
+    let from: number | Date = query.from;
+    for (;;) {
+      const page: KlineWindow = await klines({ limit: KLINES_ROWS_PER_COST_UNIT, ...query, from }, callOptions);
+      yield* page.items;
+      if (page.next_from === null) return undefined;
+      if (page.next_from <= page.from) throw new SpotwireError("bad_answer", "The next page does not lie after this one.");
+      from = page.next_from;
+    }
+  }
+
+  async function createStreamTicket(query: { readonly origin?: string | undefined } = {}, callOptions?: CallOptions) {
+    return rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: { origin: query.origin } }, callOptions);
+  }
+
+  function stream(streamOptions: StreamOptions = {}): Stream {
+    if (key === undefined && ticket === undefined)
+      throw new SpotwireError("invalid_key", "A stream needs a key, or a function that gives tickets.");
+    const fetchTicket = async (signal: AbortSignal) => (await createStreamTicket({}, { signal })).ticket;
+    const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
+    return createStream({ key, ticket, fetchTicket, url, clock, random, dialer: options.dialer }, streamOptions);
+  }
+
+  const listOf = (query: TickersQuery) => checkTickers(query.tickers).join(",");
+
+  return {
+    get rateLimit() {
+      return rest.rateLimit;
+    },
+    klines,
+    klinesAll,
+    instruments: async (callOptions) => rest.call({ ...ENDPOINTS.instruments, query: {} }, callOptions),
+    latestQuotes: async (query, callOptions) =>
+      rest.call({ ...ENDPOINTS.latestQuotes, query: { tickers: listOf(query) } }, callOptions),
+    latestSnapshots: async (query, callOptions) =>
+      rest.call({ ...ENDPOINTS.latestSnapshots, query: { tickers: listOf(query) } }, callOptions),
+    marketStatus: async (query, callOptions) =>
+      rest.call({ ...ENDPOINTS.marketStatus, query: { tickers: listOf(query), at: isoInstant(query.at) } }, callOptions),
+    createStreamTicket,
+    stream,
+  };
+}

@@ -1,0 +1,105 @@
+import { STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
+import type { ServerMessage, Welcome } from "#lib/contract/stream";
+import type { ClientClock } from "./clock";
+import { asSpotwireError, fieldsOf, parseJson, SpotwireError } from "./errors";
+import { ABNORMAL_CLOSE, type Dialer, type Handshake, NORMAL_CLOSE, type Socket, type SocketEnd } from "./socket";
+
+/** Time from dialling to the first message of the server. */
+export const WELCOME_TIMEOUT_MS = 15_000;
+/** A connection on which nothing at all came for so many heartbeat intervals is dead, whatever its socket says. */
+export const MUTE_AFTER_INTERVALS = 2.5;
+
+/** So much of an unreadable message is shown. */
+const SHOWN_CHARACTERS = 80;
+
+/** What one connection is made of and tells to. */
+export interface ConnectionOptions {
+  readonly dialer: Dialer;
+  readonly url: string;
+  readonly handshake: Handshake;
+  readonly clock: ClientClock;
+  /** Closes the connection. */
+  readonly signal: AbortSignal;
+  /** The server is ready; `send` takes messages until the connection ends. */
+  onWelcome(welcome: Welcome, send: (text: string) => void): void;
+  onMessage(message: ServerMessage): void;
+  /** Something came that is no message; it was skipped. */
+  onUnreadable(error: SpotwireError): void;
+}
+
+/** How a connection ended. */
+export interface Ending extends SocketEnd {
+  /** Milliseconds since its welcome; undefined when there was none. */
+  readonly livedMs: number | undefined;
+}
+
+/**
+ * Opens one connection and stays until it is over. Never rejects: what went wrong is in the ending.
+ * It ends by the server, the network, the signal, or by silence.
+ */
+export function runConnection(options: ConnectionOptions): Promise<Ending> {
+  const { dialer, url, handshake, clock, signal } = options;
+  return new Promise((resolve) => {
+    const over = new AbortController();
+    let socket: Socket | undefined;
+    let welcomeAtMs: number | undefined;
+    let heardAtMs = clock.now();
+    let silenceMs = WELCOME_TIMEOUT_MS;
+
+    function end(ending: SocketEnd): void {
+      if (over.signal.aborted) return;
+      over.abort();
+      signal.removeEventListener("abort", leave);
+      resolve({ ...ending, livedMs: welcomeAtMs === undefined ? undefined : clock.now() - welcomeAtMs });
+    }
+
+    function leave(): void {
+      socket?.close();
+      end({ code: NORMAL_CLOSE, reason: "closed by the client" });
+    }
+
+    function onText(text: string): void {
+      if (over.signal.aborted) return;
+      heardAtMs = clock.now();
+      const message = parseJson(text);
+      const { type } = fieldsOf(message);
+      try {
+        if (type === "welcome") onWelcome(message as Welcome);
+        else if (typeof type === "string") options.onMessage(message as ServerMessage);
+        else throw new TypeError("It has no type.");
+      } catch (cause) {
+        options.onUnreadable(new SpotwireError("bad_answer", `Not a message: ${text.slice(0, SHOWN_CHARACTERS)}`, { cause }));
+      }
+    }
+
+    function onWelcome(welcome: Welcome): void {
+      welcomeAtMs = heardAtMs;
+      silenceMs = (welcome.heartbeat_interval_s || STREAM_HEARTBEAT_INTERVAL_S) * 1000 * MUTE_AFTER_INTERVALS;
+      options.onWelcome(welcome, (sent) => {
+        if (!over.signal.aborted) socket?.send(sent);
+      });
+    }
+
+    async function watch(): Promise<void> {
+      while (!over.signal.aborted) {
+        const leftMs = heardAtMs + silenceMs - clock.now();
+        if (leftMs > 0) {
+          await clock.wait(leftMs, over.signal);
+          continue;
+        }
+        const detail = `Nothing was heard from ${url} for ${silenceMs / 1000} s.`;
+        socket?.drop();
+        end({ code: ABNORMAL_CLOSE, reason: "mute", error: new SpotwireError("connection_lost", detail) });
+      }
+    }
+
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) return leave();
+    try {
+      socket = dialer.dial(url, handshake, { onText, onEnd: end });
+    } catch (thrown) {
+      return end({ code: ABNORMAL_CLOSE, reason: "", error: asSpotwireError(thrown, `${url} could not be opened`) });
+    }
+    void watch();
+  });
+}

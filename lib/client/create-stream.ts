@@ -1,0 +1,236 @@
+import type { StreamName } from "#lib/contract/primitives";
+import type { ErrorMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
+import type { ClientClock } from "./clock";
+import { runConnection } from "./connection";
+import { asSpotwireError, SpotwireError } from "./errors";
+import { findDialer } from "./find-dialer";
+import { type Credentials, prepareHandshake } from "./handshake";
+import { checkNumber, checkTickers } from "./options";
+import { type Attempt, keepConnected } from "./reconnect";
+import { createRequests } from "./requests";
+import { gapOf, judge } from "./sequence";
+import { ABNORMAL_CLOSE, type Dialer } from "./socket";
+import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
+import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
+import { createTopics, type Follower, topicKeyOf, type Wish } from "./topics";
+
+const BUFFER_DEFAULT_RECORDS = 10_000;
+const STREAM_NAMES: readonly StreamName[] = ["quote", "snapshot", "kline"];
+
+/** What a stream is made from. */
+export interface StreamContext extends Credentials {
+  /** Address of the WebSocket. */
+  readonly url: string;
+  readonly clock: ClientClock;
+  readonly random: () => number;
+  /** Undefined: the best that the runtime has. */
+  readonly dialer: Dialer | undefined;
+}
+
+function errorOfMessage({ code, message, data }: ErrorMessage): SpotwireError {
+  const facts = { code, status: Math.floor(code / 100), requestId: data.request_id, retryAfterS: data.retry_after, data };
+  return new SpotwireError(message, data.detail, facts);
+}
+
+/** @throws SpotwireError invalid_argument for what can only be a mistake of the caller */
+function wishOf({ stream, tickers, timeframe, snapshot = true }: Selection): Wish {
+  if (!STREAM_NAMES.includes(stream))
+    throw new SpotwireError("invalid_argument", `stream must be one of ${STREAM_NAMES.join(", ")}; it is ${stream}.`);
+  if ((stream === "kline") !== (timeframe !== undefined))
+    throw new SpotwireError("invalid_argument", "timeframe is required for kline and refused elsewhere.");
+  return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
+}
+
+/** Calls the user: his exceptions must not break the stream, and must not be lost either. */
+function createCaller({ onError }: StreamCallbacks) {
+  const surface = (thrown: unknown) =>
+    queueMicrotask(() => {
+      throw thrown;
+    });
+  function tell(error: SpotwireError): boolean {
+    if (onError === undefined) return false;
+    try {
+      onError(error);
+    } catch (thrown) {
+      surface(thrown);
+    }
+    return true;
+  }
+  function call(callback: () => void): void {
+    try {
+      callback();
+    } catch (thrown) {
+      const error = new SpotwireError("callback_failed", "A callback threw; see `cause`.", { cause: thrown });
+      if (!tell(error)) surface(thrown);
+    }
+  }
+  return { tell, call };
+}
+
+/** Makes a stream that is not connected yet. */
+export function createStream(context: StreamContext, options: StreamOptions): Stream {
+  const { clock, random, url } = context;
+  const bufferMaxRecords = checkNumber("bufferMaxRecords", options.bufferMaxRecords ?? BUFFER_DEFAULT_RECORDS, 1);
+  const { tell, call } = createCaller(options);
+  const topics = createTopics();
+  const requests = createRequests(topics, clock);
+  const subscriptions = new Map<Follower, HostedSubscription>();
+  const ended = new AbortController();
+  let state: StreamState = "idle";
+  let connecting = false;
+  let connectionId: string | undefined;
+  let settle: { resolve(): void; reject(error: SpotwireError): void } | undefined;
+  const closed = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+
+  function change(next: StateChange): void {
+    // A callback may close the stream while it is told of something else.
+    if (state === "closed") return;
+    state = next.state;
+    call(() => options.onStateChange?.(next));
+  }
+
+  function finish(error: SpotwireError | undefined): void {
+    if (ended.signal.aborted) return;
+    ended.abort();
+    requests.close();
+    const thrownInLoop = [...subscriptions.values()].map((hosted) => hosted.end(error)).includes(true);
+    subscriptions.clear();
+    const told = error !== undefined && tell(error);
+    change({ state: "closed", error });
+    if (told || thrownInLoop) closed.catch(() => {});
+    if (error === undefined) settle?.resolve();
+    else settle?.reject(error);
+  }
+
+  function onRecord(message: PushMessage): void {
+    if (typeof message.epoch !== "string" || !Number.isSafeInteger(message.seq))
+      throw new SpotwireError("bad_answer", "A record came without epoch or sequence.");
+    const topic = topics.find(topicKeyOf(message));
+    if (topic === undefined || !topic.live) return;
+    const { last } = topic;
+    const verdict = judge(last, message);
+    if (verdict === "stale") return;
+    topic.last = { epoch: message.epoch, seq: message.seq };
+    if (verdict === "gap" && last !== undefined) call(() => options.onGap?.(gapOf(last, message)));
+    for (const follower of [...topic.followers]) follower.onRecord(message);
+    call(() => options.onRecord?.(message));
+  }
+
+  /** One connection from its credentials to its end. */
+  async function connect(): Promise<Attempt> {
+    const over = new AbortController();
+    const leave = () => over.abort();
+    let reconnectAfterMs: number | undefined;
+    let farewell: SpotwireError | undefined;
+
+    function onWelcome(welcome: Welcome, send: (text: string) => void): void {
+      // Everything was unsubscribed meanwhile; a connection that asks for nothing would be closed as abuse.
+      if (!topics.wanted) {
+        leave();
+        return;
+      }
+      connectionId = welcome.connection_id;
+      change({ state: "open" });
+      call(() => options.onOpen?.(welcome));
+      requests.open(welcome, send, over.signal);
+    }
+
+    function onMessage(message: ServerMessage): void {
+      if (message.type === "quote" || message.type === "snapshot" || message.type === "kline") onRecord(message);
+      else if (message.type === "ack") requests.onAck(message);
+      else if (message.type === "market_status") call(() => options.onStatus?.(message.data));
+      else if (message.type === "heartbeat") call(() => options.onHeartbeat?.(message));
+      else if (message.type === "server_shutdown") reconnectAfterMs = message.reconnect_after_ms;
+      else if (message.type === "error") {
+        const error = errorOfMessage(message);
+        // Why the connection is closed next is told with its end.
+        if (message.data.close_code !== undefined) farewell = error;
+        else if (!requests.onError(message)) tell(error);
+      }
+    }
+
+    ended.signal.addEventListener("abort", leave, { once: true });
+    try {
+      const dialer = context.dialer ?? (await findDialer());
+      const handshake = await prepareHandshake(context, dialer, clock, ended.signal);
+      const ending = await runConnection({
+        dialer,
+        url,
+        handshake,
+        clock,
+        signal: over.signal,
+        onWelcome,
+        onMessage,
+        onUnreadable: (error) => void tell(error),
+      });
+      return { ...ending, error: ending.error ?? farewell, reconnectAfterMs };
+    } catch (thrown) {
+      const error = asSpotwireError(thrown, "The stream could not be opened");
+      return { code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };
+    } finally {
+      over.abort();
+      ended.signal.removeEventListener("abort", leave);
+      requests.close();
+    }
+  }
+
+  function onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void {
+    const { code, reason, error, livedMs } = attempt;
+    if (livedMs !== undefined) call(() => options.onClose?.(closeOf(code, reason, error)));
+    if (final !== undefined) {
+      finish(final);
+      return;
+    }
+    if (error !== undefined) tell(error);
+    change(retryInMs === undefined ? { state: "idle", error } : { state: "waiting", retryInMs, error });
+  }
+
+  function ensureConnected(): void {
+    requests.flush();
+    if (connecting) return;
+    connecting = true;
+    const onConnecting = (attempt: number) => change({ state: "connecting", attempt });
+    const loop = { clock, random, signal: ended.signal, connect, wanted: () => topics.wanted, onConnecting, onEnded };
+    void keepConnected(loop).then(() => {
+      connecting = false;
+      if (ended.signal.aborted) return;
+      if (topics.wanted) ensureConnected();
+      else if (state !== "idle") change({ state: "idle" });
+    });
+  }
+
+  const host = {
+    bufferMaxRecords,
+    taken: options.onRecord !== undefined,
+    tell,
+    call,
+    leave(follower: Follower) {
+      subscriptions.delete(follower);
+      topics.unfollow(follower);
+      requests.flush();
+    },
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    get connectionId() {
+      return connectionId;
+    },
+    closed,
+    subscribe(selection, onRecordOfSubscription) {
+      if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; make another one.");
+      const wish = wishOf(selection);
+      const hosted = createSubscription(wish, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
+      topics.follow(wish, hosted.follower);
+      subscriptions.set(hosted.follower, hosted);
+      ensureConnected();
+      // A follower only ever hears of its own stream's topics.
+      return hosted.subscription as Subscription<never>;
+    },
+    close: () => finish(undefined),
+  };
+}

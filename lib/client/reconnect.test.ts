@@ -1,0 +1,418 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
+import type { ClientMessage, PushMessage } from "#lib/contract/stream";
+import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { createInbox, fail, quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
+import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { type ClientOptions, createClient } from "./client";
+import { SpotwireError } from "./errors";
+import { delayBefore, finalError } from "./reconnect";
+import type { Gap } from "./sequence";
+import { webSocketDialer } from "./socket";
+import type { StateChange, Stream, StreamClose } from "./stream";
+
+let service: ScriptedService;
+let clock: WatchedClock;
+let stream: Stream | undefined;
+
+beforeEach(async () => {
+  service = await startScriptedService();
+  clock = watchedClock();
+});
+afterEach(async () => {
+  stream?.close();
+  await service.stop();
+});
+
+const EURUSD = { stream: "quote", tickers: ["EURUSD"] } as const;
+/** The wait before try number `n` after the first, with the random of these tests. */
+const backoff = (n: number) => 0.5 * Math.min(30_000, 500 * 2 ** (n - 1));
+
+/** A stream that follows EURUSD, and all that it tells. */
+function open(client: Partial<ClientOptions> = {}) {
+  const told = {
+    records: createInbox<PushMessage>(),
+    gaps: createInbox<Gap>(),
+    errors: createInbox<SpotwireError>(),
+    closes: createInbox<StreamClose>(),
+    states: createInbox<StateChange>(),
+  };
+  const made = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5, ...client });
+  const opened = made.stream({
+    onRecord: told.records.put,
+    onGap: told.gaps.put,
+    onError: told.errors.put,
+    onClose: told.closes.put,
+    onStateChange: told.states.put,
+  });
+  stream = opened;
+  const subscription = opened.subscribe(EURUSD);
+  return { stream: opened, subscription, ...told };
+}
+
+/** Lets a wait of exactly this length pass. */
+async function pass(ms: number): Promise<void> {
+  await clock.waitingFor(ms);
+  await clock.advance(ms);
+}
+
+function paramsOf(message: ClientMessage) {
+  if (message.method !== "subscribe") throw new Error(`expected a subscribe, got ${message.method}`);
+  return message.params;
+}
+
+describe("after a lost connection", () => {
+  it("everything is asked for again from where it stood, and nothing is given twice", async () => {
+    const { stream: it, records, gaps, closes, subscription } = open();
+    it.subscribe({ stream: "quote", tickers: ["XAUUSD", "USDJPY"] });
+    it.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
+    const first = await service.welcomed();
+    await first.ack();
+    await first.ack();
+    for (const message of [quote("EURUSD", 7), quote("XAUUSD", 3), quote("EURUSD", 8)]) first.send(message);
+    for (const seq of [7, 3, 8]) expect((await records.next()).seq).toBe(seq);
+    first.cut();
+    expect(await closes.next()).toEqual({ code: 1006, reason: "", after: "retry", meaning: "The connection broke off." });
+    await pass(backoff(1));
+    const second = await service.welcomed();
+    const asked = [await second.ack(), await second.ack(), await second.ack()].map(paramsOf);
+    expect(asked).toEqual([
+      { stream: "quote", tickers: ["EURUSD", "XAUUSD"], snapshot: true, resume: { epoch: "e1", seq: { EURUSD: 8, XAUUSD: 3 } } },
+      { stream: "quote", tickers: ["USDJPY"], snapshot: true },
+      { stream: "kline", tickers: ["EURUSD"], timeframe: "M1", snapshot: true },
+    ]);
+    for (const seq of [8, 9, 10]) second.send(quote("EURUSD", seq));
+    expect([(await records.next()).seq, (await records.next()).seq]).toEqual([9, 10]);
+    expect(gaps.size).toBe(0);
+    expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
+  });
+
+  it("what could not be resumed is a gap", async () => {
+    const { records, gaps } = open();
+    const first = await service.welcomed();
+    await first.ack();
+    first.send(quote("EURUSD", 7));
+    await records.next();
+    first.cut();
+    await pass(backoff(1));
+    const second = await service.welcomed();
+    await second.ack();
+    second.send(quote("EURUSD", 1_200, { event: "snapshot" }));
+    expect(await gaps.next()).toMatchObject({ ticker: "EURUSD", expected: 8, received: 1_200 });
+  });
+
+  it("a subscription that was not answered is asked for again, and its ready waits for it", async () => {
+    const { subscription } = open();
+    const first = await service.welcomed();
+    await first.messages.next();
+    first.cut();
+    await pass(backoff(1));
+    await (await service.welcomed()).ack();
+    expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
+  });
+
+  it("what was unsubscribed meanwhile is not asked for again", async () => {
+    const { stream: it, subscription } = open();
+    it.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
+    const first = await service.welcomed();
+    await first.ack();
+    first.cut();
+    await clock.waitingFor(backoff(1));
+    subscription.unsubscribe();
+    await clock.advance(backoff(1));
+    expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["XAUUSD"]);
+  });
+
+  it("no connection is opened when nothing is followed any more", async () => {
+    const { stream: it, subscription, states } = open();
+    const first = await service.welcomed();
+    await first.ack();
+    subscription.unsubscribe();
+    await first.ack();
+    first.cut();
+    while ((await states.next()).state !== "idle");
+    await clock.advance(600_000);
+    expect(service.handshakes).toBe(1);
+    it.subscribe(EURUSD);
+    await (await service.welcomed()).ack();
+  });
+
+  it("a connection that nobody needs by the time it opens is closed again", async () => {
+    const { subscription, states } = open();
+    const peer = await service.connection();
+    subscription.unsubscribe();
+    peer.send({ type: "welcome", heartbeat_interval_s: 15 });
+    expect(await peer.closed).toBe(1000);
+    while ((await states.next()).state !== "idle");
+  });
+});
+
+describe("a stream that is closed by a callback", () => {
+  it("stays closed, whatever it was told of", async () => {
+    const states: string[] = [];
+    const one = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream({
+      onStateChange: ({ state }) => states.push(state),
+      onClose: () => one.close(),
+    });
+    stream = one;
+    one.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.cut();
+    await one.closed;
+    await clock.advance(600_000);
+    expect(states).toEqual(["connecting", "open", "closed"]);
+    expect([one.state, service.handshakes]).toEqual(["closed", 1]);
+  });
+});
+
+describe("the waits between tries", () => {
+  it("double up to thirty seconds, and start over after a connection that lived", async () => {
+    const { errors } = open();
+    service.refuseHandshakes(...Array.from({ length: 8 }, () => fail("internal_error")));
+    for (let n = 1; n <= 8; n += 1) {
+      expect(await errors.next()).toMatchObject({ id: "internal_error", status: 500 });
+      await pass(backoff(n));
+    }
+    expect(backoff(8)).toBe(15_000);
+    const short = await service.welcomed();
+    await short.ack();
+    await clock.advance(29_999);
+    short.cut();
+    await pass(backoff(9));
+    const long = await service.welcomed();
+    await long.ack();
+    await clock.advance(30_000);
+    long.cut();
+    await pass(backoff(1));
+    await service.welcomed();
+  });
+
+  it("are spread over the whole of their bound", () => {
+    const ending = { code: 1006, reason: "", livedMs: undefined };
+    expect([0, 0.25, 0.999].map((chance) => delayBefore(ending, 2, () => chance))).toEqual([0, 500, 1998]);
+    expect(delayBefore(ending, 50, () => 1)).toBe(30_000);
+  });
+
+  it("are at least the Retry-After of a refused handshake", async () => {
+    const { errors, states } = open();
+    service.refuseHandshakes(fail("too_many_connections", {}, { "retry-after": "20" }));
+    expect(await errors.next()).toMatchObject({ id: "too_many_connections", code: 42902, retryAfterS: 20 });
+    while ((await states.next()).state !== "waiting");
+    await pass(20_000 + backoff(1));
+    await service.welcomed();
+  });
+
+  it("never are longer than an hour on the word of a server", () => {
+    const error = new SpotwireError("rate_limited", "", { status: 429, retryAfterS: 1e9 });
+    expect(delayBefore({ code: 1006, reason: "", error, livedMs: undefined }, 0, () => 0)).toBe(3_600_000);
+  });
+
+  it("are a random moment of what a server names that shuts down", async () => {
+    const { closes } = open();
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send({ type: "server_shutdown", time_msc: 1, reconnect_after_ms: 8_000 });
+    peer.close(1001, "shutdown");
+    expect(await closes.next()).toMatchObject({ code: 1001, after: "retry", meaning: CLOSES.shutdown.meaning });
+    await pass(4_000);
+    await service.welcomed();
+  });
+});
+
+describe("an end for good:", () => {
+  it.each(["unauthorized", "insufficient_scope", "origin_not_allowed", "account_suspended", "not_found"] as const)(
+    "a handshake refused with %s",
+    async (id) => {
+      service.refuseHandshakes(fail(id, { detail: "No." }));
+      const { stream: it, subscription, errors, states } = open();
+      await expect(subscription.ready).rejects.toMatchObject({ id, detail: "No.", requestId: "req-1" });
+      await expect(it.closed).rejects.toMatchObject({ id });
+      expect(await errors.next()).toMatchObject({ id });
+      expect(errors.size).toBe(0);
+      while ((await states.next()).state !== "closed");
+      await clock.advance(600_000);
+      expect(service.handshakes).toBe(1);
+    },
+  );
+
+  it.each([CLOSES.protocol_abuse, CLOSES.unauthorized, CLOSES.forbidden])("close $code", async ({ code, reason, meaning }) => {
+    const { stream: it, closes, errors } = open();
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.close(code, reason);
+    expect(await closes.next()).toEqual({ code, reason, after: "terminal", meaning });
+    await expect(it.closed).rejects.toMatchObject({ id: "connection_lost", detail: meaning });
+    expect((await errors.next()).detail).toBe(meaning);
+    await clock.advance(600_000);
+    expect(service.handshakes).toBe(1);
+  });
+
+  it("a close that the service explained before, with its words", async () => {
+    const { stream: it, errors } = open();
+    const peer = await service.welcomed();
+    await peer.ack();
+    const data = { detail: "The key was revoked.", request_id: "c-1", docs_url: "/docs", close_code: 4401 };
+    peer.send({ type: "error", id: null, code: 40101, message: "unauthorized", data });
+    peer.close(4401, "unauthorized");
+    await expect(it.closed).rejects.toMatchObject({ id: "unauthorized", detail: "The key was revoked." });
+    expect([(await errors.next()).id, errors.size]).toEqual(["unauthorized", 0]);
+  });
+
+  it.each(Object.keys(PROTOCOL_CLOSES).map(Number))("close %i of the protocol", (code) => {
+    expect(finalError({ code, reason: "", livedMs: 1 })).toMatchObject({ id: "connection_lost" });
+  });
+
+  it.each([CLOSES.slow_consumer, CLOSES.flooding])("is not close $code", async ({ code, reason, meaning }) => {
+    const { closes } = open();
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.close(code, reason);
+    expect(await closes.next()).toEqual({ code, reason, after: "retry", meaning });
+    await pass(backoff(1));
+    await (await service.welcomed()).ack();
+  });
+
+  it("surfaces as the rejection of `closed` where nobody else is told", async () => {
+    service.refuseHandshakes(fail("unauthorized"));
+    stream = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream();
+    stream.subscribe(EURUSD);
+    await expect(stream.closed).rejects.toMatchObject({ id: "unauthorized" });
+    expect(stream.state).toBe("closed");
+  });
+});
+
+describe("a connection that is mute", () => {
+  it("counts as dead after two and a half heartbeats, and is opened again", async () => {
+    const { errors, closes, subscription } = open();
+    const peer = await service.welcomed({ heartbeat_interval_s: 10 });
+    await peer.ack();
+    await subscription.ready;
+    await clock.advance(24_999);
+    expect(errors.size).toBe(0);
+    await clock.advance(1);
+    expect(await errors.next()).toMatchObject({ id: "connection_lost", detail: expect.stringContaining("25 s") });
+    expect(await closes.next()).toMatchObject({ reason: "mute", after: "retry" });
+    expect(await peer.closed).toBe(1006);
+    await pass(backoff(1));
+    await (await service.welcomed()).ack();
+  });
+
+  it("is alive as long as anything at all comes", async () => {
+    const { records, errors, subscription } = open();
+    const peer = await service.welcomed({ heartbeat_interval_s: 10 });
+    await peer.ack();
+    await subscription.ready;
+    for (let seq = 1; seq < 10; seq += 1) {
+      await clock.advance(20_000);
+      peer.send(quote("EURUSD", seq));
+      await records.next();
+    }
+    expect([errors.size, service.handshakes]).toEqual([0, 1]);
+  });
+
+  it("from its start is given up too", async () => {
+    const { errors } = open();
+    await service.connection();
+    await pass(15_000);
+    expect(await errors.next()).toMatchObject({ id: "connection_lost" });
+    await pass(backoff(1));
+    await service.welcomed();
+  });
+});
+
+describe("with tickets", () => {
+  const inBrowser = { dialer: webSocketDialer(WebSocket as unknown as typeof globalThis.WebSocket) };
+
+  it("a runtime that cannot send headers fetches one for the key, a new one for each connection", async () => {
+    let issued = 0;
+    service.answer(() => {
+      issued += 1;
+      return succeed({ ticket: `t${issued}`, expires_at: "2026-01-01T00:01:00.000Z" });
+    });
+    const { records } = open(inBrowser);
+    const first = await service.welcomed();
+    expect(first.headers["sec-websocket-protocol"]).toBe("market.v1,ticket.t1");
+    expect(first.headers.authorization).toBeUndefined();
+    await first.ack();
+    first.send(quote("EURUSD", 1));
+    expect((await records.next()).seq).toBe(1);
+    first.cut();
+    await pass(backoff(1));
+    const second = await service.welcomed();
+    expect(second.headers["sec-websocket-protocol"]).toBe("market.v1,ticket.t2");
+    expect(service.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
+      Array(2).fill("POST /api/v1/market/stream/tickets"),
+    );
+  });
+
+  it("a page asks its own backend and needs no key", async () => {
+    open({ ...inBrowser, key: undefined, ticket: async () => "own" });
+    const peer = await service.welcomed();
+    expect(peer.headers["sec-websocket-protocol"]).toBe("market.v1,ticket.own");
+    expect(service.requests).toEqual([]);
+  });
+
+  it("a refused ticket request ends the stream, a busy one is tried again", async () => {
+    service.answer(() => fail("origin_not_allowed"));
+    const refused = open(inBrowser);
+    await expect(refused.stream.closed).rejects.toMatchObject({ id: "origin_not_allowed", status: 403 });
+    let tries = 0;
+    service.answer(() => {
+      tries += 1;
+      return tries === 1 ? fail("internal_error") : succeed({ ticket: "t" });
+    });
+    const busy = open(inBrowser);
+    expect(await busy.errors.next()).toMatchObject({ id: "internal_error" });
+    await pass(backoff(1));
+    await service.welcomed();
+  });
+
+  it("a backend that fails is asked again; one that gives no ticket, or refuses by a SpotwireError, is not", async () => {
+    const answers = [
+      async () => {
+        throw new Error("backend away");
+      },
+      async () => "own",
+    ];
+    const { errors } = open({ ...inBrowser, ticket: () => (answers.shift() as () => Promise<string>)() });
+    expect(await errors.next()).toMatchObject({ id: "network_error", detail: expect.stringContaining("backend away") });
+    await pass(backoff(1));
+    await service.welcomed();
+    stream?.close();
+    const none = open({ ...inBrowser, ticket: async () => "not a ticket" });
+    await expect(none.stream.closed).rejects.toMatchObject({ id: "invalid_argument" });
+    const signedOut = new SpotwireError("unauthorized", "Signed out.", { status: 401 });
+    const refused = open({ ...inBrowser, ticket: () => Promise.reject(signedOut) });
+    await expect(refused.stream.closed).rejects.toBe(signedOut);
+  });
+
+  it("a backend that never answers is not waited for endlessly", async () => {
+    const { errors } = open({ ...inBrowser, ticket: () => new Promise(() => {}) });
+    await pass(30_000);
+    expect(await errors.next()).toMatchObject({ id: "timeout" });
+  });
+
+  it("a handshake that is refused without a reason is tried again", async () => {
+    service.answer(() => succeed({ ticket: "t" }));
+    service.refuseHandshakes(fail("service_unavailable"));
+    const { errors } = open(inBrowser);
+    expect(await errors.next()).toMatchObject({ id: "network_error" });
+    await pass(backoff(1));
+    await service.welcomed();
+  });
+});
+
+describe("a refusal that is no envelope", () => {
+  it.each([
+    ["a proxy's page", { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" }, 502],
+    ["an endless body", { status: 503, body: "x".repeat(200_000), endless: true }, 503],
+  ])("is told with its status and tried again: %s", async (_, answer, status) => {
+    service.refuseHandshakes(answer);
+    const { errors } = open();
+    expect(await errors.next()).toMatchObject({ id: "bad_answer", status });
+    await pass(backoff(1));
+    await service.welcomed();
+  });
+});

@@ -1,0 +1,526 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { quoteExample } from "#lib/contract/quote";
+import { marketStatusExample } from "#lib/contract/status";
+import type { ClientMessage, PushMessage } from "#lib/contract/stream";
+import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { createInbox, type Peer, quote, type ScriptedService, startScriptedService } from "#lib/testing/scripted-service";
+import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { type ClientOptions, createClient } from "./client";
+import type { SpotwireError } from "./errors";
+import type { Gap } from "./sequence";
+import type { StateChange, Stream, StreamClose, StreamOptions } from "./stream";
+
+let service: ScriptedService;
+let clock: WatchedClock;
+const streams: Stream[] = [];
+
+beforeEach(async () => {
+  service = await startScriptedService();
+  clock = watchedClock();
+});
+afterEach(async () => {
+  for (const stream of streams.splice(0)) stream.close();
+  await service.stop();
+});
+
+/** A stream, and all that it tells. */
+function open(options: StreamOptions = {}, client: Partial<ClientOptions> = {}) {
+  const told = {
+    records: createInbox<PushMessage>(),
+    gaps: createInbox<Gap>(),
+    errors: createInbox<SpotwireError>(),
+    closes: createInbox<StreamClose>(),
+    states: createInbox<StateChange>(),
+  };
+  const made = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5, ...client });
+  const stream = made.stream({
+    onGap: told.gaps.put,
+    onError: told.errors.put,
+    onClose: told.closes.put,
+    onStateChange: told.states.put,
+    ...options,
+  });
+  streams.push(stream);
+  return { stream, ...told };
+}
+
+/** The parameters of a subscribe message. */
+function paramsOf(message: ClientMessage) {
+  if (message.method !== "subscribe") throw new Error(`expected a subscribe, got ${message.method}`);
+  return message.params;
+}
+
+const EURUSD = { stream: "quote", tickers: ["EURUSD"] } as const;
+/** The wait before try number `n` with the random of these tests. */
+const backoff = (n: number) => 0.5 * Math.min(30_000, 500 * 2 ** (n - 1));
+
+/** Waits for a state, passing over those before it. */
+async function reach(states: { next(): Promise<StateChange> }, state: StateChange["state"]): Promise<StateChange> {
+  for (;;) {
+    const change = await states.next();
+    if (change.state === state) return change;
+  }
+}
+
+describe("a stream", () => {
+  it("connects with the first subscription, with the key in its header", async () => {
+    const onOpen = vi.fn();
+    const { stream, records } = open({ onOpen });
+    expect([stream.state, service.handshakes]).toEqual(["idle", 0]);
+    const subscription = stream.subscribe(EURUSD, (record) => records.put(record));
+    expect(stream.state).toBe("connecting");
+    const peer = await service.welcomed();
+    expect(peer.headers).toMatchObject({ authorization: `Bearer ${DEMO_KEY_DEFAULT}`, "sec-websocket-protocol": "market.v1" });
+    const message = await peer.ack();
+    expect(message).toMatchObject({ method: "subscribe", params: { stream: "quote", tickers: ["EURUSD"], snapshot: true } });
+    expect(paramsOf(message).resume).toBeUndefined();
+    expect(await subscription.ready).toEqual({ accepted: ["EURUSD"], rejected: [], quiet: [] });
+    expect([stream.state, stream.connectionId]).toEqual(["open", "c-1"]);
+    expect(onOpen).toHaveBeenCalledOnce();
+    peer.send(quote("EURUSD", 8, { event: "snapshot" }));
+    expect(await records.next()).toEqual(quote("EURUSD", 8, { event: "snapshot" }));
+  });
+
+  it("gives records in order, to the subscription's callback, then to its own", async () => {
+    const order: string[] = [];
+    const done = createInbox<void>();
+    const { stream } = open({
+      onRecord: ({ ticker, seq }) => {
+        order.push(`stream ${ticker} ${seq}`);
+        if (seq === 3) done.put();
+      },
+    });
+    stream.subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ seq }) => order.push(`one ${seq}`));
+    stream.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
+    const peer = await service.welcomed();
+    expect(paramsOf(await peer.ack()).tickers).toEqual(["EURUSD", "XAUUSD"]);
+    for (const seq of [1, 2]) peer.send(quote("EURUSD", seq));
+    peer.send(quote("XAUUSD", 3));
+    await done.next();
+    expect(order).toEqual(["one 1", "stream EURUSD 1", "one 2", "stream EURUSD 2", "stream XAUUSD 3"]);
+  });
+
+  it("tells status changes and heartbeats, and passes over what it does not know", async () => {
+    const statuses = createInbox<unknown>();
+    const heartbeats = createInbox<unknown>();
+    const { stream, errors } = open({ onStatus: statuses.put, onHeartbeat: heartbeats.put });
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send({ type: "horoscope", ticker: "EURUSD" });
+    peer.send({ type: "market_status", ticker: "EURUSD", data: marketStatusExample });
+    peer.send({ type: "heartbeat", time_msc: 1, quiet: [] });
+    expect(await statuses.next()).toEqual(marketStatusExample);
+    expect(await heartbeats.next()).toEqual({ type: "heartbeat", time_msc: 1, quiet: [] });
+    expect(errors.size).toBe(0);
+  });
+
+  it.each([
+    ["no JSON", "{oops"],
+    ["no type", { ticker: "EURUSD" }],
+    ["a record without a sequence", { ...quote("EURUSD", 1), seq: "1" }],
+    ["an ack without data", { type: "ack", id: 1, method: "subscribe" }],
+  ])("lives through a message that cannot be read: %s", async (_, broken) => {
+    const { stream, errors } = open();
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.messages.next();
+    peer.send(broken);
+    expect(await errors.next()).toMatchObject({ id: "bad_answer" });
+    expect(stream.state).toBe("open");
+  });
+
+  it("hears of what the service complains about", async () => {
+    const { stream, errors } = open();
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    const data = { detail: "Slow down.", request_id: "c-1", docs_url: "/docs", retry_after: 2 };
+    peer.send({ type: "error", id: null, code: 42901, message: "rate_limited", data });
+    expect(await errors.next()).toMatchObject({ id: "rate_limited", code: 42901, status: 429, retryAfterS: 2, requestId: "c-1" });
+  });
+
+  it("says goodbye with 1000 and ends its subscriptions", async () => {
+    const { stream, states } = open();
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    await subscription.ready;
+    stream.close();
+    expect(await peer.closed).toBe(1000);
+    await stream.closed;
+    expect((await reach(states, "closed")).error).toBeUndefined();
+    const left = [];
+    for await (const record of subscription) left.push(record);
+    expect(left).toEqual([]);
+    expect(() => stream.subscribe(EURUSD)).toThrow(expect.objectContaining({ id: "stream_closed" }));
+    await clock.advance(600_000);
+    expect(service.handshakes).toBe(1);
+  });
+
+  it("leaves no timer behind when it is closed", async () => {
+    const { stream } = open();
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    stream.close();
+    await peer.closed;
+    await clock.advance(0);
+    expect(clock.waits).toEqual([]);
+  });
+});
+
+describe("a subscription", () => {
+  it("of one stream and timeframe goes out in as few messages as the service takes", async () => {
+    const { stream } = open();
+    const tickers = Array.from({ length: 250 }, (_, index) => `T${1000 + index}`);
+    const subscription = stream.subscribe({ stream: "kline", tickers, timeframe: "M1", snapshot: false });
+    const peer = await service.welcomed();
+    const messages = [await peer.ack(), await peer.ack(), await peer.ack()].map(paramsOf);
+    expect(messages.map((params) => params.tickers.length)).toEqual([100, 100, 50]);
+    expect(messages.flatMap((params) => params.tickers)).toEqual(tickers);
+    expect(messages.every((params) => params.timeframe === "M1" && params.snapshot === false)).toBe(true);
+    expect((await subscription.ready).accepted).toEqual(tickers);
+  });
+
+  it("never sends faster than four fifths of what the service takes", async () => {
+    const { stream } = open();
+    const sentAt: number[] = [];
+    stream.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
+    const peer = await service.welcomed({
+      limits: {
+        connections: 1,
+        subscriptions: 1,
+        messages_per_second: 5,
+        messages_burst: 5,
+        message_max_bytes: 1,
+        tickers_per_message: 1,
+      },
+    });
+    await peer.ack();
+    for (let index = 0; index < 6; index += 1) {
+      const subscription = stream.subscribe({ stream: "quote", tickers: [`T${index}A`] });
+      if (index >= 3) {
+        await clock.waitingFor(250);
+        await clock.advance(249);
+        expect(peer.messages.size).toBe(0);
+        await clock.advance(1);
+      }
+      await peer.ack();
+      await subscription.ready;
+      sentAt.push(clock.now());
+    }
+    expect(sentAt).toEqual([0, 0, 0, 250, 500, 750]);
+  });
+
+  it("is told which tickers were refused, and why", async () => {
+    const { stream, errors } = open();
+    const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XXXYYY"] });
+    const peer = await service.welcomed();
+    await peer.ack(["XXXYYY"]);
+    expect(await subscription.ready).toMatchObject({
+      accepted: ["EURUSD"],
+      rejected: [{ ticker: "XXXYYY", message: "unknown_ticker" }],
+    });
+    expect(await errors.next()).toMatchObject({ id: "unknown_ticker", code: 40401, status: 404, data: { tickers: ["XXXYYY"] } });
+    peer.cut();
+    await clock.waitingFor(backoff(1));
+    await clock.advance(backoff(1));
+    expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["EURUSD"]);
+  });
+
+  it("of which every ticker was refused fails, in its loop too", async () => {
+    const { stream } = open({ onError: undefined });
+    const subscription = stream.subscribe({ stream: "quote", tickers: ["XXXYYY"] });
+    const loop = subscription[Symbol.asyncIterator]().next();
+    await (await service.welcomed()).ack(["XXXYYY"]);
+    await expect(loop).rejects.toMatchObject({ id: "unknown_ticker" });
+    await expect(subscription.ready).rejects.toMatchObject({ id: "unknown_ticker" });
+  });
+
+  it("that is refused as a whole is not asked for again", async () => {
+    const { stream, errors } = open();
+    const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XAUUSD"] });
+    const peer = await service.welcomed();
+    const { id } = await peer.messages.next();
+    const data = { detail: "The plan allows no more.", request_id: "c-1", docs_url: "/docs" };
+    peer.send({ type: "error", id, code: 42903, message: "too_many_subscriptions", data });
+    await expect(subscription.ready).rejects.toMatchObject({ id: "too_many_subscriptions" });
+    expect([(await errors.next()).detail, (await errors.next()).detail]).toEqual([
+      "EURUSD: The plan allows no more.",
+      "XAUUSD: The plan allows no more.",
+    ]);
+    await clock.advance(20_000);
+    expect([peer.messages.size, errors.size]).toEqual([0, 0]);
+  });
+
+  it("that nobody answered is asked for again", async () => {
+    const { stream } = open();
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.messages.next();
+    await clock.waitingFor(10_000);
+    await clock.advance(10_000);
+    await peer.ack();
+    expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
+  });
+
+  it("that came too fast is asked for again when the service says so", async () => {
+    const { stream } = open();
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.messages.next();
+    const data = { detail: "Slow down.", request_id: "c-1", docs_url: "/docs", retry_after: 3 };
+    peer.send({ type: "error", id: null, code: 42901, message: "rate_limited", data });
+    await clock.waitingFor(3_000);
+    await clock.advance(2_999);
+    expect(peer.messages.size).toBe(0);
+    await clock.advance(1);
+    await peer.ack();
+    expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
+  });
+
+  it("of a ticker that is followed already gets the current record too, and each record once", async () => {
+    const heartbeats = createInbox<unknown>();
+    const { stream } = open({ onHeartbeat: heartbeats.put });
+    const first = createInbox<number>();
+    const second = createInbox<number>();
+    stream.subscribe(EURUSD, ({ seq }) => first.put(seq));
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 5, { event: "snapshot" }));
+    expect(await first.next()).toBe(5);
+    const later = stream.subscribe(EURUSD, ({ seq }) => second.put(seq));
+    const message = paramsOf(await peer.ack());
+    expect([message.tickers, message.snapshot, message.resume]).toEqual([["EURUSD"], true, undefined]);
+    peer.send(quote("EURUSD", 5, { event: "snapshot" }));
+    peer.send(quote("EURUSD", 6));
+    expect([await second.next(), await second.next()]).toEqual([5, 6]);
+    expect([await first.next(), await first.next()]).toEqual([5, 6]);
+    later.unsubscribe();
+    peer.send(quote("EURUSD", 7));
+    peer.send({ type: "heartbeat", time_msc: 1, quiet: [] });
+    await heartbeats.next();
+    expect([first.size, second.size]).toEqual([1, 0]);
+  });
+
+  it("that ends is taken back from the service once nobody follows the ticker", async () => {
+    const { stream, records } = open();
+    const one = stream.subscribe(EURUSD, (record) => records.put(record));
+    const other = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    one.unsubscribe();
+    await clock.advance(0);
+    expect(peer.messages.size).toBe(0);
+    other.unsubscribe();
+    expect(await peer.ack()).toMatchObject({ method: "unsubscribe", params: { stream: "quote", tickers: ["EURUSD"] } });
+    await expect(stream.subscribe(EURUSD).unsubscribe()).toBeUndefined();
+  });
+
+  it("that comes back begins anew: what is still on its way belongs to nobody", async () => {
+    const { stream, records, gaps } = open();
+    const one = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 5));
+    await one[Symbol.asyncIterator]().next();
+    one.unsubscribe();
+    const unsubscribe = await peer.messages.next();
+    stream.subscribe(EURUSD, (record) => records.put(record));
+    peer.send(quote("EURUSD", 6));
+    peer.send({
+      type: "ack",
+      id: unsubscribe.id,
+      method: "unsubscribe",
+      code: 0,
+      message: "success",
+      data: { accepted: ["EURUSD"], rejected: [], subscriptions: 0 },
+    });
+    expect(paramsOf(await peer.ack()).resume).toBeUndefined();
+    peer.send(quote("EURUSD", 9, { event: "snapshot" }));
+    expect((await records.next()).seq).toBe(9);
+    expect(gaps.size).toBe(0);
+  });
+
+  it("that comes back is not fooled by late answers to what it asked before", async () => {
+    const { stream, records, gaps } = open();
+    const one = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    const first = await peer.messages.next();
+    one.unsubscribe();
+    const second = await peer.messages.next();
+    const back = stream.subscribe(EURUSD, (record) => records.put(record));
+    const third = await peer.messages.next();
+    const data = { accepted: ["EURUSD"], rejected: [], quiet: [], subscriptions: 1 };
+    const answer = { type: "ack", code: 0, message: "success", data };
+    peer.send({ ...answer, id: first.id, method: "subscribe" });
+    peer.send(quote("EURUSD", 5, { event: "snapshot" }));
+    peer.send({ ...answer, id: second.id, method: "unsubscribe" });
+    peer.send({ ...answer, id: third.id, method: "subscribe" });
+    peer.send(quote("EURUSD", 9, { event: "snapshot" }));
+    expect((await records.next()).seq).toBe(9);
+    expect(gaps.size).toBe(0);
+    expect((await back.ready).accepted).toEqual(["EURUSD"]);
+  });
+
+  it.each([
+    ["an unknown stream", { stream: "trade", tickers: ["EURUSD"] }],
+    ["klines without a timeframe", { stream: "kline", tickers: ["EURUSD"] }],
+    ["quotes with a timeframe", { stream: "quote", tickers: ["EURUSD"], timeframe: "M1" }],
+    ["no tickers", { stream: "quote", tickers: [] }],
+    ["more than a stream follows", { stream: "quote", tickers: Array.from({ length: 10_001 }, (_, index) => `T${index}AA`) }],
+  ])("is refused before anything is sent: %s", (_, selection) => {
+    const { stream } = open();
+    expect(() => stream.subscribe(selection as never)).toThrow(expect.objectContaining({ id: "invalid_argument" }));
+    expect(stream.state).toBe("idle");
+  });
+});
+
+describe("a loop over a subscription", () => {
+  it("gets what came before it, in order, and unsubscribes when it is left", async () => {
+    const { stream } = open();
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    for (const seq of [1, 2, 3]) peer.send(quote("EURUSD", seq));
+    await subscription.ready;
+    const seen: number[] = [];
+    for await (const { seq, data } of subscription) {
+      seen.push(seq);
+      expect(data.bid).toBe(quoteExample.bid);
+      if (seq === 3) break;
+    }
+    expect(seen).toEqual([1, 2, 3]);
+    expect(await peer.ack()).toMatchObject({ method: "unsubscribe" });
+    expect(() => subscription[Symbol.asyncIterator]()).toThrow(expect.objectContaining({ id: "invalid_argument" }));
+  });
+
+  it("that lags loses the oldest records, counts them and says so once", async () => {
+    const { stream, errors } = open({ bufferMaxRecords: 3 });
+    const subscription = stream.subscribe(EURUSD);
+    const marker = stream.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
+    const peer = await service.welcomed();
+    await peer.ack();
+    for (const seq of [1, 2, 3, 4, 5]) peer.send(quote("EURUSD", seq));
+    peer.send(quote("XAUUSD", 1));
+    await marker[Symbol.asyncIterator]().next();
+    expect(subscription.dropped).toBe(2);
+    const loop = subscription[Symbol.asyncIterator]();
+    expect((await loop.next()).value?.seq).toBe(3);
+    expect(await errors.next()).toMatchObject({ id: "buffer_overflow" });
+    expect(errors.size).toBe(0);
+  });
+
+  it("keeps nothing where a callback takes the records", async () => {
+    const { stream, records, errors } = open({ bufferMaxRecords: 1 });
+    const subscription = stream.subscribe(EURUSD, (record) => records.put(record));
+    const peer = await service.welcomed();
+    await peer.ack();
+    for (const seq of [1, 2, 3]) peer.send(quote("EURUSD", seq));
+    for (const seq of [1, 2, 3]) expect((await records.next()).seq).toBe(seq);
+    expect([subscription.dropped, errors.size]).toEqual([0, 0]);
+  });
+
+  it("keeps nothing where the stream's own callback takes them either", async () => {
+    const taken = createInbox<PushMessage>();
+    const { stream, errors } = open({ bufferMaxRecords: 1, onRecord: taken.put });
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    for (const seq of [1, 2, 3]) peer.send(quote("EURUSD", seq));
+    for (const seq of [1, 2, 3]) expect((await taken.next()).seq).toBe(seq);
+    expect([subscription.dropped, errors.size]).toEqual([0, 0]);
+  });
+
+  it("throws when the stream ends for good, after what was left", async () => {
+    const { stream } = open({ onError: undefined });
+    const subscription = stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    const loop = subscription[Symbol.asyncIterator]();
+    peer.send(quote("EURUSD", 1));
+    peer.close(4401, "unauthorized");
+    expect((await loop.next()).value?.seq).toBe(1);
+    await expect(loop.next()).rejects.toMatchObject({ id: "connection_lost", detail: expect.stringContaining("revoked") });
+    await expect(stream.closed).rejects.toMatchObject({ id: "connection_lost" });
+  });
+
+  it("takes one record after the other", async () => {
+    const { stream } = open();
+    const loop = stream.subscribe(EURUSD)[Symbol.asyncIterator]();
+    const first = loop.next();
+    await expect(loop.next()).rejects.toMatchObject({ id: "invalid_argument" });
+    stream.close();
+    expect(await first).toEqual({ value: undefined, done: true });
+  });
+});
+
+describe("an exception of a callback", () => {
+  it("goes to onError and does not break the stream", async () => {
+    const { stream, errors } = open();
+    const mistake = new Error("mine");
+    stream.subscribe(EURUSD, () => {
+      throw mistake;
+    });
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 1));
+    expect(await errors.next()).toMatchObject({ id: "callback_failed", cause: mistake });
+    expect(stream.state).toBe("open");
+  });
+});
+
+describe("a jump of the sequence", () => {
+  async function follow() {
+    const opened = open();
+    opened.stream.subscribe(EURUSD, (record) => opened.records.put(record));
+    const peer: Peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 10, { event: "snapshot" }));
+    await opened.records.next();
+    return { ...opened, peer };
+  }
+
+  it("without merged is a gap", async () => {
+    const { peer, gaps, records } = await follow();
+    peer.send(quote("EURUSD", 13));
+    expect(await gaps.next()).toEqual({
+      stream: "quote",
+      ticker: "EURUSD",
+      timeframe: undefined,
+      epoch: "e1",
+      expected: 11,
+      received: 13,
+    });
+    expect((await records.next()).seq).toBe(13);
+  });
+
+  it("that merged accounts for is none; one that it does not account for is", async () => {
+    const { peer, gaps, records } = await follow();
+    peer.send(quote("EURUSD", 13, { merged: 2 }));
+    peer.send(quote("EURUSD", 14));
+    expect([(await records.next()).seq, (await records.next()).seq]).toEqual([13, 14]);
+    expect(gaps.size).toBe(0);
+    peer.send(quote("EURUSD", 18, { merged: 2 }));
+    expect(await gaps.next()).toMatchObject({ expected: 15, received: 18 });
+  });
+
+  it("into another epoch is a gap without a snapshot, and none with one", async () => {
+    const { peer, gaps, records } = await follow();
+    peer.send(quote("EURUSD", 3, { epoch: "e2", event: "snapshot" }));
+    peer.send(quote("EURUSD", 4, { epoch: "e2" }));
+    expect([(await records.next()).seq, (await records.next()).seq]).toEqual([3, 4]);
+    expect(gaps.size).toBe(0);
+    peer.send(quote("EURUSD", 1, { epoch: "e3" }));
+    expect(await gaps.next()).toMatchObject({ epoch: "e3", expected: null, received: 1 });
+    expect((await records.next()).epoch).toBe("e3");
+  });
+
+  it("back is a repetition, and dropped", async () => {
+    const { peer, gaps, records } = await follow();
+    for (const seq of [9, 10, 11]) peer.send(quote("EURUSD", seq));
+    expect((await records.next()).seq).toBe(11);
+    expect([records.size, gaps.size]).toEqual([0, 0]);
+  });
+});

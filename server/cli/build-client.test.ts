@@ -1,0 +1,166 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "#lib/contract/operations";
+import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
+import { buildClient } from "./build-client";
+
+const MODULES = path.join(process.cwd(), "node_modules");
+let folder: string;
+let tarball: string;
+let service: ScriptedService;
+
+/** Runs a program of Node's to its end. */
+function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: folder });
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += chunk));
+    child.stderr.on("data", (chunk) => (output += chunk));
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
+
+/** Only what a stranger has: the unpacked tarball, outside the project. */
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), "spotwire-client-")));
+  tarball = await buildClient(path.join(folder, "built", "client"));
+  const home = path.join(folder, "node_modules", "spotwire-client");
+  mkdirSync(home, { recursive: true });
+  expect(spawnSync("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]).status).toBe(0);
+  service = await startScriptedService();
+  service.answer(({ method }) => succeed(method === "POST" ? { ticket: "t1" } : (operations.latestQuotes.example as object)));
+});
+
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const CONSUMER = `
+import { createClient, isSpotwireError, type Client, type Gap, type KlineMessage, type Quote, SpotwireError } from "spotwire-client";
+const client: Client = createClient({ baseUrl: "https://market.example.com", key: "sw_test_x" });
+export async function use(): Promise<number> {
+  const { items, missing } = await client.latestQuotes({ tickers: ["EURUSD"] }, { signal: new AbortController().signal });
+  const first: Quote | undefined = items[0];
+  const names: string[] | undefined = missing;
+  for await (const kline of client.klinesAll({ ticker: "EURUSD", timeframe: "H1", from: new Date() })) names?.push(kline.type satisfies "kline");
+  const gaps: Gap[] = [];
+  const stream = client.stream({ onGap: (gap) => gaps.push(gap), onStatus: ({ final_display_state }) => final_display_state === "open" });
+  const klines = stream.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" }, ({ closed, data }) => closed && data.open);
+  for await (const record of klines) { const one: KlineMessage = record; one.timeframe satisfies "M1" | string; }
+  try { await klines.ready; } catch (error) {
+    if (isSpotwireError(error) && error.id === "unknown_ticker") throw new SpotwireError("aborted", error.detail);
+  }
+  return first?.bid ?? 0;
+}
+// @ts-expect-error a timeframe that does not exist
+void client.klines({ ticker: "EURUSD", timeframe: "M2" });
+// @ts-expect-error a stream that does not exist
+client.stream().subscribe({ stream: "trade", tickers: ["EURUSD"] });
+// @ts-expect-error quotes have no open
+client.stream().subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ data }) => data.open);
+`;
+
+describe("the package", () => {
+  it("holds what a user needs and nothing else", () => {
+    const home = path.join(folder, "node_modules", "spotwire-client");
+    expect(readdirSync(home).sort()).toEqual(["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "package.json"]);
+    const manifest = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
+    const project = JSON.parse(readFileSync("package.json", "utf8"));
+    expect(manifest).toMatchObject({
+      name: "spotwire-client",
+      version: project.version,
+      license: project.license,
+      sideEffects: false,
+    });
+    expect(manifest.dependencies).toBeUndefined();
+    for (const file of ["index.js", "index.cjs"]) expect(readFileSync(path.join(home, file), "utf8")).not.toMatch(/zod|node:/);
+    expect(readFileSync(path.join(home, "index.d.ts"), "utf8")).toContain("/** Current bid price. */");
+  });
+
+  it.each([
+    ["an ES module", "consumer.mts", "nodenext"],
+    ["a CommonJS module", "consumer.cts", "nodenext"],
+    ["a bundled page", "consumer.ts", "preserve"],
+  ])("type-checks in %s, strictly, where there is no zod", async (_, file, module) => {
+    writeFileSync(path.join(folder, file), CONSUMER);
+    const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit", "--target", "es2022"];
+    const tsc = path.join(MODULES, "typescript", "bin", "tsc");
+    const { code, output } = await run([tsc, ...options, "--module", module, file]);
+    expect(output).toBe("");
+    expect(code).toBe(0);
+  });
+
+  it("has a guide whose every sample type-checks", async () => {
+    const guide = readFileSync(path.join(folder, "node_modules", "spotwire-client", "README.md"), "utf8");
+    const samples = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+    expect(samples.length).toBeGreaterThan(5);
+    const files = samples.map((code, index) => {
+      const imports = code.includes("import ") ? "" : 'import { createClient, isSpotwireError } from "spotwire-client";\n';
+      const client = code.includes("const client =")
+        ? ""
+        : 'const client = createClient({ baseUrl: "https://market.example.com" });\n';
+      const around =
+        "declare const process: { env: Record<string, string | undefined> };\ndeclare function show(data: object): void;\n";
+      const file = `sample${index}.mts`;
+      writeFileSync(path.join(folder, file), `${imports}${around}${client}${code}`);
+      return file;
+    });
+    const tsc = path.join(MODULES, "typescript", "bin", "tsc");
+    expect((await run([tsc, "--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", ...files])).output).toBe("");
+  });
+
+  const PROGRAM = `
+    const client = createClient({ baseUrl: process.argv[2], key: "${DEMO_KEY_DEFAULT}", maxAttempts: 1 });
+    const { items } = await client.latestQuotes({ tickers: ["EURUSD"] });
+    console.log("bid", items[0].bid);
+    const stream = client.stream();
+    try {
+      for await (const { seq } of stream.subscribe({ stream: "quote", tickers: ["EURUSD"] })) { console.log("seq", seq); break; }
+    } catch (error) { console.log(error.id); }
+    stream.closed.catch(() => {});
+    stream.close();
+  `;
+
+  /** Takes the next connection as far as its first record; gives the headers of its handshake. */
+  async function serveOne() {
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 7));
+    return peer.headers;
+  }
+
+  it("calls and streams with the key in a header where `ws` is installed, as either kind of module", async () => {
+    symlinkSync(path.join(MODULES, "ws"), path.join(folder, "node_modules", "ws"));
+    writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
+    writeFileSync(
+      path.join(folder, "run.cjs"),
+      `const { createClient } = require("spotwire-client");(async () => {${PROGRAM}})();`,
+    );
+    for (const file of ["run.mjs", "run.cjs"]) {
+      const [headers, result] = await Promise.all([serveOne(), run([file, service.url])]);
+      expect(result).toEqual({ code: 0, output: `bid ${operations.latestQuotes.example.items[0]?.bid}\nseq 7\n` });
+      expect(headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
+    }
+    rmSync(path.join(folder, "node_modules", "ws"));
+  });
+
+  it("streams with a ticket where only the runtime's own WebSocket is there", async () => {
+    writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
+    // Node has it built in from 22 on, and behind this flag before.
+    const flag = process.versions.node.startsWith("20.") ? ["--experimental-websocket"] : [];
+    const [headers, { code, output }] = await Promise.all([serveOne(), run([...flag, "run.mjs", service.url])]);
+    expect([code, output]).toEqual([0, expect.stringContaining("seq 7")]);
+    expect(headers["sec-websocket-protocol"]?.replaceAll(" ", "")).toBe("market.v1,ticket.t1");
+    expect(headers.authorization).toBeUndefined();
+  });
+
+  it.runIf(process.versions.node.startsWith("20."))("says what is missing where there is no WebSocket at all", async () => {
+    writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
+    expect((await run(["run.mjs", service.url])).output).toContain("websocket_unavailable");
+  });
+});

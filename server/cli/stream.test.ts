@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { klineExample } from "#lib/contract/kline";
+import { marketStatusExample } from "#lib/contract/status";
+import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { createInbox, fail, type Inbox, quote, type ScriptedService, startScriptedService } from "#lib/testing/scripted-service";
+import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { runStream } from "./stream";
+import type { Output } from "./stream-screen";
+
+const ENV = { PORT: 3000, DEMO_KEY: DEMO_KEY_DEFAULT };
+let service: ScriptedService;
+let clock: WatchedClock;
+let ended: AbortController;
+
+beforeEach(async () => {
+  service = await startScriptedService();
+  clock = watchedClock();
+  ended = new AbortController();
+});
+afterEach(() => service.stop());
+
+/** Something to write to, read as a whole or piece by piece. */
+interface Sink extends Output {
+  readonly text: string;
+  readonly writes: Inbox<string>;
+}
+
+function createSink(terminal?: { columns: number; rows: number }): Sink {
+  const writes = createInbox<string>();
+  let text = "";
+  return {
+    writes,
+    isTTY: terminal !== undefined,
+    ...terminal,
+    get text() {
+      return text;
+    },
+    write(piece) {
+      text += piece;
+      writes.put(piece);
+    },
+  };
+}
+
+/** Starts the command against the scripted service. */
+function start(args: readonly string[], terminal?: { columns: number; rows: number }, url: string | undefined = service.url) {
+  const output = createSink(terminal);
+  const errors = createSink();
+  const code = runStream(url === "" ? args : [...args, "--url", url], ENV, { output, errors, clock, signal: ended.signal });
+  return { output, errors, code };
+}
+
+describe("a wrong command is refused with words and exit code 2:", () => {
+  it.each([
+    ["an unknown stream", ["trade", "EURUSD"], "must be one of quote"],
+    ["no tickers", ["quote"], "at least one ticker"],
+    ["klines without a timeframe", ["kline", "EURUSD"], "--timeframe, one of M1"],
+    ["a timeframe that does not exist", ["kline", "EURUSD", "--timeframe", "M2"], "--timeframe, one of M1"],
+    ["quotes with a timeframe", ["quote", "EURUSD", "--timeframe", "M1"], "for kline alone"],
+    ["an unknown option", ["quote", "EURUSD", "--fast"], "--fast"],
+    ["a mistyped key", ["quote", "EURUSD", "--key", `${DEMO_KEY_DEFAULT.slice(0, -1)}x`], "checksum"],
+    ["an address that is none", ["quote", "EURUSD", "--url", "localhost:3000"], "baseUrl"],
+  ])("%s", async (_, args, words) => {
+    const { code, errors, output } = start(args, undefined, "");
+    expect(await code).toBe(2);
+    expect(errors.text).toContain(words);
+    expect(output.text).toBe("");
+  });
+
+  it("no demo key, or no port to guess", async () => {
+    const terminal = { output: createSink(), errors: createSink(), clock, signal: ended.signal };
+    expect(await runStream(["quote", "EURUSD"], { ...ENV, DEMO_KEY: "off" }, terminal)).toBe(2);
+    expect(await runStream(["quote", "EURUSD"], { ...ENV, PORT: 0 }, terminal)).toBe(2);
+    expect(terminal.errors.text).toMatch(/--key[\s\S]*--url/);
+  });
+});
+
+it("shows how it is used", async () => {
+  const { code, output } = start([]);
+  expect(await code).toBe(0);
+  expect(output.text).toContain("npm run stream --");
+});
+
+describe("without a terminal", () => {
+  it("prints one line a record to the output, all else beside it, and ends with 0", async () => {
+    const { code, output, errors } = start(["quote", "EURUSD,xauusd"]);
+    const peer = await service.welcomed();
+    expect(peer.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
+    expect(await peer.ack()).toMatchObject({ params: { stream: "quote", tickers: ["EURUSD", "XAUUSD"] } });
+    peer.send({ type: "market_status", ticker: "EURUSD", data: marketStatusExample });
+    peer.send(quote("EURUSD", 7, { event: "snapshot" }));
+    peer.send(quote("EURUSD", 10, { merged: 2 }));
+    peer.send(quote("EURUSD", 12));
+    const time = "2026-01-01T00:00:00.123Z";
+    expect(await output.writes.next()).toBe(`${time} quote EURUSD 1.08543 1.08551 snapshot e1/7\n`);
+    expect(await output.writes.next()).toBe(`${time} quote EURUSD 1.08543 1.08551 update e1/10 merged 2\n`);
+    expect(await output.writes.next()).toBe(`${time} quote EURUSD 1.08543 1.08551 update e1/12\n`);
+    ended.abort();
+    expect(await code).toBe(0);
+    expect(await peer.closed).toBe(1000);
+    expect(errors.text).toBe("connecting\nopen\nEURUSD market closed\nEURUSD gap: 11 to 12\nclosed\n");
+  });
+
+  it("prints klines with their timeframe, and says which are closed", async () => {
+    const { code, output } = start(["kline", "EURUSD", "--timeframe", "H1"]);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send({ ...quote("EURUSD", 1), type: "kline", timeframe: "H1", closed: true, data: klineExample });
+    expect(await output.writes.next()).toBe(
+      "2026-01-01T00:00:00.000Z kline EURUSD H1 1.08502 1.08571 1.08466 1.08543 update e1/1 closed\n",
+    );
+    ended.abort();
+    expect(await code).toBe(0);
+  });
+
+  it.each([
+    [
+      "a refused key",
+      () => service.refuseHandshakes(fail("unauthorized", { detail: "No such key." })),
+      "unauthorized: No such key.",
+    ],
+    ["a suspended account", () => service.refuseHandshakes(fail("account_suspended")), "account_suspended"],
+  ])("ends with 1 for %s", async (_, prepare, words) => {
+    prepare();
+    const { code, errors } = start(["quote", "EURUSD"]);
+    expect(await code).toBe(1);
+    expect(errors.text.split(words)).toHaveLength(2);
+  });
+
+  it("ends with 1 when no ticker is known", async () => {
+    const { code, errors } = start(["quote", "XXXYYY"]);
+    await (await service.welcomed()).ack(["XXXYYY"]);
+    expect(await code).toBe(1);
+    expect(errors.text).toContain("unknown_ticker: XXXYYY");
+  });
+
+  it("ends with 1 when nobody is there", async () => {
+    const { url } = service;
+    await service.stop();
+    const { code, errors } = start(["quote", "EURUSD"], undefined, url);
+    expect(await code).toBe(1);
+    expect(errors.text).toContain("ECONNREFUSED");
+    service = await startScriptedService();
+  });
+
+  it("ends at once when it was ended before it began", async () => {
+    ended.abort();
+    expect(await start(["quote", "EURUSD"]).code).toBe(0);
+    expect(service.handshakes).toBe(0);
+  });
+});
+
+describe("on a terminal", () => {
+  const SIZE = { columns: 80, rows: 24 };
+
+  it("draws a table in place, at most ten times a second, and gives the terminal back", async () => {
+    const { code, output } = start(["quote", "EURUSD"], SIZE);
+    const peer = await service.welcomed();
+    await peer.ack();
+    const before = output.text.length;
+    for (let seq = 1; seq <= 50; seq += 1) peer.send(quote("EURUSD", seq));
+    peer.send({ type: "heartbeat", time_msc: 1, quiet: [] });
+    await clock.waitingFor(100);
+    while (!output.text.includes("50")) await clock.advance(100);
+    const draws = output.text.slice(before).split("\u001b[J").length - 1;
+    expect(draws).toBeLessThanOrEqual(clock.now() / 100 + 1);
+    expect(output.text).toMatch(/EURUSD {2}1\.08543 {2}1\.08551/);
+    ended.abort();
+    expect(await code).toBe(0);
+    expect(output.text.startsWith("\u001b[?25l")).toBe(true);
+    expect(output.text.endsWith("\u001b[?25h")).toBe(true);
+    await clock.advance(5_000);
+    expect(output.text.endsWith("\u001b[?25h")).toBe(true);
+  });
+
+  it("keeps ages moving when nothing comes", async () => {
+    const { code, output } = start(["quote", "EURUSD"], SIZE);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 1));
+    while (!output.text.includes("1.08543")) await clock.advance(100);
+    await clock.advance(5_000);
+    expect(output.text).toMatch(/[45]\.\ds/);
+    ended.abort();
+    await code;
+  });
+
+  it("prints lines all the same with --lines", async () => {
+    const { code, output } = start(["quote", "EURUSD", "--lines"], SIZE);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(quote("EURUSD", 1));
+    expect(await output.writes.next()).toContain("quote EURUSD");
+    ended.abort();
+    expect(await code).toBe(0);
+    expect(output.text).not.toContain("\u001b");
+  });
+
+  it("leaves the reason of a failure behind in full", async () => {
+    const detail = `No such key. ${"Ask the operator for another one. ".repeat(5)}`;
+    service.refuseHandshakes(fail("unauthorized", { detail }));
+    const { code, errors } = start(["quote", "EURUSD"], SIZE);
+    expect(await code).toBe(1);
+    expect(errors.text).toContain(detail);
+  });
+});
