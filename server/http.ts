@@ -8,6 +8,7 @@ import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import { writeAnswer } from "./socket/refuse-upgrade";
+import { pathOf, settleTarget } from "./target";
 import { isSocketIo } from "./upgrades";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -27,12 +28,6 @@ interface HttpOptions {
 }
 
 const API_PREFIX = "/api/v1";
-
-/** The path of a request target, without query. */
-function pathOf(target: string): string {
-  const end = target.indexOf("?");
-  return end === -1 ? target : target.slice(0, end);
-}
 
 function isApi(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
@@ -102,16 +97,6 @@ function unreadable(error: unknown, log: Logger): Response {
   log.debug({ err: error }, "request could not be read");
   const detail = "The request cannot be read: its target or Host header is malformed.";
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
-}
-
-/** Brings a target in absolute form (`GET http://host/path`, as proxies send it) to its path; false when it is neither. */
-function settleTarget(request: IncomingMessage): boolean {
-  const target = request.url ?? "/";
-  if (target.startsWith("/")) return true;
-  if (!URL.canParse(target)) return false;
-  const { pathname, search } = new URL(target);
-  request.url = pathname + search;
-  return request.url.startsWith("/");
 }
 
 function refuseTarget(response: ServerResponse): void {

@@ -75,7 +75,7 @@ export async function serve({
     addressOf,
     log,
   });
-  routeUpgrades(server, { streams, pages: pages.upgrade, docsBase: env.PUBLIC_URL ?? "" });
+  routeUpgrades(server, { streams, pages: pages.upgrade, refusal: { docsBase: env.PUBLIC_URL ?? "", log } });
   return { server, address: await listen(server, env) };
 }
 

@@ -83,6 +83,7 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
       access,
       addressOf,
       draining: () => draining,
+      heard: control.connected,
       docsBase: env.PUBLIC_URL ?? "",
       clock,
       log,

@@ -47,6 +47,8 @@ interface StreamsOptions {
   access: Access;
   addressOf: (request: IncomingMessage) => string;
   draining: () => boolean;
+  /** True while every control message is heard. */
+  heard: () => boolean;
   docsBase: string;
   clock: Clock;
   log: Logger;
@@ -55,7 +57,7 @@ interface StreamsOptions {
 
 /** Puts hub, sessions and transports together over running markets. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { markets, access, addressOf, draining, docsBase, clock, log, metrics } = options;
+  const { markets, access, addressOf, draining, heard, docsBase, clock, log, metrics } = options;
   const stopping = new AbortController();
   const alignment = createAlignment();
   const running: Promise<void>[] = [];
@@ -70,22 +72,26 @@ export function startStreams(options: StreamsOptions): Streams {
   }
   const venues = { live: startVenue("live"), sandbox: startVenue("sandbox") };
 
+  const refusal = { docsBase, log };
   const connections = createConnections();
   const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
-  const sessions = createSessions({ venues, access, connections, flusher: createFlusher(), tally, docsBase, clock, log });
+  const sessions = createSessions({ venues, access, connections, flusher: createFlusher(), tally, heard, docsBase, clock, log });
   metrics.streamConnections(() => sessions.count());
   const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
-  const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, docsBase, clock });
-  const socketIo = createSocketIo({ sessions, admissions, addressOf, docsBase });
+  const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
+  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal });
   running.push(sessions.run(stopping.signal));
 
   async function closeAll(): Promise<void> {
     const farewell = controlOf({ type: "server_shutdown", time_msc: clock.now(), reconnect_after_ms: RECONNECT_AFTER_MS });
     sessions.each((session) => session.tell(farewell));
     if (sessions.count() > 0) await clock.wait(DRAIN_WAIT_MS);
-    sessions.each((session) => session.close("shutdown"));
     const untilMs = clock.now() + CLOSE_WAIT_MS;
-    while (sessions.count() > 0 && clock.now() < untilMs) await clock.wait(CLOSE_LOOK_MS);
+    while (sessions.count() > 0 && clock.now() < untilMs) {
+      // Who came in at the last moment too.
+      sessions.each((session) => session.close("shutdown"));
+      await clock.wait(CLOSE_LOOK_MS);
+    }
   }
 
   return {

@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { Writable } from "node:stream";
-import pino from "pino";
 import { type Access, createAccess } from "#lib/access/access";
 import { type AccountChange, putAccount } from "#lib/access/accounts";
 import { createKey, type MintedKey, type NewKey } from "#lib/access/keys";
@@ -21,6 +19,7 @@ import { latestQuotes, latestSnapshots } from "#lib/market/latest";
 import { marketStatus } from "#lib/market/status";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
+import { collectingLog } from "./collecting-log";
 import { type TestDatabase, testDatabase } from "./database";
 import { createTestMarket, type TestMarket } from "./market";
 
@@ -72,16 +71,6 @@ export interface TestRuntime extends Omit<Runtime, "clock" | "access" | "markets
   close(): Promise<void>;
 }
 
-function collectingLog(lines: Record<string, unknown>[]) {
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      for (const line of chunk.toString().split("\n").filter(Boolean)) lines.push(JSON.parse(line));
-      done();
-    },
-  });
-  return pino({ level: "info", serializers: pino.stdSerializers }, sink);
-}
-
 async function read(response: Response): Promise<Answer> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
@@ -118,7 +107,7 @@ export async function testRuntime(): Promise<TestRuntime> {
   const db = await testDatabase();
   const clock = manualClock(TEST_START_MS);
   const logged: Record<string, unknown>[] = [];
-  const log = collectingLog(logged);
+  const log = collectingLog(logged, "info");
   const metrics = createMetrics();
   const env = readEnv({ NODE_ENV: "test" });
   let heard = () => true;

@@ -1,6 +1,6 @@
 import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
-import { VENUES } from "#lib/contract/primitives";
+import { SCOPES, VENUES } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 
 /** More than any load generator asks. */
@@ -22,7 +22,7 @@ export async function benchKeys(db: Database): Promise<string[]> {
   });
   const texts: string[] = [];
   for (const venue of VENUES) {
-    const settings = { accountId: id, name: "bench", venue, scopes: ["market:read"], origins: [], expiresAt: null };
+    const settings = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
     texts.push((await createKey({ db, clock: systemClock }, settings)).text);
   }
   return texts;

@@ -3,18 +3,29 @@ import { parseArgs } from "node:util";
 import { benchImport } from "./import";
 import { benchKlines } from "./klines";
 import { benchQuotes } from "./quotes";
+import { benchEngine } from "./stream-engine";
+import { benchFanout } from "./stream-fanout";
+import { benchIdle } from "./stream-idle";
+import { benchSlow } from "./stream-slow";
 import type { Row } from "./table";
 import { printTable } from "./table";
 
 /**
  * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and on what else it
- * does; requests per CPU-second of the server are what is compared.
+ * does; requests or messages per CPU-second of the server are what is compared.
  */
 const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   quotes: benchQuotes,
   klines: benchKlines,
   import: benchImport,
+  fanout: benchFanout,
+  idle: benchIdle,
+  slow: benchSlow,
+  engine: benchEngine,
 };
+
+// However it ends, it ends by exit, which takes the servers and clients along.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
 const { values, positionals } = parseArgs({ options: { seconds: { type: "string", default: "5" } }, allowPositionals: true });
 const chosen = positionals.length > 0 ? positionals : Object.keys(BENCHES);

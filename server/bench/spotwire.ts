@@ -4,12 +4,14 @@ import { createLog } from "#lib/log";
 import { startService } from "#server/service";
 import { localAddress } from "#server/start-message";
 import { benchKeys } from "./keys";
+import { answerMemory } from "./stream-memory";
 
 /** The service as it is, with keys that no plan limits; `next` as argument sends REST through Next too. */
 
 const env = readEnv();
 const log = createLog(env.LOG_LEVEL);
 const service = await startService({ env, log, clock: systemClock, direct: process.argv[2] !== "next" });
+answerMemory();
 const keys = await benchKeys(service.db);
 process.stdout.write(`${keys.join("\n")}\nlistening on ${localAddress(service.address)}\n`);
 process.on("SIGTERM", () => void service.stop().then(() => process.exit(0)));

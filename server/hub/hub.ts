@@ -16,7 +16,10 @@ export interface Topic {
 export interface Hub {
   /** The bus calls it with every event: a record is made into a message once, whatever the number of its subscribers. */
   readonly apply: Listener;
-  subscribe(topic: Topic, outbox: Outbox): void;
+  /** The topic of this name, while anybody follows it. */
+  find(name: string): Topic | undefined;
+  /** Gives the one topic of this name that all its followers share, so that many connections need not hold many. */
+  subscribe(topic: Topic, outbox: Outbox): Topic;
   unsubscribe(topic: Topic, outbox: Outbox): void;
   /** Tickers with at least one subscriber. */
   tickers(): Iterable<string>;
@@ -65,8 +68,11 @@ export function createHub(): Hub {
         for (const outbox of entry.outboxes) outbox.push(message);
       }
     },
+    find: (name) => followed.get(name)?.topic,
     subscribe(topic, outbox) {
-      (followed.get(topic.name) ?? open(topic)).outboxes.add(outbox);
+      const entry = followed.get(topic.name) ?? open(topic);
+      entry.outboxes.add(outbox);
+      return entry.topic;
     },
     unsubscribe(topic, outbox) {
       const entry = followed.get(topic.name);

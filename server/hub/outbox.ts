@@ -82,6 +82,7 @@ export class Outbox {
    * than can be conflated. Ask at least once a second.
    */
   slowness(nowMs: number): string | undefined {
+    if (this.#bytes > STREAM_QUEUE_MAX_BYTES) this.#conflate();
     if (this.#bytes > STREAM_QUEUE_MAX_BYTES) return `More than ${STREAM_QUEUE_MAX_BYTES} bytes wait that cannot be merged.`;
     if (this.#queue.length === 0 && !this.#wire.pending()) {
       this.#progressMs = Number.NaN;
@@ -108,7 +109,7 @@ export class Outbox {
     const batch = count === queue.length ? queue : queue.slice(0, count);
     this.#queue = count === queue.length ? [] : queue.slice(count);
     this.#bytes -= bytes;
-    if (this.#bytes === 0) this.#conflateAt = STREAM_QUEUE_CONFLATE_BYTES;
+    this.#conflateAt = Math.max(STREAM_QUEUE_CONFLATE_BYTES, Math.min(this.#conflateAt, this.#bytes * 2));
     this.#tally.sent(count);
     this.#wire.write(batch);
   }

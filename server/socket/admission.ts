@@ -53,13 +53,19 @@ const FULL_RETRY_AFTER_S = 5;
 
 /** Makes the door. The guards come in the order of REST: key, account, scope, origin, rate, then the place. */
 export function createAdmissions({ access, connections, draining, generation, onFull }: AdmissionsOptions): Admissions {
+  function requireRunning(): void {
+    if (draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
+  }
+
   return {
     async admit({ key, ticket, origin, address, id }) {
-      if (draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
+      requireRunning();
       const judgedBy = generation();
       const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
       requireAccess(principal, "market:stream", "A stream", origin);
       await access.takeHandshake(principal, address);
+      // The drain may have begun meanwhile, and then nobody would close what is opened now.
+      requireRunning();
       const owner = limitOwner(principal, address);
       const { streamConnections: max, name } = principal.plan;
       if (!connections.open(owner, max)) {

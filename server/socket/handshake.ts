@@ -3,8 +3,8 @@ import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
 import { bearerOf } from "#lib/http/guards";
-import { requestIdOf } from "#lib/http/request-id";
 import type { Credentials } from "./admission";
+import { handshakeId } from "./refuse-upgrade";
 
 /** Names under which clients of other services put a key into the address. */
 const KEY_NAMES = new Set(["key", "api_key", "apikey", "api-key", "token", "access_token", "authorization", "auth", "bearer"]);
@@ -49,6 +49,6 @@ export function credentialsOf(request: IncomingMessage, address: string): Creden
     ticket: headers.authorization === undefined ? ticketOf(headers["sec-websocket-protocol"]) : null,
     origin: headers.origin ?? null,
     address,
-    id: requestIdOf(headers["x-request-id"]?.toString() ?? null),
+    id: handshakeId(request),
   };
 }

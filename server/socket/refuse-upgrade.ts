@@ -1,7 +1,9 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
+import { type Answer, failureOf, faultOf, jsonHeaders } from "#lib/http/respond";
+import type { Logger } from "#lib/log";
 
 /**
  * Writes a whole HTTP answer to a socket that no parser answers for, and ends it: both ways, for the sockets of an HTTP server
@@ -15,8 +17,27 @@ export function writeAnswer(socket: Duplex, { status, headers, body }: Answer, r
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
+/** What refusals are made with. */
+export interface RefusalContext {
+  /** In front of the paths of docs pages. */
+  readonly docsBase: string;
+  readonly log: Logger;
+}
+
+/** The fault of a handshake that failed; a mistake of ours is logged under its request id. */
+export function handshakeFault(error: unknown, requestId: string, log: Logger): Fault {
+  const fault = faultOf(error);
+  if (fault.id === "internal_error") log.error({ err: error, request_id: requestId }, "handshake failed");
+  return fault;
+}
+
+/** The id of a handshake's request. */
+export function handshakeId({ headers }: IncomingMessage): string {
+  return requestIdOf(headers["x-request-id"]?.toString() ?? null);
+}
+
 /** Answers an upgrade that is not made, with the envelope of what was thrown. */
-export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown, docsBase: string): void {
-  const id = requestIdOf(request.headers["x-request-id"]?.toString() ?? null);
-  writeAnswer(socket, failureOf(error, jsonHeaders(id), docsBase));
+export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown, { docsBase, log }: RefusalContext): void {
+  const id = handshakeId(request);
+  writeAnswer(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBase));
 }

@@ -91,7 +91,7 @@ export class Session {
   }
 
   /** Takes one incoming message; it is read only when it may be. */
-  receive(read: () => Reading, respond: Respond = this.#respond): void {
+  receive(read: () => Reading, respond: Respond = (answer) => this.#send(answer)): void {
     if (this.#closed) return;
     const admittance = this.#intake.judge(this.#options.venue.clock.now());
     if (admittance === "read") this.#answer(read(), respond);
@@ -162,8 +162,6 @@ export class Session {
     this.#subscriptions.clear();
   }
 
-  readonly #respond: Respond = (answer) => this.#send(answer);
-
   #send(message: Parameters<typeof controlOf>[0]): void {
     this.#options.outbox.push(controlOf(message));
   }
@@ -184,7 +182,7 @@ export class Session {
     const success = { code: 0, message: "success" } as const;
     if (method === "subscribe") {
       const { data, follow } = this.#subscriptions.add(message.params, this.#principal);
-      if (data.accepted.length > 0) this.#subscribeByMs = Number.POSITIVE_INFINITY;
+      this.#subscribeByMs = Number.POSITIVE_INFINITY;
       respond({ type: "ack", id, method, ...success, data });
       for (const outgoing of follow) this.#options.outbox.push(outgoing);
     } else if (method === "unsubscribe")

@@ -16,8 +16,8 @@ import type { VenueStreams } from "./venue-streams";
 const SWEEP_INTERVAL_MS = 250;
 /** Keys that are looked up at once after a change. */
 const PARALLEL_LOOK_UPS_COUNT = 8;
-/** A key that could not be looked up is tried again after this. */
-const LOOK_UP_RETRY_MS = 1_000;
+/** A key that could not be looked up is tried again after this; so is every key while changes may go unheard. */
+const LOOK_UP_AGAIN_MS = 1_000;
 
 /** All open connections of this process. */
 export interface Sessions {
@@ -44,6 +44,8 @@ interface SessionsOptions {
   connections: Connections;
   flusher: Flusher;
   tally: Tally;
+  /** True while every control message is heard. */
+  heard: () => boolean;
   docsBase: string;
   clock: Clock;
   log: Logger;
@@ -51,12 +53,14 @@ interface SessionsOptions {
 
 /** Makes the register of connections, with none open. */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { venues, access, connections, flusher, tally, docsBase, clock, log } = options;
+  const { venues, access, connections, flusher, tally, heard, docsBase, clock, log } = options;
   const sessions = new Set<Session>();
   /** Keys whose principals have to be looked up again. */
   const stale = new Set<string>();
   let lookingUp = false;
   let retryMs = Number.NEGATIVE_INFINITY;
+  let unheardMs = Number.NEGATIVE_INFINITY;
+  let failing = false;
   let generation = 0;
 
   async function lookUp(keyId: string): Promise<void> {
@@ -65,22 +69,23 @@ export function createSessions(options: SessionsOptions): Sessions {
       principal = await access.principalOf(keyId);
     } catch (error) {
       // Nothing is known of the key: its connections stay, as REST's verified keys do, and it is asked for again.
-      log.warn({ err: error }, "a changed key could not be looked up; it is tried again");
+      if (!failing) log.warn({ err: error }, "keys of open connections cannot be looked up; they are asked for again");
+      failing = true;
       stale.add(keyId);
-      retryMs = clock.now() + LOOK_UP_RETRY_MS;
+      retryMs = clock.now() + LOOK_UP_AGAIN_MS;
       return;
     }
+    failing = false;
     // A change that came meanwhile has put the key on the list again.
     const concerned = [...sessions].filter((session) => session.principal.keyId === keyId);
     for (const session of concerned) session.reauthorize(principal);
-    if (principal !== undefined)
-      for (const owner of new Set(concerned.map(({ admission }) => admission.owner))) enforcePlaces(owner);
+    const owners = new Set(concerned.map(({ admission }) => admission.owner));
+    if (principal !== undefined) for (const owner of owners) enforcePlaces(owner, principal.plan.streamConnections);
   }
 
   /** Ends the newest connections of an owner that the plan has no place for any more. */
-  function enforcePlaces(owner: string): void {
+  function enforcePlaces(owner: string, max: number): void {
     const open = [...sessions].filter((session) => session.admission.owner === owner && !session.closed);
-    const max = Math.min(...open.map(({ principal }) => principal.plan.streamConnections));
     for (const session of open.slice(max))
       session.close("forbidden", new Fault("too_many_connections", { detail: `The plan now allows ${max} connections.`, max }));
   }
@@ -146,6 +151,10 @@ export function createSessions(options: SessionsOptions): Sessions {
         await clock.wait(SWEEP_INTERVAL_MS, signal);
         const nowMs = clock.now();
         for (const session of sessions) session.sweep(nowMs);
+        if (!heard() && nowMs >= unheardMs) {
+          unheardMs = nowMs + LOOK_UP_AGAIN_MS;
+          markStale(() => true);
+        }
         if (stale.size > 0) void lookUpStale();
       }
     },

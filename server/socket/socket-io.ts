@@ -11,13 +11,13 @@ import {
   STREAM_PONG_TIMEOUT_S,
 } from "#lib/contract/limits";
 import { SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
-import { requestIdOf } from "#lib/http/request-id";
-import { failureBody, faultOf } from "#lib/http/respond";
+import { failureBody } from "#lib/http/respond";
 import type { Outgoing } from "#server/hub/outgoing";
 import type { Admission, Admissions, Credentials } from "./admission";
 import { requireNoKeyInQuery } from "./handshake";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
+import { handshakeFault, handshakeId, type RefusalContext } from "./refuse-upgrade";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
@@ -30,7 +30,7 @@ interface SocketIoOptions {
   sessions: Sessions;
   admissions: Admissions;
   addressOf: (request: IncomingMessage) => string;
-  docsBase: string;
+  refusal: RefusalContext;
 }
 
 /** Socket.IO behind the door of our own server. */
@@ -111,18 +111,23 @@ function textOf(value: unknown): string | null {
 function credentialsOf({ handshake, request }: Connected, address: string): Credentials {
   requireNoKeyInQuery(new URLSearchParams(handshake.url.split("?")[1] ?? ""));
   const { key, ticket } = handshake.auth;
-  const { origin, "x-request-id": id } = request.headers;
+  const { origin } = request.headers;
   return {
     key: textOf(key),
     ticket: key === undefined ? textOf(ticket) : null,
     origin: origin ?? null,
     address,
-    id: requestIdOf(id?.toString() ?? null),
+    id: handshakeId(request),
   };
 }
 
 /** Makes Socket.IO: the same sessions as the raw WebSocket's, in one namespace. */
-export function createSocketIo({ sessions, admissions, addressOf, docsBase }: SocketIoOptions): SocketIoTransport {
+export function createSocketIo({
+  sessions,
+  admissions,
+  addressOf,
+  refusal: { docsBase, log },
+}: SocketIoOptions): SocketIoTransport {
   const engine = new EngineServer({
     maxHttpBufferSize: STREAM_MESSAGE_MAX_BYTES,
     pingInterval: STREAM_PING_INTERVAL_S * 1000,
@@ -135,8 +140,8 @@ export function createSocketIo({ sessions, admissions, addressOf, docsBase }: So
   io.bind(engine);
 
   /** An error as the client library hands it out: the identifier as its message, the envelope as its data. */
-  function refusal(error: unknown, id: string): Error {
-    const fault = faultOf(error);
+  function refusalOf(error: unknown, id: string): Error {
+    const fault = handshakeFault(error, id, log);
     return Object.assign(new Error(fault.id), { data: failureBody(fault.id, fault.data, id, docsBase) });
   }
 
@@ -161,7 +166,11 @@ export function createSocketIo({ sessions, admissions, addressOf, docsBase }: So
       const read = () => readMessage({ method, ...(params !== undefined && params !== null && { params }) });
       session.receive(read, typeof respond === "function" ? (answer) => respond(answer) : undefined);
     });
-    socket.on("disconnect", () => sessions.remove(session));
+    socket.on("disconnect", () => {
+      sessions.remove(session);
+      // Leaving the namespace would keep a connection that nobody counts.
+      socket.conn.close();
+    });
   }
 
   io.use((_, next) => next(Object.assign(new Error("not_found"), { data: { namespaces: [SOCKET_IO_NAMESPACE] } })));
@@ -169,7 +178,7 @@ export function createSocketIo({ sessions, admissions, addressOf, docsBase }: So
   namespace.use((socket, next) => {
     admit(socket).then(
       () => next(),
-      (error: unknown) => next(refusal(error, requestIdOf(null))),
+      (error: unknown) => next(refusalOf(error, handshakeId(socket.request))),
     );
   });
   namespace.on("connection", open);

@@ -27,7 +27,8 @@ interface Judged {
 export class Subscriptions {
   readonly #venue: VenueStreams;
   readonly #outbox: Outbox;
-  readonly #topics = new Map<string, Topic>();
+  /** The hub's own topics; a list, which takes less room than a set and is short. */
+  #topics: Topic[] = [];
 
   constructor(venue: VenueStreams, outbox: Outbox) {
     this.#venue = venue;
@@ -35,12 +36,12 @@ export class Subscriptions {
   }
 
   get count(): number {
-    return this.#topics.size;
+    return this.#topics.length;
   }
 
   /** Everything that is followed, in the order in which it was subscribed to. */
   list(): Subscription[] {
-    return [...this.#topics.values()].map(({ stream, ticker, timeframe }) =>
+    return this.#topics.map(({ stream, ticker, timeframe }) =>
       timeframe === undefined ? { stream, ticker } : { stream, ticker, timeframe },
     );
   }
@@ -48,7 +49,7 @@ export class Subscriptions {
   /** Tickers that are followed in any way. */
   tickers(): Set<string> {
     const tickers = new Set<string>();
-    for (const { ticker } of this.#topics.values()) tickers.add(ticker);
+    for (const { ticker } of this.#topics) tickers.add(ticker);
     return tickers;
   }
 
@@ -58,8 +59,7 @@ export class Subscriptions {
     const resumed: string[] = [];
     const follow: Outgoing[] = [];
     for (const topic of accepted) {
-      this.#topics.set(topic.name, topic);
-      this.#venue.hub.subscribe(topic, this.#outbox);
+      if (!this.#follows(topic)) this.#topics.push(this.#venue.hub.subscribe(topic, this.#outbox));
       const missed = params.resume && this.#missed(topic, params.resume, STREAM_REPLAY_MAX_RECORDS - follow.length);
       if (missed !== undefined) {
         resumed.push(topic.ticker);
@@ -89,7 +89,7 @@ export class Subscriptions {
 
   /** Drops what is not listed any more; gives its tickers. */
   dropUnlisted(): string[] {
-    const gone = [...this.#topics.values()].filter(({ ticker }) => this.#venue.market.catalogue.find(ticker) === undefined);
+    const gone = this.#topics.filter(({ ticker }) => this.#venue.market.catalogue.find(ticker) === undefined);
     for (const topic of gone) this.#drop(topic);
     return [...new Set(gone.map(({ ticker }) => ticker))];
   }
@@ -105,13 +105,20 @@ export class Subscriptions {
 
   /** Follows nothing any more. */
   clear(): void {
-    for (const topic of this.#topics.values()) this.#venue.hub.unsubscribe(topic, this.#outbox);
-    this.#topics.clear();
+    for (const topic of this.#topics) this.#venue.hub.unsubscribe(topic, this.#outbox);
+    this.#topics = [];
   }
 
-  #drop(topic: Topic): void {
-    this.#topics.delete(topic.name);
+  #drop({ name }: Topic): void {
+    const topic = this.#venue.hub.find(name);
+    if (topic === undefined || !this.#topics.includes(topic)) return;
+    this.#topics = this.#topics.filter((other) => other !== topic);
     this.#venue.hub.unsubscribe(topic, this.#outbox);
+  }
+
+  #follows({ name }: Topic): boolean {
+    const topic = this.#venue.hub.find(name);
+    return topic !== undefined && this.#topics.includes(topic);
   }
 
   #judge(params: UnsubscribeParams, principal: Principal, adding: boolean): Judged {
@@ -126,7 +133,7 @@ export class Subscriptions {
         continue;
       }
       const topic = topicOf(params.stream, read.data, params.timeframe);
-      const followed = this.#topics.has(topic.name);
+      const followed = this.#follows(topic);
       const refusal = followed ? undefined : refusalOf(findListing(scene, read.data), params);
       if (accepted.has(topic.name)) continue;
       if (refusal !== undefined) rejected.push({ ticker: text, ...refusal });

@@ -12,7 +12,7 @@ import { createJoinFrames, frameOf, type JoinFrames } from "./frames";
 import { credentialsOf } from "./handshake";
 import type { Peer } from "./peer";
 import { type Reading, readText } from "./protocol";
-import { refuseUpgrade } from "./refuse-upgrade";
+import { type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Sessions } from "./sessions";
 
 /** A far side that does not answer a close is cut after this. */
@@ -32,7 +32,7 @@ interface WebSocketOptions {
   sessions: Sessions;
   admissions: Admissions;
   addressOf: (request: IncomingMessage) => string;
-  docsBase: string;
+  refusal: RefusalContext;
   clock: Clock;
 }
 
@@ -108,7 +108,7 @@ const BINARY: Reading = {
 };
 
 /** Makes the raw WebSocket: HTTP answers until the handshake is done, then one session each. */
-export function createWebSocketTransport({ sessions, admissions, addressOf, docsBase, clock }: WebSocketOptions): UpgradeHandler {
+export function createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock }: WebSocketOptions): UpgradeHandler {
   const join = createJoinFrames();
   const server = new WebSocketServer({
     noServer: true,
@@ -120,7 +120,7 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, docs
   });
   server.on("wsClientError", (error, socket, request) => {
     const fault = new Fault("invalid_parameter", { detail: `This is not a WebSocket handshake: ${error.message}.` });
-    refuseUpgrade(request, socket, fault, docsBase);
+    refuseUpgrade(request, socket, fault, refusal);
   });
 
   function open(webSocket: WebSocket, socket: Socket, admission: Admission): void {
@@ -157,7 +157,7 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, docs
     socket.on("error", ignore);
     upgrade(request, socket, head).then(
       () => socket.off("error", ignore),
-      (error: unknown) => refuseUpgrade(request, socket, error, docsBase),
+      (error: unknown) => refuseUpgrade(request, socket, error, refusal),
     );
   };
 }

@@ -1,0 +1,68 @@
+import type { Flusher } from "#server/hub/flusher";
+import { Outbox, type Tally, type Wire } from "#server/hub/outbox";
+import type { Outgoing } from "#server/hub/outgoing";
+
+/** A reader in memory at the far end of an outbox, that takes what a test lets it take. */
+export interface StreamReader {
+  readonly outbox: Outbox;
+  /** Every message that arrived, in order. */
+  readonly taken: Outgoing[];
+  /** The messages of each write. */
+  readonly writes: (readonly Outgoing[])[];
+  /** What the outbox told of itself. */
+  readonly told: { sent: number; merged: number };
+  /** Takes up to so many writes from now on; what is due leaves at once. */
+  take(writes: number): void;
+  /** Flushes if that was asked for; gives how often it was. */
+  flush(): number;
+}
+
+/** Makes a reader that takes `writes` writes, then nothing more until it is told. */
+export function createStreamReader(writes = 0): StreamReader {
+  const taken: Outgoing[] = [];
+  const written: (readonly Outgoing[])[] = [];
+  const told = { sent: 0, merged: 0 };
+  let allowed = writes;
+  let due = 0;
+  const wire: Wire = {
+    ready: () => allowed > 0,
+    write(messages) {
+      allowed -= 1;
+      written.push(messages);
+      taken.push(...messages);
+    },
+    progress: () => written.length,
+    pending: () => false,
+  };
+  const tally: Tally = {
+    sent: (messages) => {
+      told.sent += messages;
+    },
+    merged: (records) => {
+      told.merged += records;
+    },
+    closed: () => undefined,
+  };
+  const flusher: Flusher = {
+    add: () => {
+      due += 1;
+    },
+  };
+  const outbox = new Outbox(wire, flusher, tally);
+  return {
+    outbox,
+    taken,
+    writes: written,
+    told,
+    take(count) {
+      allowed = count;
+      outbox.flush();
+    },
+    flush() {
+      const asked = due;
+      due = 0;
+      if (asked > 0) outbox.flush();
+      return asked;
+    },
+  };
+}

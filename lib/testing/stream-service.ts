@@ -1,0 +1,247 @@
+import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type pino from "pino";
+import { type Access, createAccess } from "#lib/access/access";
+import { type AccountChange, putAccount } from "#lib/access/accounts";
+import { createKey, type KeyContext, type MintedKey, type NewKey } from "#lib/access/keys";
+import { type ManualClock, manualClock, systemClock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import { type ControlMessage, listen, publish } from "#lib/control";
+import { readEnv } from "#lib/env";
+import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import { createMetrics, type Metrics } from "#lib/metrics";
+import { setRuntime } from "#lib/runtime";
+import { createAddressReader } from "#server/address";
+import { createHttpServer } from "#server/http";
+import { type RunningMarket, startMarket } from "#server/market";
+import { type Streams, startStreams } from "#server/streams";
+import { routeUpgrades } from "#server/upgrades";
+import { collectingLog } from "./collecting-log";
+import { type TestDatabase, testDatabase } from "./database";
+import { createMemoryKlines } from "./memory-klines";
+import { freshAddress, TEST_START_MS, testApi } from "./runtime";
+import { type Credentials, connectSocketIo, connectWebSocket, Refused, type StreamClient, type Transport } from "./stream-client";
+import { advanceUntil, advanceWith } from "./stream-time";
+
+/** Nobody is limited who does not mean to be. */
+const ENDLESS = { name: "endless", restPerMinute: 1e9, restBurst: 1e9, streamConnections: 1e6, subscriptionsPerConnection: 1e6 };
+
+export type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
+/** A client's credentials; without any of key and ticket the key of all tests. */
+export type Connect = Partial<Credentials> & { transport?: Transport };
+
+/** The service as it runs, without pages: real database, access, markets, streams and HTTP, on a clock that is moved by hand. */
+export interface StreamService {
+  readonly url: string;
+  readonly server: Server;
+  readonly clock: ManualClock;
+  readonly db: TestDatabase;
+  readonly access: Access;
+  readonly metrics: Metrics;
+  readonly markets: Readonly<Record<Venue, RunningMarket>>;
+  /** Structured lines of the log so far, warnings and worse. */
+  readonly logged: readonly Record<string, unknown>[];
+  readonly keyContext: KeyContext;
+  /** Makes a key, on an account of its own unless one is named; live, both scopes and a plan without end unless said otherwise. */
+  issueKey(settings?: KeySettings): Promise<MintedKey>;
+  /** Changes an account and resolves when that was heard. */
+  changeAccount(name: string, change: AccountChange): Promise<void>;
+  /** Tells every process and resolves when it was heard. */
+  tell(message: ControlMessage): Promise<void>;
+  /** Pushes one tick, stamped now, of the live venue unless said otherwise; throws where it is refused. */
+  tick(ticker: string, bid: number, ask: number, venue?: Venue): Promise<void>;
+  /** Moves the clock while the network goes on; each client given makes a round trip (two messages a step). */
+  advance(ms: number, clients?: readonly StreamClient[]): Promise<void>;
+  /** Opens a stream; resolves when it is connected. */
+  connect(options?: Connect): Promise<StreamClient>;
+  /** Opens a stream that is not let in, and gives how. */
+  refused(options?: Connect): Promise<Refused>;
+  /** Open stream connections of the test. */
+  connections(): Promise<number>;
+  /** Value of a counter of the stream. */
+  counted(name: "messages" | "merged" | "closes"): Promise<number>;
+  drain(draining: boolean): void;
+  /** Ends the streams as a shutdown does, moving the clock until they are down, but not before these clients were told. */
+  stopStreams(told?: readonly StreamClient[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Markets = Readonly<Record<Venue, RunningMarket>>;
+type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
+
+/** Listens as the composition root does, without pages. */
+async function openDoors(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger) {
+  const server = createHttpServer({
+    api: testApi(),
+    direct: {},
+    socketIo: streams.socketIo.handleRequest,
+    pages: (_, response) => response.writeHead(404).end("a page"),
+    addressOf,
+    log,
+  });
+  routeUpgrades(server, { streams, pages: () => false, refusal: { docsBase: "", log } });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => sockets.add(socket.once("close", () => sockets.delete(socket))));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const shut = () => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { server, shut, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pino.Logger, metrics: Metrics): Promise<Markets> {
+  const start = (venue: Venue) => {
+    const store = createMemoryKlines();
+    const options = { venue, catalogue: catalogues[venue], store, writer: store, acceptsPush: true };
+    return startMarket({ ...options, provider: "test", clock, log, metrics });
+  };
+  return { live: await start("live"), sandbox: await start("sandbox") };
+}
+
+interface Parts {
+  readonly db: TestDatabase;
+  readonly clock: ManualClock;
+  readonly publishAndHear: StreamService["tell"];
+}
+
+/** The verbs that make keys. */
+function createIssuer({ db, clock, publishAndHear }: Parts): Pick<StreamService, "keyContext" | "issueKey" | "changeAccount"> {
+  const keyContext = { db, clock };
+  let accounts = 0;
+  const settle = () => publishAndHear({ kind: "keys", keyId: randomUUID() });
+  return {
+    keyContext,
+    async issueKey(settings = {}) {
+      accounts += 1;
+      const { account: name = `account ${accounts}`, plan = ENDLESS.name, permissions, suspended, ...rest } = settings;
+      const change = { plan, ...(permissions && { permissions }), ...(suspended !== undefined && { suspended }) };
+      const account = await putAccount(keyContext, name, change);
+      const defaults = { name: "test", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expiresAt: null };
+      const minted = await createKey(keyContext, { ...defaults, ...rest, accountId: account.id });
+      await settle();
+      return minted;
+    },
+    async changeAccount(name, change) {
+      await putAccount(keyContext, name, change);
+      await settle();
+    },
+  };
+}
+
+/** Starts it; call it in `beforeAll`, `close` it in `afterAll`. */
+export async function startStreamService(): Promise<StreamService> {
+  const db = await testDatabase();
+  const clock = manualClock(TEST_START_MS);
+  const logged: Record<string, unknown>[] = [];
+  const log = collectingLog(logged, "warn");
+  const metrics = createMetrics();
+  const env = readEnv({ NODE_ENV: "test", LIVE_FEED: "push" });
+  const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
+  await db.prisma.plan.create({ data: ENDLESS });
+
+  let access: Access | undefined;
+  let streams: Streams | undefined;
+  const awaited = new Map<string, () => void>();
+  /** As the composition root follows it: what a message concerns is read again before the streams act on it. */
+  async function follow(message: ControlMessage): Promise<void> {
+    access?.apply(message);
+    if (message.kind === "listings") await catalogues[message.venue].reload();
+    if (message.kind === "calendars" || message.kind === "everything")
+      await Promise.all([catalogues.live.reload(), catalogues.sandbox.reload()]);
+    streams?.apply(message);
+    if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
+  }
+  const control = await listen({ db, onMessage: (message) => void follow(message), clock: systemClock, log });
+  access = createAccess({ db, env, clock, log, metrics, heard: control.connected });
+  const markets = await startMarkets(catalogues, clock, log, metrics);
+  let draining = false;
+  const isDraining = () => draining;
+  setRuntime({ env, clock, log, metrics, access, markets, draining: isDraining, ready: async () => ({}) });
+  const addressOf = createAddressReader(["127.0.0.1"]);
+  streams = startStreams({
+    markets,
+    access,
+    addressOf,
+    draining: isDraining,
+    heard: control.connected,
+    docsBase: "",
+    clock,
+    log,
+    metrics,
+  });
+  const doors = await openDoors(streams, addressOf, log);
+
+  async function publishAndHear(message: ControlMessage): Promise<void> {
+    const marker = randomUUID();
+    const heard = new Promise<void>((resolve) => awaited.set(marker, resolve));
+    await publish(db.pool, message);
+    await publish(db.pool, { kind: "keys", keyId: marker });
+    await heard;
+    awaited.delete(marker);
+  }
+  const issuer = createIssuer({ db, clock, publishAndHear });
+  const shared = await issuer.issueKey({ account: "shared" });
+  const running = { access, streams };
+
+  async function connect({ transport = "websocket", ...given }: Connect = {}): Promise<StreamClient> {
+    const key = given.key === undefined && given.ticket === undefined ? shared.text : (given.key ?? null);
+    const credentials = { address: freshAddress(), ...given, key };
+    return (transport === "websocket" ? connectWebSocket : connectSocketIo)(doors.url, credentials);
+  }
+  /** Its round trips show that the service has flushed what was due; Socket.IO, because it may stay without a subscription. */
+  const watcher = await connect({ transport: "socket.io" });
+  let stopping: Promise<void> | undefined;
+  async function stopStreams(told: readonly StreamClient[] = []): Promise<void> {
+    draining = true;
+    stopping ??= running.streams.stop();
+    await Promise.all(told.map((client) => client.next("server_shutdown")));
+    await advanceUntil(clock, stopping);
+  }
+
+  return {
+    ...issuer,
+    url: doors.url,
+    server: doors.server,
+    clock,
+    db,
+    access,
+    metrics,
+    markets,
+    logged,
+    tell: publishAndHear,
+    async tick(ticker, bid, ask, venue = "live") {
+      const judged = await markets[venue].push?.([{ ticker, time_msc: clock.now(), bid, ask }]);
+      if (judged?.[0] !== null) throw new Error(`tick refused: ${judged?.[0]}`);
+    },
+    advance: (ms, clients = []) => advanceWith(clock, ms, [watcher, ...clients]),
+    connect,
+    async refused(options) {
+      const outcome = await connect(options).catch((error: unknown) => error);
+      if (outcome instanceof Refused) return outcome;
+      throw outcome instanceof Error ? outcome : new Error("it was let in");
+    },
+    async connections() {
+      const gauge = await metrics.registry.getSingleMetric("spotwire_stream_connections")?.get();
+      return (gauge?.values[0]?.value ?? 0) - 1;
+    },
+    async counted(name) {
+      const { values = [] } = (await metrics.registry.getSingleMetric(`spotwire_stream_${name}_total`)?.get()) ?? {};
+      return values.reduce((sum, { value }) => sum + value, 0);
+    },
+    drain(next) {
+      draining = next;
+    },
+    stopStreams,
+    async close() {
+      await stopStreams();
+      await doors.shut();
+      await Promise.all([markets.live.stop(), markets.sandbox.stop()]);
+      await running.access.stop();
+      await control.stop();
+      setRuntime(undefined);
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { answerCalls } from "./stream-calls";
+import { type DialectName, dialectOf, type Subscribe } from "./stream-dialect";
+import { openSocket, type StreamSocket } from "./stream-socket";
+import { elapsedMs, stampNow, stampOf } from "./stream-stamp";
+
+/**
+ * The clients of the stream benches, a process of their own. It counts frames and reads one message of many, so that it
+ * keeps up with servers that send several hundred thousand a second.
+ */
+
+const OPENING_AT_ONCE_COUNT = 64;
+const READ_BYTES = 65_536;
+/** One message of so many is read; a prime, so that it is not always one of the same ticker. */
+const SAMPLE_EVERY = 31;
+const SAMPLES_MAX_COUNT = 1_000_000;
+
+/** Sockets to open: one for each entry of `audience`, which is what it subscribes to. */
+export interface OpenSockets {
+  readonly url: string;
+  readonly dialect: DialectName;
+  readonly key: string;
+  readonly audience: readonly (readonly Subscribe[])[];
+}
+
+/** What the clients saw since they were last asked. */
+export interface Received {
+  readonly messages: number;
+  /** From the push of a tick to the receipt of its record, ms; NaN where no record came. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Sockets that the server ended. */
+  readonly lost: number;
+}
+
+const buffer = Buffer.allocUnsafe(READ_BYTES);
+const sockets: StreamSocket[] = [];
+let messages = 0;
+let lost = 0;
+let latencies: number[] = [];
+
+function take(bytes: number, from: Buffer | undefined, at: number): void {
+  messages += 1;
+  if (messages % SAMPLE_EVERY !== 0 || from === undefined || latencies.length >= SAMPLES_MAX_COUNT) return;
+  const text = from.toString("latin1", at, at + bytes);
+  const { type, event, data } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+  if (type === "quote" && event === "update") latencies.push(elapsedMs(stampOf(data.bid), stampNow()));
+}
+
+async function open({ url, dialect, key, audience }: OpenSockets): Promise<void> {
+  let next = 0;
+  const openSome = async () => {
+    for (;;) {
+      const subscribes = audience[next];
+      next += 1;
+      if (subscribes === undefined) return;
+      const onLost = () => {
+        lost += 1;
+      };
+      const acks = subscribes.length;
+      sockets.push(await openSocket({ url, dialect: dialectOf(dialect, key, subscribes), acks, buffer, take, onLost }));
+    }
+  };
+  await Promise.all(Array.from({ length: OPENING_AT_ONCE_COUNT }, openSome));
+}
+
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function received(): Received {
+  const sorted = Float64Array.from(latencies).sort();
+  const result = { messages, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99), lost };
+  messages = 0;
+  lost = 0;
+  latencies = [];
+  return result;
+}
+
+answerCalls({
+  open,
+  received,
+  /** Lets the socket that was opened last read no more. */
+  stall: () => sockets.at(-1)?.stall(),
+  /** Closes the newest sockets, all unless told how many. */
+  close: (count = sockets.length) => {
+    for (const socket of sockets.splice(-count, count)) socket.close();
+  },
+});

@@ -1,0 +1,60 @@
+import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
+
+/** What one subscribe asks for. */
+export interface Subscribe {
+  readonly stream: string;
+  readonly tickers: readonly string[];
+  readonly timeframe?: string;
+}
+
+/** What an opening client makes of a message: things to say, an ack, a refusal, or nothing. */
+export type Reaction = { readonly say: readonly string[] } | "acked" | "refused" | undefined;
+
+/** How a client of one protocol opens. */
+export interface Dialect {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What to say once the WebSocket is open. */
+  readonly hello: readonly string[];
+  react(text: string): Reaction;
+}
+
+export type DialectName = "raw" | "socket.io";
+
+/** Spotwire tells of tickers it did not take in the ack. */
+const REJECTED = '"rejected":[{';
+
+function raw(key: string, subscribes: readonly Subscribe[]): Dialect {
+  return {
+    path: STREAM_PATH,
+    headers: { authorization: `Bearer ${key}` },
+    hello: subscribes.map((params) => JSON.stringify({ method: "subscribe", params })),
+    react(text) {
+      if (text.startsWith('{"type":"error"')) return "refused";
+      if (!text.startsWith('{"type":"ack"')) return undefined;
+      return text.includes(REJECTED) ? "refused" : "acked";
+    },
+  };
+}
+
+/** Engine.IO 4 and Socket.IO 5 over a WebSocket, as far as a subscriber needs them. */
+function socketIo(key: string, subscribes: readonly Subscribe[]): Dialect {
+  const subscribe = (params: Subscribe, id: number) => `42${SOCKET_IO_NAMESPACE},${id}${JSON.stringify(["subscribe", params])}`;
+  return {
+    path: `${SOCKET_IO_PATH}?EIO=4&transport=websocket`,
+    headers: {},
+    hello: [],
+    react(text) {
+      if (text.startsWith("0")) return { say: [`40${SOCKET_IO_NAMESPACE},${JSON.stringify({ key })}`] };
+      if (text.startsWith(`40${SOCKET_IO_NAMESPACE},`)) return { say: subscribes.map(subscribe) };
+      if (text.startsWith(`44${SOCKET_IO_NAMESPACE},`)) return "refused";
+      if (!text.startsWith(`43${SOCKET_IO_NAMESPACE},`)) return undefined;
+      return text.includes(REJECTED) || text.includes('"type":"error"') ? "refused" : "acked";
+    },
+  };
+}
+
+/** The opening of a client that subscribes. */
+export function dialectOf(name: DialectName, key: string, subscribes: readonly Subscribe[]): Dialect {
+  return name === "raw" ? raw(key, subscribes) : socketIo(key, subscribes);
+}

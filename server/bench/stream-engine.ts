@@ -1,0 +1,66 @@
+import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import type { Tick } from "#lib/domain/tick";
+import { createAlignment } from "#lib/domain/timeframe";
+import { createEngine } from "#server/engine/engine";
+import { createView } from "#server/view/view";
+import type { Row } from "./table";
+
+const INSTRUMENTS_COUNT = 60;
+/** Each instrument has a tick every 20 ms of the bench's time; the clock is shown to the engine as in a market. */
+const TICK_INTERVAL_MS = 20;
+const ADVANCE_INTERVAL_MS = 100;
+/** Ticks are made ahead, so many milliseconds of them, and the making is not measured. */
+const CHUNK_MS = 10_000;
+const START_MS = Date.UTC(2026, 0, 5, 12);
+
+/** A chunk of ticks, in order; each price a step from the one before. */
+function ticksOf(fromMs: number): Tick[] {
+  const ticks: Tick[] = [];
+  const listings = SANDBOX_LISTINGS.slice(0, INSTRUMENTS_COUNT);
+  for (let time_msc = fromMs; time_msc < fromMs + CHUNK_MS; time_msc += TICK_INTERVAL_MS)
+    for (const { ticker, digits } of listings) {
+      const points = 100_000 + ((time_msc / TICK_INTERVAL_MS) % 977) * 3;
+      ticks.push({ ticker, time_msc, bid: points / 10 ** digits, ask: (points + 12) / 10 ** digits });
+    }
+  return ticks;
+}
+
+/** Ticks through one engine, judged and folded into quote, snapshot and all nine timeframes, shown in a view. */
+export async function benchEngine(seconds: number): Promise<Row[]> {
+  const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
+  const engine = createEngine({ listingOf: (ticker) => listings.get(ticker), alignment: createAlignment(), epoch: "bench" });
+  const view = createView();
+  let fromMs = START_MS;
+  let advancedMs = START_MS;
+
+  function run(ticks: readonly Tick[]): number {
+    const start = performance.now();
+    for (const tick of ticks) {
+      if (tick.time_msc - advancedMs >= ADVANCE_INTERVAL_MS) {
+        advancedMs = tick.time_msc;
+        view.apply(engine.advance(advancedMs));
+      }
+      const rejection = engine.judge(tick, tick.time_msc);
+      if (rejection !== null) throw new Error(`a tick of ${tick.ticker} was refused: ${rejection}`);
+      view.apply(engine.ingest(tick));
+    }
+    return performance.now() - start;
+  }
+
+  function next(): Tick[] {
+    const ticks = ticksOf(fromMs);
+    fromMs += CHUNK_MS;
+    return ticks;
+  }
+
+  run(next());
+  let elapsedMs = 0;
+  let count = 0;
+  while (elapsedMs < seconds * 1000) {
+    const ticks = next();
+    elapsedMs += run(ticks);
+    count += ticks.length;
+  }
+  const value = `${Math.round((count / elapsedMs) * 1000)} ticks/s, ${((elapsedMs / count) * 1000).toFixed(1)} µs/tick`;
+  return [{ what: `engine, ${INSTRUMENTS_COUNT} instruments, nine timeframes, view`, value }];
+}

@@ -1,0 +1,109 @@
+import { Agent, request } from "node:http";
+import type { Listing } from "#lib/domain/instrument";
+import { seconds } from "./stream-load";
+import { priceOf, stampNow } from "./stream-stamp";
+
+/** Ticks are spread over time like this: a push of some tickers every so often, not of all at once. */
+const PUSH_INTERVAL_MS = 5;
+const PATH = "/api/v1/ingest/ticks";
+const SPREAD_POINTS = 12;
+/** A push is given up after this. */
+const ANSWER_MAX_MS = 30_000;
+
+/** Pushes ticks at a pace until it is stopped. */
+export interface Feeder {
+  /** Ticks that were taken so far. */
+  accepted(): number;
+  /** Ends it; resolves when the last push was answered. @throws Error when a push was refused */
+  stop(): Promise<void>;
+}
+
+interface FeederOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly listings: readonly Listing[];
+  /** Ticks of each instrument a second. */
+  readonly perSecond: number;
+}
+
+interface Lane {
+  readonly listings: readonly Listing[];
+  waiting: boolean;
+}
+
+/** A batch of ticks, one a listing, stamped now. */
+function batchOf(listings: readonly Listing[]): string {
+  const stamp = stampNow();
+  const time_msc = Date.now();
+  const lines = listings.map(({ ticker, digits }) => {
+    const bid = priceOf(stamp, digits);
+    return JSON.stringify({ ticker, time_msc, bid, ask: bid + SPREAD_POINTS / 10 ** digits });
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Feeds a contestant over HTTP. Each instrument belongs to a lane, and lanes push in turn; one whose last push is not
+ * answered yet is left out, so that a contestant which cannot follow gets fewer ticks instead of a growing backlog.
+ */
+export function startFeeder({ url, key, listings, perSecond }: FeederOptions): Feeder {
+  const count = Math.min(listings.length, Math.max(1, Math.round(1000 / perSecond / PUSH_INTERVAL_MS)));
+  const lanes: Lane[] = Array.from({ length: count }, (_, lane) => ({
+    listings: listings.filter((_listing, index) => index % count === lane),
+    waiting: false,
+  }));
+  const agent = new Agent({ keepAlive: true, maxSockets: count });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-ndjson" };
+  const intervalMs = 1000 / perSecond / count;
+  let accepted = 0;
+  let problem: Error | undefined;
+  let turn = 0;
+  let nextMs = performance.now();
+
+  function push(lane: Lane): void {
+    if (lane.waiting) return;
+    lane.waiting = true;
+    const post = request(`${url}${PATH}`, { method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => {
+        lane.waiting = false;
+        accepted += acceptedOf(lane, text);
+      });
+    });
+    post.setTimeout(ANSWER_MAX_MS, () => post.destroy(new Error("a push was not answered")));
+    post.on("error", (error) => {
+      lane.waiting = false;
+      problem ??= error;
+    });
+    post.end(batchOf(lane.listings));
+  }
+
+  function acceptedOf(lane: Lane, text: string): number {
+    const { data } = JSON.parse(text);
+    if (data?.accepted !== lane.listings.length) problem ??= new Error(`a push was not taken whole: ${text}`);
+    return data?.accepted ?? 0;
+  }
+
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    for (; nextMs <= nowMs; nextMs += intervalMs) {
+      const lane = lanes[turn % count];
+      turn += 1;
+      if (lane !== undefined) push(lane);
+    }
+  }, 1);
+
+  return {
+    accepted: () => accepted,
+    async stop() {
+      clearInterval(timer);
+      while (problem === undefined && lanes.some(({ waiting }) => waiting)) await seconds(0.01);
+      agent.destroy();
+      if (problem !== undefined) throw problem;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { clientFrame, FrameReader, PONG, TEXT } from "./stream-frames";
+
+/** A frame as a server sends it. */
+function serverFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const { length } = payload;
+  if (length < 126) return Buffer.concat([Buffer.from([0x81, length]), payload]);
+  if (length < 65_536) return Buffer.concat([Buffer.from([0x81, 126, length >> 8, length & 0xff]), payload]);
+  const head = Buffer.alloc(10);
+  head.set([0x81, 127]);
+  head.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([head, payload]);
+}
+
+/** Reads a stream in pieces of one size through one buffer that is written over, as sockets do. */
+function readInPieces(stream: Buffer, size: number, whole: boolean): { bytes: number[]; texts: (string | undefined)[] } {
+  const bytes: number[] = [];
+  const texts: (string | undefined)[] = [];
+  const reader = new FrameReader((opcode, count, buffer, at) => {
+    expect(opcode).toBe(TEXT);
+    bytes.push(count);
+    texts.push(buffer?.toString("utf8", at, at + count));
+  });
+  reader.whole = whole;
+  const buffer = Buffer.alloc(size);
+  for (let at = 0; at < stream.length; at += size) {
+    const count = stream.copy(buffer, 0, at, at + size);
+    reader.read(buffer.subarray(0, count));
+  }
+  return { bytes, texts };
+}
+
+const texts = [1, 2, 125, 126, 300, 65_535, 65_536, 3].map((length, index) => String.fromCharCode(97 + index).repeat(length));
+const stream = Buffer.concat(texts.map(serverFrame));
+
+test("finds every frame, wherever the stream is cut", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 500, max: stream.length }), (size) => {
+      expect(readInPieces(stream, size, true).texts).toEqual(texts);
+      expect(readInPieces(stream, size, false).bytes).toEqual(texts.map(({ length }) => length));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("finds the frames of a stream that comes byte by byte", () => {
+  const small = texts.filter(({ length }) => length <= 300);
+  expect(readInPieces(Buffer.concat(small.map(serverFrame)), 1, true).texts).toEqual(small);
+});
+
+test("skips only the payload of large frames that come in pieces", () => {
+  expect(readInPieces(stream, 1, false).texts).toEqual(texts.map((text) => (text.length > 125 ? undefined : text)));
+  expect(readInPieces(stream, stream.length, false).texts).toEqual(texts);
+});
+
+test("refuses to put a frame together that is larger than any message", () => {
+  const head = Buffer.alloc(10);
+  head.set([0x81, 127]);
+  head.writeBigUInt64BE(16_777_217n, 2);
+  expect(() => readInPieces(head, 10, true)).toThrow("a frame of 16777217 bytes");
+});
+
+test("a client's frame is masked and carries its payload as it is", () => {
+  expect([...clientFrame(PONG, "hi")]).toEqual([0x8a, 0x82, 0, 0, 0, 0, 0x68, 0x69]);
+  expect([...clientFrame(TEXT, "x".repeat(300)).subarray(0, 8)]).toEqual([0x81, 0xfe, 1, 44, 0, 0, 0, 0]);
+  expect(() => clientFrame(TEXT, "x".repeat(65_536))).toThrow("a client frame of 65536 bytes");
+});

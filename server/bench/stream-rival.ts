@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { Server as SocketIoServer } from "socket.io";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { TickLine } from "#lib/contract/ingest";
+import { type QuoteMessage, SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
+import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { toQuote } from "#lib/domain/quote";
+import type { Subscribe } from "./stream-dialect";
+import { answerMemory } from "./stream-memory";
+
+/**
+ * What Spotwire's streams are measured against: the same ticks pushed over HTTP, the same records, sent by Socket.IO to a room
+ * a ticker, or by a plain loop over WebSockets. Nothing else: no engine, no klines, no guards but a look at the header.
+ */
+
+/** Sends a message to all who follow the ticker. */
+type Broadcast = (ticker: string, message: QuoteMessage) => void;
+
+/** Prints each message once and gives the text to each subscriber. */
+function plainLoop(server: Server): Broadcast {
+  const subscribers = new Map<string, Set<WebSocket>>();
+  const sockets = new WebSocketServer({ server, perMessageDeflate: false, clientTracking: false });
+
+  function onMessage(this: WebSocket, data: Buffer): void {
+    const { tickers }: Subscribe = JSON.parse(data.toString()).params;
+    for (const ticker of tickers) subscribers.set(ticker, (subscribers.get(ticker) ?? new Set()).add(this));
+    this.send('{"type":"ack"}');
+  }
+  function onClose(this: WebSocket): void {
+    for (const set of subscribers.values()) set.delete(this);
+  }
+
+  sockets.on("connection", (socket) => socket.on("message", onMessage).on("close", onClose));
+  return (ticker, message) => {
+    const line = JSON.stringify(message);
+    for (const socket of subscribers.get(ticker) ?? []) socket.send(line);
+  };
+}
+
+/** One `emit` to the ticker's room; it prints the packet once and makes one frame of it for all. */
+function socketIoRooms(server: Server): Broadcast {
+  const io = new SocketIoServer(server, { transports: ["websocket"], perMessageDeflate: false, serveClient: false });
+  const namespace = io.of(SOCKET_IO_NAMESPACE);
+  namespace.on("connection", (socket) => {
+    socket.on("subscribe", ({ tickers }: Subscribe, done: () => void) => {
+      void socket.join([...tickers]);
+      done();
+    });
+  });
+  return (ticker, message) => void namespace.to(ticker).emit("quote", message);
+}
+
+const server = createServer();
+const broadcast = process.argv[2] === "socket.io" ? socketIoRooms(server) : plainLoop(server);
+const digits = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing.digits]));
+const sequences = new Map<string, number>();
+
+function take(line: string): void {
+  const tick: TickLine = JSON.parse(line);
+  const { ticker } = tick;
+  const seq = (sequences.get(ticker) ?? 0) + 1;
+  sequences.set(ticker, seq);
+  const data = toQuote(tick, digits.get(ticker) ?? 5);
+  broadcast(ticker, { type: "quote", event: "update", ticker, epoch: "00000000", seq, data });
+}
+
+/** Takes a push of ticks, as Spotwire does. */
+async function ingest(request: IncomingMessage): Promise<string> {
+  const lines = (await text(request)).split("\n").filter(Boolean);
+  for (const line of lines) take(line);
+  return JSON.stringify({ data: { accepted: lines.length } });
+}
+
+server.on("request", (request, response) => {
+  if (request.url?.startsWith("/api/v1/ingest/ticks") !== true) return;
+  if (request.headers.authorization?.startsWith("Bearer ") !== true) response.writeHead(401).end();
+  else ingest(request).then((body) => response.end(body));
+});
+
+answerMemory();
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+process.on("SIGTERM", () => process.exit(0));

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
+import { eventOf } from "#lib/testing/events";
+import { createStreamReader } from "#lib/testing/stream-reader";
+import { frameOf } from "#server/socket/frames";
+import { createFlusher, FLUSH_INTERVAL_MS } from "./flusher";
+import { createHub, topicOf } from "./hub";
+import { Outbox } from "./outbox";
+import { controlOf, type Outgoing } from "./outgoing";
+
+const EURUSD = topicOf("quote", "EURUSD");
+const KLINE = topicOf("kline", "EURUSD", "M1");
+const GBPUSD = topicOf("quote", "GBPUSD");
+const quote = (ticker: string, seq = 1) => eventOf({ ...quoteExample, ticker }, { seq });
+const kline = () => eventOf({ ...klineExample, ticker: "EURUSD", timeframe: "M1" });
+const topicsOf = (taken: readonly Outgoing[]) => taken.map(({ event }) => event?.topic);
+
+afterEach(() => vi.restoreAllMocks());
+
+/** A reader whose messages are there at once. */
+function createOpenReader() {
+  const reader = createStreamReader(Number.POSITIVE_INFINITY);
+  const read = () => {
+    reader.flush();
+    return reader.taken.splice(0);
+  };
+  return { ...reader, read };
+}
+
+describe("the hub", () => {
+  test("brings each event to those who follow its topic, in order, and to nobody else", () => {
+    const hub = createHub();
+    const [a, b, c] = [createOpenReader(), createOpenReader(), createOpenReader()];
+    hub.subscribe(EURUSD, a.outbox);
+    hub.subscribe(KLINE, a.outbox);
+    hub.subscribe(EURUSD, b.outbox);
+    hub.subscribe(GBPUSD, c.outbox);
+    hub.apply([quote("EURUSD"), kline(), quote("GBPUSD"), quote("AUDUSD"), quote("EURUSD", 2)]);
+    expect(topicsOf(a.read())).toEqual(["quote:EURUSD", "kline:EURUSD:M1", "quote:EURUSD"]);
+    expect(topicsOf(b.read())).toEqual(["quote:EURUSD", "quote:EURUSD"]);
+    expect(topicsOf(c.read())).toEqual(["quote:GBPUSD"]);
+  });
+
+  test("brings an event once to who follows its topic twice, and none after the end", () => {
+    const hub = createHub();
+    const reader = createOpenReader();
+    hub.subscribe(EURUSD, reader.outbox);
+    hub.subscribe(topicOf("quote", "EURUSD"), reader.outbox);
+    hub.apply([quote("EURUSD")]);
+    expect(reader.read()).toHaveLength(1);
+    hub.unsubscribe(EURUSD, reader.outbox);
+    hub.apply([quote("EURUSD", 2)]);
+    expect(reader.read()).toEqual([]);
+  });
+
+  test("tells a ticker's followers once each, in whichever way they follow it", () => {
+    const hub = createHub();
+    const [both, one, other] = [createOpenReader(), createOpenReader(), createOpenReader()];
+    hub.subscribe(EURUSD, both.outbox);
+    hub.subscribe(KLINE, both.outbox);
+    hub.subscribe(KLINE, one.outbox);
+    hub.subscribe(GBPUSD, other.outbox);
+    const message = controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
+    hub.tell("EURUSD", message);
+    expect([both.read(), one.read(), other.read()]).toEqual([[message], [message], []]);
+  });
+
+  test("holds nothing of a ticker that nobody follows any more", () => {
+    const hub = createHub();
+    const [a, b] = [createOpenReader(), createOpenReader()];
+    for (const { outbox } of [a, b]) for (const topic of [EURUSD, KLINE, GBPUSD]) hub.subscribe(topic, outbox);
+    expect([...hub.tickers()].sort()).toEqual(["EURUSD", "GBPUSD"]);
+    for (const topic of [EURUSD, KLINE, GBPUSD]) hub.unsubscribe(topic, a.outbox);
+    expect([...hub.tickers()]).toHaveLength(2);
+    hub.unsubscribe(GBPUSD, b.outbox);
+    hub.unsubscribe(EURUSD, b.outbox);
+    expect([...hub.tickers()]).toEqual(["EURUSD"]);
+    hub.unsubscribe(KLINE, b.outbox);
+    hub.unsubscribe(KLINE, b.outbox);
+    expect([...hub.tickers()]).toEqual([]);
+  });
+
+  test("makes the text and the frame of a record once, however many follow it, and none where nobody does", () => {
+    const hub = createHub();
+    const readers = Array.from({ length: 100 }, createOpenReader);
+    for (const { outbox } of readers) hub.subscribe(EURUSD, outbox);
+    const print = vi.spyOn(JSON, "stringify");
+    hub.apply([quote("EURUSD"), quote("AUDUSD")]);
+    expect(print).toHaveBeenCalledTimes(1);
+    const messages = readers.flatMap(({ read }) => read());
+    expect(messages).toHaveLength(100);
+    expect(new Set(messages).size).toBe(1);
+    expect(new Set(messages.map(frameOf)).size).toBe(1);
+  });
+});
+
+describe("the flusher", () => {
+  /** An outbox of the real flusher, and its writes. */
+  function createFlushed(flusher: ReturnType<typeof createFlusher>) {
+    const writes: number[] = [];
+    const wire = { ready: () => true, write: (messages: readonly Outgoing[]) => void writes.push(messages.length) };
+    const tally = { sent: () => undefined, merged: () => undefined, closed: () => undefined };
+    const outbox = new Outbox({ ...wire, progress: () => 0, pending: () => false }, flusher, tally);
+    return { outbox, writes };
+  }
+  const message = () => controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
+
+  test("writes at once in a quiet moment, and gathers what comes under load into one write each interval", async () => {
+    const flusher = createFlusher();
+    const [a, b] = [createFlushed(flusher), createFlushed(flusher)];
+    a.outbox.push(message());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(a.writes).toEqual([1]);
+    const startedMs = performance.now();
+    let pushed = 0;
+    while (performance.now() - startedMs < 20 * FLUSH_INTERVAL_MS) {
+      a.outbox.push(message());
+      b.outbox.push(message());
+      pushed += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await vi.waitFor(() => expect(b.writes.reduce((sum, count) => sum + count, 0)).toBe(pushed));
+    expect(a.writes.slice(1)).toEqual(b.writes);
+    // A timer counts whole milliseconds from the last turn of the loop, so that an interval may be a little shorter.
+    const writesMax = ((performance.now() - startedMs) / FLUSH_INTERVAL_MS) * 2 + 2;
+    expect(b.writes.length).toBeLessThanOrEqual(writesMax);
+    expect(b.writes.length).toBeLessThan(pushed / 2);
+  });
+});

@@ -1,0 +1,268 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { klineExample } from "#lib/contract/kline";
+import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
+import { quoteExample } from "#lib/contract/quote";
+import { eventOf } from "#lib/testing/events";
+import { createStreamReader } from "#lib/testing/stream-reader";
+import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
+
+const MINUTE_S = 60;
+/** Makes a record so long that few of them fill a queue. */
+const PAD = { pad: "x".repeat(40_000) };
+const TICKERS = ["EURUSD", "GBPUSD"] as const;
+const STALLED_MS = STREAM_NO_PROGRESS_TIMEOUT_S * 1000;
+
+let controls = 0;
+const control = (bytes = 0): Outgoing => {
+  controls += 1;
+  const data = { time_msc: controls, pad: "x".repeat(bytes) };
+  return controlOf({ type: "ack", id: controls, method: "ping", code: 0, message: "success", data });
+};
+const quote = (seq: number, ticker = "EURUSD", pad: object = PAD) =>
+  eventOf({ ...quoteExample, ticker, ...pad } as typeof quoteExample, { seq });
+
+/** A market whose records come in their sequences: quotes, and klines of which each is open for a while and then closed. */
+function createSource() {
+  const sequences = new Map<string, number>();
+  const next = (topic: string) => {
+    const seq = (sequences.get(topic) ?? 0) + 1;
+    sequences.set(topic, seq);
+    return seq;
+  };
+  const current = new Map<string, ReturnType<typeof eventOf>>();
+  let minute = 0;
+  const keep = (event: ReturnType<typeof eventOf>) => {
+    current.set(event.topic, event);
+    return updateOf(event);
+  };
+  const kline = (time: number, closed: boolean) =>
+    keep(
+      eventOf({ ...klineExample, timeframe: "M1", time: time * MINUTE_S, ...PAD } as typeof klineExample, {
+        seq: next("kline"),
+        closed,
+      }),
+    );
+  return {
+    sequences,
+    quote: (ticker: string) => keep(quote(next(ticker), ticker)),
+    /** One more state of the open kline. */
+    open: () => kline(minute, false),
+    /** The open kline closes. */
+    close: () => {
+      minute += 1;
+      return kline(minute - 1, true);
+    },
+    /** A newer kline is open already when the one before closes. */
+    overlap: () => {
+      minute += 1;
+      return [kline(minute, false), kline(minute - 1, true)];
+    },
+    /** The current record of a topic, as a subscribe sends it. */
+    baseline: (topic: string) => {
+      const event = current.get(topic);
+      return event === undefined ? [] : [baselineOf(event)];
+    },
+  };
+}
+
+type Step = "quote0" | "quote1" | "open" | "close" | "overlap" | "control" | "baseline" | "read1" | "read3";
+const steps = fc.array(
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom<Step>("quote0", "quote1", "open") },
+    { weight: 3, arbitrary: fc.constantFrom<Step>("close", "overlap", "control", "baseline") },
+    { weight: 1, arbitrary: fc.constantFrom<Step>("read1", "read3") },
+  ),
+  { minLength: 20, maxLength: 150 },
+);
+
+function messagesOf(step: Step, source: ReturnType<typeof createSource>): Outgoing[] {
+  if (step === "quote0" || step === "quote1") return [source.quote(TICKERS[step === "quote0" ? 0 : 1])];
+  if (step === "open") return [source.open()];
+  if (step === "close") return [source.close()];
+  if (step === "overlap") return source.overlap();
+  if (step === "control") return [control()];
+  if (step === "baseline") return source.baseline("quote:EURUSD");
+  return [];
+}
+
+const mustArrive = ({ event, baseline }: Outgoing) => event === undefined || baseline || (event.type === "kline" && event.closed);
+
+/** Sequences rise, and each jump is exactly what the message says of itself. */
+function expectExplained(taken: readonly Outgoing[]): void {
+  const last = new Map<string, number>();
+  for (const { event, merged, baseline, text } of taken) {
+    if (event === undefined) continue;
+    const before = last.get(event.topic) ?? 0;
+    if (baseline) expect(event.seq).toBeGreaterThanOrEqual(before);
+    else {
+      expect([event.topic, event.seq]).toEqual([event.topic, before + 1 + merged]);
+      expect(JSON.parse(text).merged).toBe(merged > 0 ? merged : undefined);
+    }
+    last.set(event.topic, event.seq);
+  }
+}
+
+describe("the queue of a connection", () => {
+  test("keeps sequences rising, explains every jump, and loses nothing that must arrive, whatever comes and however it is read", () => {
+    fc.assert(
+      fc.property(steps, (script) => {
+        const source = createSource();
+        const { outbox, taken, take, told } = createStreamReader();
+        const pushed: Outgoing[] = [];
+        let held = 0;
+        for (const step of script) {
+          if (step === "read1" || step === "read3") take(step === "read1" ? 1 : 3);
+          for (const message of messagesOf(step, source)) {
+            pushed.push(message);
+            outbox.push(message);
+            const waiting = pushed.filter((each) => mustArrive(each) && !taken.some(({ text }) => text === each.text));
+            held = Math.max(
+              held,
+              waiting.reduce((sum, { bytes }) => sum + bytes, 0),
+            );
+            const newest = 3 * (message.bytes + PAD.pad.length + 500);
+            expect(outbox.bytes).toBeLessThanOrEqual(Math.max(STREAM_QUEUE_CONFLATE_BYTES, 2 * (held + newest)));
+          }
+        }
+        take(Number.POSITIVE_INFINITY);
+        expect(outbox.bytes).toBe(0);
+        expectExplained(taken);
+        const kept = (messages: readonly Outgoing[]) =>
+          messages.filter(mustArrive).map(({ event, text, baseline }) => (event ? [event.topic, event.seq, baseline] : text));
+        expect(kept(taken)).toEqual(kept(pushed));
+        for (const [topic, seq] of source.sequences) {
+          const name = topic === "kline" ? "kline:EURUSD:M1" : `quote:${topic}`;
+          expect(taken.findLast(({ event }) => event?.topic === name)?.event?.seq).toBe(seq);
+        }
+        expect([told.sent, told.merged]).toEqual([taken.length, pushed.length - taken.length]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("leaves everything as it is while it is short", () => {
+    const { outbox, taken, take } = createStreamReader();
+    const pushed = Array.from({ length: 20 }, (_, index) => updateOf(quote(index + 1)));
+    for (const message of pushed) outbox.push(message);
+    expect(outbox.bytes).toBe(pushed.reduce((sum, { bytes }) => sum + bytes, 0));
+    take(Number.POSITIVE_INFINITY);
+    expect(taken).toEqual(pushed);
+  });
+
+  test("past a mebibyte holds the newest of each topic, and says how many it stands for", () => {
+    const { outbox, taken, take } = createStreamReader();
+    const count = 100;
+    for (let seq = 1; seq <= count; seq += 1) for (const ticker of TICKERS) outbox.push(updateOf(quote(seq, ticker)));
+    expect(outbox.bytes).toBeLessThanOrEqual(STREAM_QUEUE_CONFLATE_BYTES);
+    take(Number.POSITIVE_INFINITY);
+    expect(taken.length).toBeLessThan(count);
+    expectExplained(taken);
+  });
+
+  test("drops an open state of a kline whose close waits behind it, though a newer kline is open already", () => {
+    const { outbox, taken, take } = createStreamReader();
+    const source = createSource();
+    for (const message of [source.open(), ...source.overlap(), source.open()]) outbox.push(message);
+    outbox.push(control(STREAM_QUEUE_CONFLATE_BYTES));
+    take(Number.POSITIVE_INFINITY);
+    const klines = taken.filter(({ event }) => event !== undefined);
+    expect(klines.map(({ event, merged }) => [event?.seq, merged])).toEqual([
+      [3, 2],
+      [4, 0],
+    ]);
+    expect(klines[0]?.event).toMatchObject({ closed: true });
+  });
+
+  test("never drops what cannot be merged, however much it is, and then its reader is slow at once", () => {
+    const { outbox, taken, take } = createStreamReader();
+    const half = STREAM_QUEUE_MAX_BYTES / 2;
+    const pushed = [control(half), control(half - 1_000)];
+    for (const message of pushed) outbox.push(message);
+    expect(outbox.slowness(0)).toBeUndefined();
+    pushed.push(control(2_000));
+    outbox.push(pushed[2] as Outgoing);
+    expect(outbox.slowness(0)).toMatch(/cannot be merged/);
+    take(Number.POSITIVE_INFINITY);
+    expect(taken).toEqual(pushed);
+  });
+
+  test("takes its reader for slow at once only for what cannot be merged", () => {
+    const { outbox } = createStreamReader();
+    outbox.push(control(STREAM_QUEUE_MAX_BYTES * 0.6));
+    for (let seq = 1; outbox.bytes <= STREAM_QUEUE_MAX_BYTES && seq < 100; seq += 1) outbox.push(updateOf(quote(seq)));
+    expect(outbox.slowness(0)).toBeUndefined();
+  });
+
+  test("merges past a mebibyte again, once a longer queue has been read down", () => {
+    const { outbox, take } = createStreamReader();
+    for (let count = 0; count < 30; count += 1) outbox.push(control(100_000));
+    take(29);
+    for (let seq = 1; seq < 200; seq += 1) {
+      outbox.push(updateOf(quote(seq)));
+      expect(outbox.bytes).toBeLessThanOrEqual(STREAM_QUEUE_CONFLATE_BYTES);
+    }
+  });
+
+  test("holds nothing after it was cleared", () => {
+    const { outbox, taken, take } = createStreamReader();
+    outbox.push(control());
+    outbox.clear();
+    take(1);
+    expect([outbox.bytes, taken]).toEqual([0, []]);
+  });
+});
+
+describe("writing", () => {
+  test("hands over all that came since the last flush in one write, and is asked for one flush", () => {
+    const { outbox, writes, flush } = createStreamReader(10);
+    const messages = Array.from({ length: 50 }, () => control());
+    for (const message of messages) outbox.push(message);
+    expect(writes).toEqual([]);
+    expect(flush()).toBe(1);
+    expect(writes).toEqual([messages]);
+    outbox.push(control());
+    expect(flush()).toBe(1);
+    expect(writes).toHaveLength(2);
+  });
+
+  test("hands over no more at once than a socket takes, and goes on while it is ready", () => {
+    const { outbox, writes, taken, take } = createStreamReader();
+    const messages = Array.from({ length: 20 }, () => control(10_000));
+    for (const message of messages) outbox.push(message);
+    take(2);
+    expect(writes).toHaveLength(2);
+    for (const write of writes) expect(write.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(80_000);
+    take(10);
+    expect(taken).toEqual(messages);
+  });
+});
+
+describe("a reader", () => {
+  test("is slow after ten seconds in which nothing left although something waits", () => {
+    const { outbox, take } = createStreamReader();
+    outbox.push(control());
+    expect(outbox.slowness(1_000)).toBeUndefined();
+    expect(outbox.slowness(1_000 + STALLED_MS - 1)).toBeUndefined();
+    expect(outbox.slowness(1_000 + STALLED_MS)).toMatch(/10 seconds/);
+    take(1);
+    expect(outbox.slowness(1_000 + STALLED_MS)).toBeUndefined();
+  });
+
+  test("is not slow while something leaves now and then, nor while nothing waits", () => {
+    const { outbox, take } = createStreamReader();
+    let nowMs = 0;
+    for (let round = 0; round < 20; round += 1) {
+      outbox.push(control());
+      outbox.push(control());
+      nowMs += STALLED_MS - 1;
+      take(1);
+      expect(outbox.slowness(nowMs)).toBeUndefined();
+    }
+    take(Number.POSITIVE_INFINITY);
+    expect(outbox.slowness(nowMs + 1)).toBeUndefined();
+    expect(outbox.slowness(nowMs + 10 * STALLED_MS)).toBeUndefined();
+    outbox.push(control());
+    expect(outbox.slowness(nowMs + 11 * STALLED_MS - 1)).toBeUndefined();
+  });
+});

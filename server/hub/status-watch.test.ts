@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { OPEN_GRACE_DEFAULT_S, STALE_AFTER_DEFAULT_S, STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
+import type { MarketStatusMessage } from "#lib/contract/stream";
+import { createTestMarket } from "#lib/testing/market";
+import { TEST_START_MS } from "#lib/testing/runtime";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { createStreamReader } from "#lib/testing/stream-reader";
+import { createHub, topicOf } from "./hub";
+import { createStatusWatch } from "./status-watch";
+
+/** Longest time until a change is told. */
+const LOOK_MS = 250;
+/** The market of the forex calendar closes on Friday at 17:00 New York, and opens on Sunday. */
+const FRIDAY_CLOSE_MS = Date.UTC(2026, 0, 9, 22);
+const SUNDAY_OPEN_MS = Date.UTC(2026, 0, 11, 22);
+
+/** A watch over the sandbox's catalogue that runs, with one reader. */
+function createScene(startMs = TEST_START_MS) {
+  const clock = manualClock(startMs);
+  const catalogue = createSandboxCatalogue();
+  const market = createTestMarket("sandbox", { ...catalogue, instrument: () => undefined });
+  const hub = createHub();
+  const watch = createStatusWatch({ market, hub, clock });
+  const stopping = new AbortController();
+  const running = watch.run(stopping.signal);
+  const reader = createStreamReader(Number.POSITIVE_INFINITY);
+  return {
+    clock,
+    catalogue,
+    market,
+    hub,
+    watch,
+    reader,
+    follow(...tickers: string[]) {
+      for (const ticker of tickers) {
+        hub.subscribe(topicOf("quote", ticker), reader.outbox);
+        watch.quiet(ticker);
+      }
+    },
+    told() {
+      reader.flush();
+      return reader.taken.splice(0).map(({ text }) => JSON.parse(text) as MarketStatusMessage);
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+const quiet = (ticker: string, final_display_state: string, reason: string | null) => ({ ticker, final_display_state, reason });
+
+describe("the watch over the market status", () => {
+  test("tells of the close and of the open within one look, once each", async () => {
+    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 60_000);
+    follow("TESTFX");
+    await clock.advance(60_000 - LOOK_MS);
+    expect(told()).toEqual([]);
+    await clock.advance(2 * LOOK_MS);
+    expect(told()).toMatchObject([
+      { type: "market_status", ticker: "TESTFX", data: { final_display_state: "closed", reason: "weekend" } },
+    ]);
+    clock.set(SUNDAY_OPEN_MS - LOOK_MS);
+    await clock.advance(LOOK_MS - 1);
+    expect(told()).toEqual([]);
+    await clock.advance(LOOK_MS + 1);
+    expect(told()).toMatchObject([
+      { data: { calendar_state: "open", final_display_state: "open", reason: "awaiting_first_quote" } },
+    ]);
+    await clock.advance(10_000);
+    expect(told()).toEqual([]);
+    await stop();
+  });
+
+  test("tells when a quote was awaited too long after the open, and when it comes", async () => {
+    const { clock, market, follow, told, stop } = createScene(SUNDAY_OPEN_MS);
+    market.quote("TESTFX", 1.1, 1.1001, FRIDAY_CLOSE_MS - 1);
+    follow("TESTFX");
+    await clock.advance(OPEN_GRACE_DEFAULT_S * 1000);
+    expect(told()).toEqual([]);
+    await clock.advance(2 * LOOK_MS);
+    expect(told()).toMatchObject([{ data: { final_display_state: "late_open_data_stale", reason: "no_quote_since_open" } }]);
+    market.quote("TESTFX", 1.2, 1.2001, clock.now());
+    await clock.advance(LOOK_MS);
+    expect(told()).toMatchObject([{ data: { final_display_state: "open", reason: null } }]);
+    await stop();
+  });
+
+  test("tells when quotes go stale", async () => {
+    const { clock, market, follow, told, stop } = createScene();
+    market.quote("EURUSD", 1.1, 1.1001, clock.now());
+    follow("EURUSD");
+    await clock.advance(STALE_AFTER_DEFAULT_S * 1000);
+    expect(told()).toEqual([]);
+    await clock.advance(2 * LOOK_MS);
+    expect(told()).toMatchObject([{ data: { market_data_state: "stale", final_display_state: "open_data_stale" } }]);
+    await stop();
+  });
+
+  test("tells of an operator's override, and of its end", async () => {
+    const { clock, catalogue, market, follow, told, stop } = createScene();
+    market.quote("EURUSD", 1.1, 1.1001, clock.now());
+    follow("EURUSD");
+    await clock.advance(LOOK_MS);
+    const fromMs = clock.now();
+    catalogue.override("always", [{ state: "closed", fromMs, untilMs: fromMs + 5_000 }]);
+    await clock.advance(LOOK_MS);
+    expect(told()).toMatchObject([{ data: { final_display_state: "closed", calendar_source: "operator_override" } }]);
+    await clock.advance(5_000 + LOOK_MS);
+    expect(told().at(-1)).toMatchObject({ data: { calendar_state: "open" } });
+    await stop();
+  });
+
+  test("tells followers of a ticker and nobody else, and forgets what nobody follows", async () => {
+    const { clock, hub, follow, told, reader, stop } = createScene(FRIDAY_CLOSE_MS - 1_000);
+    follow("TESTFX", "EURUSD");
+    hub.unsubscribe(topicOf("quote", "TESTFX"), reader.outbox);
+    await clock.advance(2_000);
+    expect(told()).toEqual([]);
+    follow("TESTFX");
+    await clock.advance(10 * LOOK_MS);
+    expect(told()).toEqual([]);
+    await stop();
+  });
+
+  test("tells nothing of a change that the answer to a newcomer had already", async () => {
+    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
+    await clock.advance(1);
+    follow("TESTFX");
+    await clock.advance(10 * LOOK_MS);
+    expect(told()).toEqual([]);
+    await stop();
+  });
+
+  test("tells of a change that came right after the answer", async () => {
+    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
+    follow("TESTFX");
+    await clock.advance(LOOK_MS);
+    expect(told()).toMatchObject([{ data: { final_display_state: "closed" } }]);
+    await stop();
+  });
+
+  test("leaves out what is not listed any more", async () => {
+    const { watch, clock, follow, told, stop } = createScene();
+    follow("NOSUCH");
+    expect(watch.quiet("NOSUCH")).toBeUndefined();
+    await clock.advance(10 * LOOK_MS);
+    expect(told()).toEqual([]);
+    await stop();
+  });
+
+  test("says of each quiet ticker why, and nothing of one that is open and quoted", async () => {
+    const { watch, clock, market, stop } = createScene();
+    market.quote("EURUSD", 1.1, 1.1001, clock.now());
+    expect(watch.quiet("EURUSD")).toBeUndefined();
+    expect(watch.quiet("GBPUSD")).toMatchObject(quiet("GBPUSD", "open_data_missing", "no_quote_since_open"));
+    expect(watch.quiet("TESTUNKNOWN")).toMatchObject(quiet("TESTUNKNOWN", "unknown", "calendar_missing"));
+    expect(watch.quiet("TESTCLOSED")).toMatchObject({ final_display_state: "closed" });
+    await clock.advance(STREAM_HEARTBEAT_INTERVAL_S * 1000);
+    expect(watch.quiet("EURUSD")).toMatchObject(quiet("EURUSD", "open", null));
+    market.quote("EURUSD", 1.2, 1.2001, clock.now());
+    await clock.advance(LOOK_MS);
+    expect(watch.quiet("EURUSD")).toBeUndefined();
+    await stop();
+  });
+});

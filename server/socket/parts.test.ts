@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import {
+  STREAM_MESSAGES_BURST_COUNT,
+  STREAM_MESSAGES_EXCESS_MAX_COUNT,
+  STREAM_MESSAGES_PER_SECOND_COUNT,
+} from "#lib/contract/limits";
+import { controlOf, type Outgoing } from "#server/hub/outgoing";
+import { createConnections } from "./connections";
+import { createJoinFrames, frameOf } from "./frames";
+import { Intake } from "./intake";
+
+describe("the intake of a connection", () => {
+  const judgeMany = (intake: Intake, count: number, nowMs: number) => Array.from({ length: count }, () => intake.judge(nowMs));
+  const times = (admittance: string, count: number) => Array.from({ length: count }, () => admittance);
+
+  test("reads a burst, refuses what is more, and then ends it", () => {
+    expect(judgeMany(new Intake(0), 42, 0)).toEqual([
+      ...times("read", STREAM_MESSAGES_BURST_COUNT),
+      ...times("refuse", STREAM_MESSAGES_EXCESS_MAX_COUNT),
+      ...times("flooding", 2),
+    ]);
+  });
+
+  test("reads five a second without end", () => {
+    const intake = new Intake(0);
+    const stepMs = 1000 / STREAM_MESSAGES_PER_SECOND_COUNT;
+    for (let count = 1; count <= 1_000; count += 1) expect(intake.judge(count * stepMs)).toBe("read");
+  });
+
+  test("counts what it refused, says when the next is read, and keeps that promise", () => {
+    const intake = new Intake(0);
+    judgeMany(intake, STREAM_MESSAGES_BURST_COUNT + 7, 0);
+    const waitMs = intake.waitS * 1000;
+    expect(waitMs).toBeGreaterThanOrEqual(1_600);
+    expect(intake.judge(waitMs)).toBe("read");
+  });
+
+  test("holds no more than a burst after a long silence, also when the clock went back", () => {
+    const intake = new Intake(1_000_000);
+    expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
+    expect(judgeMany(intake, 21, 3_600_000)).toEqual([...times("read", 20), "refuse"]);
+  });
+});
+
+describe("the count of connections", () => {
+  test("gives each owner its places, and takes them back", () => {
+    const connections = createConnections();
+    expect([connections.open("a", 2), connections.open("a", 2), connections.open("a", 2)]).toEqual([true, true, false]);
+    expect(connections.open("b", 2)).toBe(true);
+    connections.close("a");
+    expect([connections.count("a"), connections.count("b")]).toEqual([1, 1]);
+    expect(connections.open("a", 2)).toBe(true);
+    expect(connections.open("a", 1)).toBe(false);
+  });
+
+  test("never counts below nothing", () => {
+    const connections = createConnections();
+    connections.close("a");
+    connections.close("a");
+    expect(connections.count("a")).toBe(0);
+    expect([connections.open("a", 1), connections.open("a", 1)]).toEqual([true, false]);
+  });
+});
+
+/** A message whose text is so many bytes long. */
+function messageOf(bytes: number, character = "x"): Outgoing {
+  const shell = { type: "ack", id: null, method: "ping", code: 0, message: "success", data: { time_msc: 0, pad: "" } } as const;
+  const pad = bytes - JSON.stringify(shell).length;
+  const padded = { ...shell, data: { time_msc: 0, pad: character.repeat(pad / Buffer.byteLength(character)) } };
+  return controlOf(padded);
+}
+
+/** The payload of an unmasked text frame at an offset (RFC 6455, 5.2), and where the next one begins. */
+function readFrame(bytes: Buffer, at: number): { text: string; end: number; headBytes: number } {
+  expect(bytes[at]).toBe(0x81);
+  const first = bytes[at + 1] ?? 0;
+  const [length, headBytes] =
+    first < 126 ? [first, 2] : first === 126 ? [bytes.readUInt16BE(at + 2), 4] : [Number(bytes.readBigUInt64BE(at + 2)), 10];
+  const start = at + headBytes;
+  return { text: bytes.toString("utf8", start, start + length), end: start + length, headBytes };
+}
+
+describe("a frame", () => {
+  test.each([
+    [125, 2],
+    [126, 4],
+    [65_535, 4],
+    [65_536, 10],
+    [200_000, 10],
+  ])("of %i bytes has the head of its length and the whole text", (bytes, headBytes) => {
+    const message = messageOf(bytes);
+    const frame = frameOf(message);
+    expect(message.bytes).toBe(bytes);
+    expect(readFrame(frame, 0)).toEqual({ text: message.text, end: frame.length, headBytes });
+  });
+
+  test("counts bytes, not characters", () => {
+    const message = messageOf(300, "é");
+    const frame = frameOf(message);
+    expect(message.text.length).toBeLessThan(message.bytes);
+    expect(readFrame(frame, 0)).toMatchObject({ text: message.text, end: frame.length });
+  });
+
+  test("is made once, and pieces hold the frames in their order, made once for equal readers", () => {
+    const join = createJoinFrames();
+    const messages = [messageOf(130), messageOf(70_000), messageOf(140)];
+    const piece = join(messages);
+    const texts: string[] = [];
+    for (let at = 0; at < piece.length; ) {
+      const { text, end } = readFrame(piece, at);
+      texts.push(text);
+      at = end;
+    }
+    expect(texts).toEqual(messages.map(({ text }) => text));
+    expect(join([...messages])).toBe(piece);
+    const [first, second] = messages as [Outgoing, Outgoing];
+    expect(join([first])).toBe(frameOf(first));
+    expect(join([second, first])).toEqual(Buffer.concat([frameOf(second), frameOf(first)]));
+    expect(join(messages)).toEqual(piece);
+  });
+});

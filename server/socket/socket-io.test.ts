@@ -1,0 +1,288 @@
+import { io } from "socket.io-client";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
+import { STREAM_MESSAGE_MAX_BYTES, STREAM_NO_PROGRESS_TIMEOUT_S } from "#lib/contract/limits";
+import { DEMO_KEY, freshAddress } from "#lib/testing/runtime";
+import type { StreamClient } from "#lib/testing/stream-client";
+import { type Connect, type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { fence } from "#lib/testing/stream-time";
+
+vi.setConfig({ testTimeout: 15_000 });
+
+const ORIGIN = "https://app.example.com";
+let t: StreamService;
+let key: string;
+let bid = 1.1;
+
+beforeAll(async () => {
+  t = await startStreamService();
+  key = (await t.issueKey({ origins: [ORIGIN] })).text;
+});
+afterAll(() => t.close());
+afterEach(async () => {
+  await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+  expect(t.logged).toEqual([]);
+});
+
+const connect = (options: Connect = {}) => t.connect({ transport: "socket.io", ...options });
+const QUOTE = { stream: "quote", tickers: ["EURUSD"] };
+
+async function tick(): Promise<number> {
+  bid = Number((bid + 0.00001).toFixed(5));
+  await t.tick("EURUSD", bid, bid + 0.0001);
+  return bid;
+}
+
+/** A client that writes its packets by hand, over Engine.IO's WebSocket. */
+async function byHand() {
+  const url = `${t.url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`;
+  const raw = new WebSocket(url, { headers: { "x-forwarded-for": freshAddress() } });
+  const packets: string[] = [];
+  raw.on("message", (data) => packets.push(String(data)));
+  const closed = new Promise<number>((resolve) => raw.once("close", resolve));
+  const seen = (start: string) => vi.waitFor(() => expect(packets.some((packet) => packet.startsWith(start))).toBe(true));
+  await seen("0{");
+  return { raw, packets, closed, seen, send: (packet: string) => raw.send(packet) };
+}
+
+describe("a refusal over Socket.IO", () => {
+  const refusals: [why: string, options: () => Connect | Promise<Connect>, code: number, message: string, data?: object][] = [
+    ["no key", () => ({ key: null }), 40101, "unauthorized"],
+    ["a mistyped key", () => ({ key: `${key.slice(0, -1)}!` }), 40101, "unauthorized"],
+    ["a key that is far too long", () => ({ key: "x".repeat(5_000) }), 40101, "unauthorized"],
+    ["an unknown ticket", () => ({ ticket: "nonsense" }), 40101, "unauthorized"],
+    ["a key in the address", () => ({ query: `?token=${key}` }), 40101, "unauthorized", { parameter: "token" }],
+    [
+      "a key without the scope",
+      async () => ({ key: (await t.issueKey({ scopes: ["market:read"] })).text }),
+      40301,
+      "insufficient_scope",
+      { required: "market:stream" },
+    ],
+    ["an origin that is not the key's", () => ({ key, origin: "https://evil.example.com" }), 40302, "origin_not_allowed"],
+    [
+      "a suspended account",
+      async () => ({ key: (await t.issueKey({ account: "suspended", suspended: true })).text }),
+      40303,
+      "account_suspended",
+    ],
+  ];
+  test.each(refusals)("carries the identifier and the envelope's data: %s", async (_, options, code, message, data = {}) => {
+    const refused = await t.refused({ transport: "socket.io", ...(await options()) });
+    expect(refused.body).toMatchObject({ code, message, data });
+    expect(refused.body.data.request_id).toEqual(expect.any(String));
+    expect(refused.body.data.docs_url).toContain(message.replaceAll("_", "-"));
+  });
+
+  test("keeps a well-formed request id", async () => {
+    const headers = { "x-request-id": "my-id_1.2" };
+    const refused = await t.refused({ transport: "socket.io", key: null, headers });
+    expect(refused.body.data.request_id).toBe("my-id_1.2");
+  });
+
+  test("says how many connections the plan has", async () => {
+    const options = { key: DEMO_KEY, address: freshAddress(), origin: ORIGIN };
+    const clients = [await connect(options), await connect(options)];
+    const refused = await t.refused({ transport: "socket.io", ...options });
+    expect(refused.body).toMatchObject({ code: 42902, message: "too_many_connections", data: { max: 2 } });
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  test.each(["/", "/other"])("is what the namespace %s gets", async (namespace) => {
+    const client = io(t.url + namespace, { auth: { key }, transports: ["websocket"], reconnection: false, forceNew: true });
+    const error = await new Promise<Error>((resolve) => client.once("connect_error", resolve));
+    expect(error.message).toBe(namespace === "/" ? "not_found" : "Invalid namespace");
+    client.disconnect();
+  });
+
+  test.each([[{ key: { a: 1 } }], [{ key: ["x"] }], [{ key: 7 }], [{ ticket: null }], [null], ["text"], [[]]])(
+    "answers an auth of another form: %j",
+    async (auth) => {
+      const client = await byHand();
+      client.send(`40/market,${JSON.stringify(auth)}`);
+      await vi.waitFor(() => expect(client.packets.length > 1 || client.raw.readyState !== WebSocket.OPEN).toBe(true));
+      expect(client.packets.some((packet) => packet.startsWith("40/market"))).toBe(false);
+      client.raw.close();
+      await client.closed;
+    },
+  );
+});
+
+describe("a Socket.IO client", () => {
+  test("that can only poll gets everything in order", async () => {
+    await tick();
+    const client = await connect({ transports: ["polling"] });
+    expect(client.io.io.engine.transport.name).toBe("polling");
+    await client.ask("subscribe", QUOTE);
+    const { seq } = await client.next("quote");
+    for (let index = 1; index <= 50; index += 1) await tick();
+    for (let index = 1; index <= 50; index += 1) expect(await client.next("quote")).toMatchObject({ seq: seq + index });
+    await client.close();
+  });
+
+  test("that goes over from polling to a WebSocket loses nothing on the way", async () => {
+    await tick();
+    const client = await connect({ transports: ["polling", "websocket"] });
+    await client.ask("subscribe", { ...QUOTE, snapshot: false });
+    const { engine } = client.io.io;
+    for (let after = 0; after < 50; after += engine.transport.name === "websocket" ? 1 : 0) {
+      await tick();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(bid).toBeLessThan(2);
+    }
+    await tick();
+    await fence(client);
+    const sequences = client.received.flatMap((message) => (message.type === "quote" ? [message.seq] : []));
+    const [first = 0] = sequences;
+    expect(sequences).toEqual(sequences.map((_, index) => first + index));
+    expect(sequences.at(-1)).toBe(t.markets.live.recent.seq("quote:EURUSD"));
+    await client.close();
+  });
+
+  test("is called back with the ack before the first record comes", async () => {
+    await tick();
+    const client = await connect();
+    const before = await new Promise((resolve) => client.io.emit("subscribe", QUOTE, () => resolve([...client.received])));
+    expect((before as { type: string }[]).map(({ type }) => type)).not.toContain("quote");
+    await client.next("quote");
+    await client.close();
+  });
+
+  test("may leave out parameters and callback, and is answered by the event ack where it does", async () => {
+    const client = await connect();
+    for (const args of [[], [undefined], [null], [{}], [{ any: "thing" }]]) {
+      client.io.emit("list", ...args);
+      expect(await client.next("ack")).toMatchObject({ id: null, method: "list" });
+      expect(await new Promise((resolve) => client.io.emit("list", ...args, resolve))).toMatchObject({ type: "ack" });
+    }
+    client.io.emit("subscribe", QUOTE, "more", 7);
+    expect(await client.next("ack")).toMatchObject({ method: "subscribe", data: { accepted: ["EURUSD"] } });
+    await client.close();
+  });
+
+  test("is told in words what cannot be read, by callback or by the event error", async () => {
+    const client = await connect();
+    const cases: [event: string, args: unknown[], code: number][] = [
+      ["depth", [QUOTE], 40001],
+      ["subscribe", [], 40002],
+      ["subscribe", ["EURUSD"], 40001],
+      ["subscribe", [Buffer.from("x")], 40002],
+      ["ping", [7], 40001],
+    ];
+    for (const [event, args, code] of cases) {
+      client.io.emit(event, ...args);
+      expect(await client.next("error")).toMatchObject({ id: null, code, data: { request_id: expect.any(String) } });
+    }
+    await t.advance(5_000);
+    await fence(client);
+    for (const [event, args, code] of cases)
+      expect(await new Promise((resolve) => client.io.emit(event, ...args, resolve))).toMatchObject({ type: "error", code });
+    await client.close();
+  });
+
+  test("that sends more than 16 KiB loses its connection, and its neighbour does not", async () => {
+    for (const transports of [["websocket"], ["polling"]] as const) {
+      const [client, neighbour] = [await connect({ transports }), await connect()];
+      client.send("ping", { pad: "x".repeat(STREAM_MESSAGE_MAX_BYTES) });
+      expect(await client.closed).toMatchObject({ after: "retry" });
+      await fence(neighbour);
+      await neighbour.close();
+    }
+  });
+
+  test("may ask from any page; whether it is let in is its key's to say", async () => {
+    const answer = await fetch(`${t.url}/socket.io/?EIO=4&transport=polling`, { headers: { origin: ORIGIN } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+    const client = await connect({ key, origin: ORIGIN, transports: ["polling"] });
+    await client.close();
+  });
+});
+
+describe("a hostile Socket.IO client", () => {
+  const garbage = [
+    "",
+    "4",
+    "49",
+    "9",
+    "4a",
+    "42",
+    "42/market",
+    '42/market,["a"',
+    "42/market,{}",
+    "42/market,[]",
+    "42/market,[1]",
+  ];
+  const more = [
+    '451-/market,["subscribe",{"_placeholder":true,"num":0}]',
+    '4599999999-/market,["x"]',
+    '43/market,1["x"]',
+    "44/market,{}",
+  ];
+  const reserved = ["connect", "disconnect", "disconnecting", "error", "newListener", "__proto__"];
+  test.each([...garbage, ...more, ...reserved.map((name) => `42/market,["${name}"]`)])("harms nobody with %j", async (packet) => {
+    const [client, neighbour] = [await byHand(), await connect()];
+    client.send(`40/market,{"key":"${DEMO_KEY}"}`);
+    await client.seen('42/market,["welcome"');
+    client.send(packet);
+    client.send("2/market,[]");
+    await neighbour.ask("subscribe", { ...QUOTE, snapshot: false });
+    const next = await tick();
+    expect(await neighbour.next("quote")).toMatchObject({ data: { bid: next } });
+    client.raw.close();
+    await Promise.all([client.closed, neighbour.close()]);
+  });
+
+  test("holds no place after leaving the namespace, and no connection either", async () => {
+    const client = await byHand();
+    client.send(`40/market,{"key":"${DEMO_KEY}"}`);
+    await client.seen('42/market,["welcome"');
+    client.send("41/market,");
+    await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+    let open = true;
+    void client.closed.then(() => {
+      open = false;
+    });
+    await vi.waitFor(() => expect(open).toBe(false), { timeout: 2_000 }).finally(() => client.raw.close());
+  });
+
+  test("gets a place for each time it enters the namespace, as many as its plan has", async () => {
+    const client = await byHand();
+    for (let count = 0; count < 4; count += 1) client.send(`40/market,{"key":"${DEMO_KEY}"}`);
+    await vi.waitFor(() => expect(client.packets.filter((packet) => packet.startsWith("44/market")).length).toBe(2));
+    expect(await t.connections()).toBe(2);
+    client.raw.close();
+    await client.closed;
+  });
+
+  test("that polls no more is slow after ten seconds, and holds no place then", async () => {
+    const address = `${t.url}/socket.io/?EIO=4&transport=polling`;
+    const headers = { "x-forwarded-for": freshAddress() };
+    const handshake = await (await fetch(address, { headers })).text();
+    const own = `${address}&sid=${JSON.parse(handshake.slice(1)).sid}`;
+    const post = async (body: string) => expect((await fetch(own, { method: "POST", headers, body })).status).toBe(200);
+    await post(`40/market,{"key":"${DEMO_KEY}"}`);
+    await vi.waitFor(async () => expect(await (await fetch(own, { headers })).text()).toContain('"welcome"'));
+    await post('42/market,["ping"]');
+    const before = await t.counted("closes");
+    await t.advance(STREAM_NO_PROGRESS_TIMEOUT_S * 1000 - 500);
+    expect(await t.connections()).toBe(1);
+    await t.advance(1_000);
+    await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+    expect(await t.counted("closes")).toBe(before + 1);
+  });
+
+  test("that vanishes while it comes in leaves no place taken", async () => {
+    const { text } = await t.issueKey({ plan: "free" });
+    for (let count = 0; count < 6; count += 1) {
+      const client = await byHand();
+      client.send(`40/market,{"key":"${text}"}`);
+      client.raw.terminate();
+      await client.closed;
+    }
+    const clients: StreamClient[] = [];
+    await vi.waitFor(async () => clients.push(await connect({ key: text })));
+    clients.push(await connect({ key: text }));
+    await Promise.all(clients.map((client) => client.close()));
+  });
+});

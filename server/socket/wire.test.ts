@@ -1,0 +1,213 @@
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { STREAM_FIRST_SUBSCRIBE_TIMEOUT_S, STREAM_MESSAGE_MAX_BYTES, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
+import type { StreamClient } from "#lib/testing/stream-client";
+import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { fence } from "#lib/testing/stream-time";
+import { openWire } from "#lib/testing/stream-wire";
+
+vi.setConfig({ testTimeout: 15_000 });
+
+const TEXT = 0x1;
+const CONTINUATION = 0x0;
+const FINAL = 0x80;
+const MASKED = 0x80;
+const NO_MASK_KEY = Buffer.alloc(4);
+
+let t: StreamService;
+/** Goes on reading whatever the others do. */
+let neighbour: StreamClient;
+let bid = 1.1;
+
+beforeAll(async () => {
+  t = await startStreamService();
+});
+afterAll(() => t.close());
+
+beforeEach(async () => {
+  neighbour = await t.connect();
+  await neighbour.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], snapshot: false });
+});
+/** The process goes on, and so does the neighbour. */
+afterEach(async () => {
+  bid = Number((bid + 0.00001).toFixed(5));
+  await t.tick("EURUSD", bid, bid + 0.0001);
+  expect(await neighbour.next("quote")).toMatchObject({ data: { bid } });
+  await neighbour.close();
+  await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+  expect(t.logged).toEqual([]);
+});
+
+/** One frame as a client sends it, with a mask that changes nothing. */
+function frame(payload: Buffer | string, { opcode = TEXT, final = true, masked = true, reserved = 0 } = {}): Buffer {
+  const data = Buffer.from(payload as string);
+  const mask = masked ? MASKED : 0;
+  const head =
+    data.length < 126 ? Buffer.from([0, mask | data.length]) : Buffer.from([0, mask | 126, data.length >> 8, data.length & 0xff]);
+  head[0] = (final ? FINAL : 0) | reserved | opcode;
+  return Buffer.concat([head, ...(masked ? [NO_MASK_KEY] : []), data]);
+}
+
+const PING = JSON.stringify({ id: 1, method: "ping" });
+
+describe("a frame that breaks the protocol of WebSockets", () => {
+  const broken: [why: string, bytes: () => Buffer, code: number][] = [
+    ["is not masked", () => frame(PING, { masked: false }), 1002],
+    ["has a reserved bit", () => frame(PING, { reserved: 0x40 }), 1002],
+    ["has an unknown opcode", () => frame(PING, { opcode: 0x3 }), 1002],
+    ["continues nothing", () => frame(PING, { opcode: CONTINUATION }), 1002],
+    ["begins a message inside another", () => Buffer.concat([frame("{", { final: false }), frame("}")]), 1002],
+    ["is a ping in fragments", () => frame("x", { opcode: 0x9, final: false }), 1002],
+    ["is not UTF-8", () => frame(Buffer.from([0xc3, 0x28])), 1007],
+    ["says it is 4 GiB long", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0, 0, 0, 1, 0, 0, 0, 0]), 1009],
+    ["says it is longer than numbers go", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0xff, 0, 0, 0, 0, 0, 0, 0]), 1009],
+    ["closes with a code that cannot be", () => frame(Buffer.from([0, 1]), { opcode: 0x8 }), 1002],
+  ];
+  test.each(broken)("ends its connection: it %s", async (_, bytes, code) => {
+    const client = await t.connect();
+    await client.next("welcome");
+    client.socket.write(bytes());
+    expect(await client.closed).toMatchObject({ code, after: "terminal" });
+  });
+});
+
+describe("random bytes", () => {
+  /** Bytes, some of which begin as a frame does. */
+  const bytes = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 300 }),
+    fc
+      .tuple(fc.constantFrom(0x01, 0x81, 0x82, 0x88, 0x89, 0x8a, 0x00, 0x80), fc.uint8Array({ maxLength: 125 }))
+      .map(([first, rest]) => Uint8Array.from([first, MASKED | rest.length, ...NO_MASK_KEY, ...rest])),
+  );
+
+  test("on an open connection end it or are answered, and harm nobody", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 5 }), async (pieces) => {
+        const client = await t.connect();
+        for (const piece of pieces) client.socket.write(piece);
+        // Ends what the bytes may have begun, and is answered by the close of a connection that still lives.
+        client.socket.end();
+        await client.closed;
+      }),
+      { numRuns: 60 },
+    );
+    await fence(neighbour);
+  });
+
+  test("in place of a request are refused or cut off, and harm nobody", async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes, async (piece) => {
+        const wire = await openWire(t.url);
+        wire.write(Buffer.from(piece));
+        wire.socket.end();
+        await wire.ended;
+        wire.socket.destroy();
+      }),
+      { numRuns: 60 },
+    );
+    await fence(neighbour);
+  });
+});
+
+describe("a message", () => {
+  test("may be as long as 16 KiB, in one frame or in a few", async () => {
+    const client = await t.connect();
+    const message = JSON.stringify({ id: 1, method: "ping", pad: "" });
+    const full = message.replace('""', `"${"x".repeat(STREAM_MESSAGE_MAX_BYTES - message.length)}"`);
+    expect(full).toHaveLength(STREAM_MESSAGE_MAX_BYTES);
+    client.raw.send(full);
+    expect(await client.next("ack")).toMatchObject({ id: 1, method: "ping" });
+    for (const [index, part] of [full.slice(0, 5), full.slice(5, 9_000), full.slice(9_000)].entries())
+      client.raw.send(part, { fin: index === 2 });
+    expect(await client.next("ack")).toMatchObject({ id: 1, method: "ping" });
+    await client.close();
+  });
+
+  test("longer than that ends its connection, also in fragments", async () => {
+    for (const parts of [1, 4]) {
+      const client = await t.connect();
+      const part = "x".repeat(Math.ceil((STREAM_MESSAGE_MAX_BYTES + 1) / parts));
+      for (let index = 1; index <= parts; index += 1) client.raw.send(part, { fin: index === parts });
+      expect(await client.closed).toMatchObject({ code: 1009, after: "terminal" });
+    }
+  });
+
+  test("of a megabyte ends its connection without being read to its end", async () => {
+    const client = await t.connect();
+    client.raw.send("x".repeat(1_048_576));
+    expect(await client.closed).toMatchObject({ code: 1009, after: "terminal" });
+  });
+
+  test("in countless fragments ends its connection", async () => {
+    const client = await t.connect();
+    for (let index = 0; index < 1_000; index += 1) client.raw.send("x", { fin: false });
+    expect(await client.closed).toMatchObject({ after: "terminal" });
+  });
+
+  test("that is binary is refused in words, and the connection goes on", async () => {
+    const client = await t.connect();
+    client.raw.send(Buffer.from(PING));
+    expect(await client.next("error")).toMatchObject({ id: null, code: 40001, message: "invalid_parameter" });
+    await fence(client);
+    await client.close();
+  });
+
+  test("that is not finished is waited for no longer than for a subscribe", async () => {
+    const client = await t.connect();
+    client.raw.send("{", { fin: false });
+    await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
+    expect(await client.closed).toMatchObject({ code: 4400 });
+  });
+});
+
+describe("a connection that goes silent", () => {
+  test("is pinged every 20 seconds and cut after 60 without a pong", async () => {
+    const client = await t.connect({ pongs: false });
+    await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], snapshot: false });
+    let pings = 0;
+    client.raw.on("ping", () => {
+      pings += 1;
+    });
+    await t.advance(STREAM_PONG_TIMEOUT_S * 1000 - 250, [client, neighbour]);
+    expect(pings).toBe(2);
+    await t.advance(500, [neighbour]);
+    expect(await client.closed).toMatchObject({ code: 1006, after: "retry" });
+    await vi.waitFor(async () => expect(await t.connections()).toBe(1));
+  });
+
+  test("without a subscribe within 10 seconds is closed, and told why", async () => {
+    const client = await t.connect();
+    await client.ask("ping");
+    await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 - 250, [client, neighbour]);
+    await t.advance(500, [neighbour]);
+    expect(await client.next("error")).toMatchObject({ id: null, code: 40002, data: { close_code: 4400 } });
+    expect(await client.closed).toMatchObject({ code: 4400, reason: "protocol_abuse", after: "terminal" });
+  });
+
+  test("of Socket.IO may stay without a subscription", async () => {
+    const client = await t.connect({ transport: "socket.io" });
+    await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 2_000, [client, neighbour]);
+    await client.close();
+  });
+
+  test("that does not answer a close is cut all the same", async () => {
+    const client = await t.connect();
+    client.socket.pause();
+    await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
+    await vi.waitFor(async () => expect(await t.connections()).toBe(1), { timeout: 5_000 });
+    client.socket.resume();
+    await client.closed;
+  });
+});
+
+describe("pings of a client", () => {
+  test("are answered, and a flood of them ends the connection", async () => {
+    const client = await t.connect();
+    const pong = new Promise((resolve) => client.raw.once("pong", resolve));
+    client.raw.ping();
+    await pong;
+    for (let count = 0; count < 100; count += 1) client.raw.ping();
+    expect(await client.next("error")).toMatchObject({ message: "rate_limited", data: { close_code: 4029 } });
+    expect(await client.closed).toMatchObject({ code: 4029, after: "retry" });
+  });
+});

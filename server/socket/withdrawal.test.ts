@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { revokeKey, rotateKey } from "#lib/access/keys";
+import { CLOSES, type CloseId } from "#lib/contract/close-codes";
+import type { ErrorId } from "#lib/contract/errors";
+import { STREAM_REVOCATION_MAX_MS } from "#lib/contract/limits";
+import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
+import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { fence } from "#lib/testing/stream-time";
+
+vi.setConfig({ testTimeout: 15_000 });
+
+const ORIGIN = "https://app.example.com";
+let t: StreamService;
+
+beforeAll(async () => {
+  t = await startStreamService();
+});
+afterAll(() => t.close());
+
+/** The client is told why and closed so. */
+async function expectEnd(client: StreamClient, id: CloseId, message: ErrorId): Promise<void> {
+  const { code, reason, after } = CLOSES[id];
+  const told = await client.next("error");
+  expect(told).toMatchObject({ id: null, message, data: { close_code: code, request_id: expect.any(String) } });
+  expect(await client.closed).toMatchObject({ after, ...(client.transport === "websocket" && { code, reason }) });
+  expect(client.received.at(-1)).toEqual(told);
+}
+
+let accounts = 0;
+/** Names an account of one test. */
+function account(): string {
+  accounts += 1;
+  return `withdrawn ${accounts}`;
+}
+
+describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
+  async function open(key: string, tickers: readonly string[] = ["EURUSD"], origin?: string): Promise<StreamClient> {
+    const client = await t.connect({ transport, key, ...(origin !== undefined && { origin }) });
+    const answer = await client.ask("subscribe", { stream: "quote", tickers });
+    expect(answer).toMatchObject({ data: { accepted: tickers } });
+    return client;
+  }
+  /** A neighbour that nothing of it concerns. */
+  async function neighbour() {
+    const client = await open((await t.issueKey()).text);
+    return async () => {
+      await fence(client);
+      await client.close();
+    };
+  }
+
+  test("ends within a second of the revocation of its key, with all others of the key and no other", async () => {
+    const name = account();
+    const [revoked, kept] = [await t.issueKey({ account: name }), await t.issueKey({ account: name })];
+    const clients = [await open(revoked.text), await open(revoked.text)];
+    const other = await open(kept.text);
+    const startedMs = performance.now();
+    await revokeKey(t.keyContext, revoked.record.id);
+    await Promise.all(clients.map((client) => expectEnd(client, "unauthorized", "unauthorized")));
+    expect(performance.now() - startedMs).toBeLessThan(STREAM_REVOCATION_MAX_MS);
+    await fence(other);
+    await other.close();
+  });
+
+  test("ends at the expiry of its key by the clock, and not before", async () => {
+    const { text } = await t.issueKey({ expiresAt: new Date(t.clock.now() + 20_000) });
+    const client = await open(text);
+    await t.advance(19_900, [client]);
+    await t.advance(STREAM_REVOCATION_MAX_MS);
+    await expectEnd(client, "unauthorized", "unauthorized");
+  });
+
+  test("ends at the end of the grace of a key that was rotated", async () => {
+    const { text, record } = await t.issueKey();
+    const client = await open(text);
+    const { text: next } = await rotateKey(t.keyContext, record.id, "1h");
+    const replaced = await open(next);
+    await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { graceUntil: new Date(t.clock.now() + 20_000) } });
+    await t.tell({ kind: "keys", keyId: record.id });
+    await t.advance(19_900, [client, replaced]);
+    await t.advance(STREAM_REVOCATION_MAX_MS, [replaced]);
+    await expectEnd(client, "unauthorized", "unauthorized");
+    await replaced.close();
+  });
+
+  test("ends when its key is rotated without a grace", async () => {
+    const { text, record } = await t.issueKey();
+    const client = await open(text);
+    await rotateKey(t.keyContext, record.id, "now");
+    await expectEnd(client, "unauthorized", "unauthorized");
+  });
+
+  test("ends when the scope is withdrawn", async () => {
+    const { text, record } = await t.issueKey();
+    const client = await open(text);
+    const stays = await neighbour();
+    await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { scopes: ["market:read"] } });
+    await t.tell({ kind: "keys", keyId: record.id });
+    await expectEnd(client, "forbidden", "insufficient_scope");
+    await stays();
+  });
+
+  test("ends when its origin is withdrawn, and one of another origin does not", async () => {
+    const { text, record } = await t.issueKey({ origins: [ORIGIN, "https://other.example.com"] });
+    const client = await open(text, ["EURUSD"], ORIGIN);
+    const other = await open(text, ["EURUSD"], "https://other.example.com");
+    const server = await open(text);
+    await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { origins: ["https://other.example.com"] } });
+    await t.tell({ kind: "keys", keyId: record.id });
+    await expectEnd(client, "forbidden", "origin_not_allowed");
+    await Promise.all([fence(other), fence(server)]);
+    await Promise.all([other.close(), server.close()]);
+  });
+
+  test("ends when the account is suspended", async () => {
+    const name = account();
+    const { text } = await t.issueKey({ account: name });
+    const client = await open(text);
+    await t.changeAccount(name, { suspended: true });
+    await expectEnd(client, "forbidden", "account_suspended");
+  });
+
+  test("ends when a subscribed instrument is no longer permitted, and goes on when another is not", async () => {
+    const name = account();
+    const { text } = await t.issueKey({ account: name });
+    const [euro, gold] = [await open(text, ["EURUSD"]), await open(text, ["XAUUSD"])];
+    await t.changeAccount(name, { permissions: { kind: "asset_classes", values: ["metals"] } });
+    await expectEnd(euro, "forbidden", "unknown_ticker");
+    expect(await gold.ask("subscribe", { stream: "quote", tickers: ["EURUSD", "XAGUSD"] })).toMatchObject({
+      data: { accepted: ["XAGUSD"], rejected: [{ ticker: "EURUSD", code: 40401 }] },
+    });
+    await gold.close();
+  });
+
+  test("ends when it follows more than a lower plan allows, and goes on when it does not", async () => {
+    const name = account();
+    const { text } = await t.issueKey({ account: name });
+    const tickers = t.markets.live.catalogue.list().map(({ ticker }) => ticker);
+    const [many, few] = [await open(text, tickers.slice(0, 51)), await open(text, tickers.slice(0, 50))];
+    await t.changeAccount(name, { plan: "free" });
+    await expectEnd(many, "forbidden", "too_many_subscriptions");
+    expect(await few.ask("subscribe", { stream: "quote", tickers: tickers.slice(50, 51) })).toMatchObject({
+      data: { accepted: [], rejected: [{ code: 42903 }] },
+    });
+    await few.close();
+  });
+
+  test("ends when a lower plan has no place for it: the newest first, counted over all keys of the account", async () => {
+    const name = account();
+    const keys = [await t.issueKey({ account: name }), await t.issueKey({ account: name })];
+    const clients: StreamClient[] = [];
+    for (const index of [0, 1, 0, 1]) clients.push(await open(keys[index]?.text ?? ""));
+    await t.changeAccount(name, { plan: "free" });
+    const [first, second, ...newest] = clients as [StreamClient, StreamClient, ...StreamClient[]];
+    for (const client of newest) await expectEnd(client, "forbidden", "too_many_connections");
+    await Promise.all([fence(first), fence(second)]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test("goes on without an instrument that was retired, and is told which", async () => {
+    const ticker = transport === "websocket" ? "USDHUF" : "USDZAR";
+    const client = await open((await t.issueKey()).text, [ticker, "EURUSD"]);
+    const stays = await neighbour();
+    const where = { venue_ticker: { venue: "live", ticker } };
+    await t.db.prisma.listing.update({ where, data: { retiredAt: new Date(t.clock.now()) } });
+    await t.tell({ kind: "listings", venue: "live" });
+    expect(await client.next("error")).toMatchObject({ id: null, code: 40401, data: { tickers: [ticker] } });
+    expect(await client.ask("list")).toMatchObject({ data: { subscriptions: 1, items: [{ ticker: "EURUSD" }] } });
+    await stays();
+    await client.close();
+  });
+
+  test("ends when its key was revoked while nobody heard of it, as soon as control messages are heard again", async () => {
+    const { text, record } = await t.issueKey();
+    const client = await open(text);
+    const stays = await neighbour();
+    await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { revokedAt: new Date(t.clock.now()) } });
+    // The listener's connection: it listens, and then asks every few seconds whether it still does.
+    await t.db.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE (query LIKE 'LISTEN%' OR query = 'SELECT 1') AND datname = current_database()",
+    );
+    await expectEnd(client, "unauthorized", "unauthorized");
+    await stays();
+  });
+
+  test("is let in and ended, when its key is revoked while it comes in", async () => {
+    const { text, record } = await t.issueKey();
+    const coming = t.connect({ transport, key: text }).catch(() => undefined);
+    await revokeKey(t.keyContext, record.id);
+    const client = await coming;
+    if (client !== undefined) await expectEnd(client, "unauthorized", "unauthorized");
+    expect((await t.refused({ transport, key: text })).body).toMatchObject({ code: 40101 });
+  });
+});

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { klineExample } from "#lib/contract/kline";
+import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
+import { quoteExample } from "#lib/contract/quote";
+import { eventOf, TEST_EPOCH } from "#lib/testing/events";
+import { createRing } from "./ring";
+
+const EURUSD = "quote:EURUSD";
+const AGE_MS = STREAM_RESUME_MAX_AGE_S * 1000;
+const quote = (seq: number, ticker = "EURUSD") => eventOf({ ...quoteExample, ticker }, { seq });
+const quotes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => quote(from + index));
+
+function createScene() {
+  const clock = manualClock(1_000_000);
+  const ring = createRing(TEST_EPOCH, clock);
+  const since = (seq: number, topic = EURUSD) => ring.since(topic, TEST_EPOCH, seq)?.map((event) => event.seq);
+  return { clock, ring, since };
+}
+
+describe("the ring of recent events", () => {
+  test("gives exactly the events after a sequence, in order", () => {
+    const { ring, since } = createScene();
+    ring.apply(quotes(1, 5));
+    expect([0, 1, 4, 5].map((seq) => since(seq))).toEqual([[1, 2, 3, 4, 5], [2, 3, 4, 5], [5], []]);
+    expect(ring.since(EURUSD, TEST_EPOCH, 4)).toEqual([quote(5)]);
+  });
+
+  test("knows nothing of another epoch, nor of a sequence that was never reached", () => {
+    const { ring, since } = createScene();
+    ring.apply(quotes(1, 5));
+    expect(since(6)).toBeUndefined();
+    expect(ring.since(EURUSD, "other", 5)).toBeUndefined();
+    expect(ring.since(EURUSD, "other", 3)).toBeUndefined();
+  });
+
+  test("of a topic without any event knows that nothing was missed", () => {
+    const { ring, since } = createScene();
+    expect(ring.seq(EURUSD)).toBe(0);
+    expect(since(0)).toEqual([]);
+    expect(since(1)).toBeUndefined();
+    expect(ring.since(EURUSD, "other", 0)).toBeUndefined();
+  });
+
+  test("keeps each topic by itself", () => {
+    const { ring, since } = createScene();
+    const kline = eventOf({ ...klineExample, timeframe: "M1" }, { seq: 1 });
+    ring.apply([quote(1), quote(1, "GBPUSD"), quote(2), kline]);
+    expect([since(0), since(0, "quote:GBPUSD"), since(0, "kline:EURUSD:M1")]).toEqual([[1, 2], [1], [1]]);
+    expect(["quote:EURUSD", "quote:GBPUSD", "kline:EURUSD:M1", "snapshot:EURUSD"].map(ring.seq)).toEqual([2, 1, 1, 0]);
+  });
+
+  test("keeps a thousand records, and their sequence for ever", () => {
+    const { ring, since } = createScene();
+    ring.apply(quotes(1, STREAM_RESUME_MAX_RECORDS));
+    expect(since(0)).toHaveLength(STREAM_RESUME_MAX_RECORDS);
+    ring.apply([quote(STREAM_RESUME_MAX_RECORDS + 1)]);
+    expect(since(0)).toBeUndefined();
+    expect(since(1)).toHaveLength(STREAM_RESUME_MAX_RECORDS);
+    ring.apply(quotes(STREAM_RESUME_MAX_RECORDS + 2, 10_000));
+    expect(since(10_000 - STREAM_RESUME_MAX_RECORDS)).toHaveLength(STREAM_RESUME_MAX_RECORDS);
+    expect(since(10_000 - STREAM_RESUME_MAX_RECORDS - 1)).toBeUndefined();
+    expect(ring.seq(EURUSD)).toBe(10_000);
+  });
+
+  test("keeps records for five minutes, and their sequence for ever", async () => {
+    const { clock, ring, since } = createScene();
+    ring.apply([quote(1)]);
+    await clock.advance(1);
+    ring.apply([quote(2)]);
+    await clock.advance(AGE_MS - 1);
+    expect(since(0)).toEqual([1, 2]);
+    await clock.advance(1);
+    expect(since(0)).toBeUndefined();
+    expect(since(1)).toEqual([2]);
+    await clock.advance(AGE_MS);
+    expect(since(1)).toBeUndefined();
+    expect(since(2)).toEqual([]);
+    expect(ring.seq(EURUSD)).toBe(2);
+  });
+
+  test("whatever comes and whenever it is asked, gives all that was missed or says that it does not know", () => {
+    const step = fc.record({ count: fc.nat(400), waitMs: fc.constantFrom(0, 1, 30_000, AGE_MS / 2), ask: fc.nat(1_500) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const { clock, ring, since } = createScene();
+        const times: number[] = [];
+        for (const { count, waitMs, ask } of steps) {
+          clock.set(clock.now() + waitMs);
+          const first = times.length + 1;
+          ring.apply(quotes(first, first + count - 1));
+          for (let index = 0; index < count; index += 1) times.push(clock.now());
+          const seq = Math.max(0, times.length - ask);
+          const missed = times.length - seq;
+          const known = missed <= STREAM_RESUME_MAX_RECORDS && (missed === 0 || clock.now() - (times[seq] ?? 0) <= AGE_MS);
+          expect(since(seq)).toEqual(known ? Array.from({ length: missed }, (_, index) => seq + 1 + index) : undefined);
+        }
+      }),
+    );
+  });
+});
