@@ -1,4 +1,4 @@
-import { type Outgoing, updateOf } from "./outgoing";
+import { mergedOf, type Outgoing } from "./outgoing";
 
 /** True for a record that a newer one of its topic makes needless: not for a closed kline, nor for the one sent on subscribe. */
 function canMerge(message: Outgoing): boolean {
@@ -48,6 +48,6 @@ export function conflate(queue: readonly Outgoing[]): Outgoing[] {
     if (event === undefined) return message;
     const merged = baseline ? 0 : Math.max(0, event.seq - (last.get(event.topic) ?? 0) - 1);
     last.set(event.topic, event.seq);
-    return merged === message.merged ? message : updateOf(event, merged);
+    return merged === message.merged ? message : mergedOf(message, event, merged);
   });
 }

@@ -38,9 +38,36 @@ function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
   return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
 }
 
-/** The next record of its topic, standing for `merged` more before it. */
-export function updateOf(event: MarketEvent, merged = 0): Outgoing {
-  return pushed(event, "update", merged);
+/** The next record of its topic. */
+export function updateOf(event: MarketEvent): Outgoing {
+  return pushed(event, "update", 0);
+}
+
+/** How much longer a text is for what it says of merged records. */
+function mergedBytes(merged: number): number {
+  return merged > 0 ? `,"merged":${merged}`.length : 0;
+}
+
+/**
+ * The same record standing for `merged` more before it. Its text is not made before it is sent: a connection that is slow
+ * for long replaces most of them unsent.
+ */
+export function mergedOf(message: Outgoing, event: MarketEvent, merged: number): Outgoing {
+  const { type, bytes } = message;
+  let text: string | undefined;
+  return {
+    type,
+    get text() {
+      text ??= pushText(event, "update", merged);
+      return text;
+    },
+    bytes: bytes - mergedBytes(message.merged) + mergedBytes(merged),
+    event,
+    merged,
+    baseline: false,
+    frame: undefined,
+    packet: undefined,
+  };
 }
 
 /** The current record of a topic, as it is sent on subscribe. */

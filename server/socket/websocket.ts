@@ -101,6 +101,8 @@ class WebSocketPeer implements Peer {
   }
 }
 
+const ignore = () => undefined;
+
 const BINARY: Reading = {
   ok: false,
   id: null,
@@ -137,7 +139,7 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
     webSocket.on("pong", () => peer?.pong(clock.now()));
     webSocket.on("close", () => sessions.remove(session));
     // `ws` closes with the code of the protocol (1002, 1007, 1009) and then says so here.
-    webSocket.on("error", () => undefined);
+    webSocket.on("error", ignore);
   }
 
   async function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
@@ -153,7 +155,6 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
 
   return (request, socket, head) => {
     // Until `ws` has the socket, a reset would end the process.
-    const ignore = () => undefined;
     socket.on("error", ignore);
     upgrade(request, socket, head).then(
       () => socket.off("error", ignore),

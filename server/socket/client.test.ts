@@ -1,0 +1,60 @@
+import type { Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { revokeKey } from "#lib/access/keys";
+import { createClient, type PushMessage } from "#lib/client/index";
+import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+
+let t: StreamService;
+/** Connections of the server, to cut them as a bad line does. */
+const sockets = new Set<Socket>();
+
+beforeAll(async () => {
+  t = await startStreamService();
+  t.server.on("connection", (socket) => sockets.add(socket));
+});
+afterAll(() => t.close());
+
+const cutLine = () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+};
+
+describe("the published client on the real service", () => {
+  test("reads over REST what it streams, and goes on without a gap after its line was cut", async () => {
+    const { text: key } = await t.issueKey();
+    await t.tick("EURUSD", 1.1, 1.1001);
+    const client = createClient({ baseUrl: t.url, key });
+    const gaps: unknown[] = [];
+    const states: string[] = [];
+    const stream = client.stream({ onGap: (gap) => gaps.push(gap), onStateChange: ({ state }) => states.push(state) });
+    const records: PushMessage[] = [];
+    const quotes = stream.subscribe({ stream: "quote", tickers: ["EURUSD"] }, (record) => records.push(record));
+    expect(await quotes.ready).toMatchObject({ accepted: ["EURUSD"] });
+    await vi.waitFor(() => expect(records).toHaveLength(1));
+
+    cutLine();
+    await vi.waitFor(() => expect(states.at(-1)).not.toBe("open"));
+    for (const bid of [1.2, 1.3, 1.4]) await t.tick("EURUSD", bid, bid + 0.0001);
+    await vi.waitFor(() => expect(records).toHaveLength(4), { timeout: 10_000 });
+    const first = records[0]?.seq ?? 0;
+    expect(records.map(({ seq, event }) => [seq - first, event])).toEqual([
+      [0, "snapshot"],
+      [1, "update"],
+      [2, "update"],
+      [3, "update"],
+    ]);
+    expect(gaps).toEqual([]);
+    expect((await client.latestQuotes({ tickers: ["EURUSD"] })).items).toEqual([records.at(-1)?.data]);
+    stream.close();
+  });
+
+  test("stays away when its key was revoked, and says so", async () => {
+    const { text: key, record } = await t.issueKey();
+    const stream = createClient({ baseUrl: t.url, key }).stream();
+    const ended = stream.closed.catch((error: unknown) => error);
+    await stream.subscribe({ stream: "quote", tickers: ["EURUSD"] }, () => undefined).ready;
+    await revokeKey(t.keyContext, record.id);
+    expect(await ended).toMatchObject({ id: "unauthorized" });
+    await expect(createClient({ baseUrl: t.url, key }).instruments()).rejects.toMatchObject({ id: "unauthorized", status: 401 });
+  });
+});
