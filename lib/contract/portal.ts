@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
+import { SCOPES, VENUES } from "./primitives";
+
+/** Numbers of the portal. The unit is the last word of the name. */
+export const PASSWORD_MIN_CHARACTERS = 12;
+export const PASSWORD_MAX_CHARACTERS = 200;
+export const EMAIL_MAX_CHARACTERS = 254;
+export const USER_NAME_MAX_CHARACTERS = 80;
+/** A portal session ends after this without use, and after the other in any case. */
+export const PORTAL_SESSION_IDLE_S = 1_209_600;
+export const PORTAL_SESSION_LONGEST_S = 7_776_000;
+/** A token that stands in for a key in the playground. */
+export const PORTAL_TOKEN_LIFETIME_S = 600;
+/** Links in mails. */
+export const VERIFY_LINK_LIFETIME_S = 86_400;
+export const RESET_LINK_LIFETIME_S = 3_600;
+/** What is remembered of use: each grain this long. */
+export const USAGE_RETENTION_S = { minute: 172_800, hour: 7_776_000, day: 63_072_000 } as const;
+export type UsageGrain = keyof typeof USAGE_RETENTION_S;
+/** The request log of one account: at most so many requests, none older. */
+export const REQUEST_LOG_MAX_ROWS = 100_000;
+export const REQUEST_LOG_RETENTION_S = 2_592_000;
+/** One page of the log or of the audit log. */
+export const LOG_PAGE_MAX_ROWS = 100;
+
+export const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(EMAIL_MAX_CHARACTERS, "That is too long for an e-mail address.")
+  .pipe(z.email("That is not an e-mail address."));
+export const NewPassword = z
+  .string()
+  .min(PASSWORD_MIN_CHARACTERS, `At least ${PASSWORD_MIN_CHARACTERS} characters.`)
+  .max(PASSWORD_MAX_CHARACTERS, `At most ${PASSWORD_MAX_CHARACTERS} characters.`);
+/** Checked against the stored one, so any length up to the bound may be tried. */
+const CurrentPassword = z.string().min(1, "Type your password.").max(PASSWORD_MAX_CHARACTERS);
+const MailToken = z.string().min(1).max(100);
+const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `At most ${USER_NAME_MAX_CHARACTERS} characters.`);
+
+export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
+export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
+export const ForgotForm = z.strictObject({ email: Email });
+export const ResetForm = z.strictObject({ token: MailToken, password: NewPassword });
+export const VerifyForm = z.strictObject({ token: MailToken });
+export const ProfileForm = z.strictObject({ name: UserName });
+export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });
+export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });
+export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS), confirm: Email });
+
+/** Scopes a developer may give; market:ingest is the operator's. */
+export const DEVELOPER_SCOPES = SCOPES.filter((scope) => scope !== "market:ingest");
+
+const KeyName = z
+  .string()
+  .trim()
+  .min(1, "Give it a name.")
+  .max(KEY_NAME_MAX_CHARACTERS, `At most ${KEY_NAME_MAX_CHARACTERS} characters.`);
+const KeyScopes = z.array(z.enum(["market:read", "market:stream"])).min(1, "Choose at least one scope.");
+const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `At most ${KEY_ORIGINS_MAX_COUNT} origins.`);
+
+export const CreateKeyForm = z.strictObject({
+  name: KeyName,
+  venue: z.enum(VENUES),
+  scopes: KeyScopes,
+  origins: KeyOrigins,
+  expires_at: z.iso.datetime({ offset: true }).nullable(),
+});
+export const EditKeyForm = z.strictObject({
+  name: KeyName.optional(),
+  scopes: KeyScopes.optional(),
+  origins: KeyOrigins.optional(),
+});
+export const RotateKeyForm = z.strictObject({
+  grace: z.enum(Object.keys(ROTATION_GRACES) as [RotationGrace, ...RotationGrace[]]),
+});
+export const RevokeKeyForm = z.strictObject({ confirm: z.string().describe("The key's name, typed again.") });
+
+/** A key as the portal shows it; instants are ISO 8601. */
+export interface PortalKey {
+  readonly id: string;
+  readonly name: string;
+  readonly venue: (typeof VENUES)[number];
+  readonly scopes: readonly string[];
+  readonly origins: readonly string[];
+  readonly prefix: string;
+  readonly last4: string;
+  readonly state: "active" | "grace" | "expired" | "revoked";
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly grace_until: string | null;
+  readonly revoked_at: string | null;
+  readonly last_used_at: string | null;
+  readonly last_used_address: string | null;
+  readonly replaced_by: string | null;
+}
+
+/** Who is signed in. */
+export interface PortalUser {
+  readonly id: string;
+  readonly accountId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string;
+  readonly operator: boolean;
+  readonly hasPassword: boolean;
+  /** The session that is used. */
+  readonly sessionId: string;
+}
+
+/** A signed-in browser as its owner sees it. */
+export interface PortalSessionInfo {
+  readonly id: string;
+  readonly current: boolean;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly address: string | null;
+  readonly user_agent: string;
+}
+
+/** One line of the request log. */
+export interface RequestLogEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly key_id: string;
+  readonly request_id: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: number;
+  readonly latency_ms: number;
+  readonly address: string;
+  readonly origin: string | null;
+  readonly user_agent: string;
+}
+
+/** Calls in one bucket of time; latencies in milliseconds, null where there was none. */
+export interface UsagePoint {
+  readonly at: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly connections: number;
+  readonly subscriptions: number;
+  readonly messages: number;
+  readonly merged: number;
+}
+
+/** One line of the audit log; `before` and `after` hold what changed, never a secret. */
+export interface AuditLogEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly address: string | null;
+}
