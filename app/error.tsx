@@ -1,22 +1,23 @@
 "use client";
 
+import { PageMain } from "#components/shell/page-main";
+import { buttonClass } from "#components/ui/button";
+
 /** What a page that broke shows instead; the digest finds the failure in the log. */
 export default function PageError({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   return (
-    <section className="max-w-prose" role="alert">
-      <h1 className="font-semibold text-3xl tracking-tight">This page could not be shown</h1>
-      <p className="mt-4 text-ink-soft">
-        Something broke on our side. It was logged{error.digest ? " as " : "."}
-        {error.digest ? <code className="font-mono">{error.digest}</code> : null}
-        {error.digest ? "." : null}
-      </p>
-      <button
-        type="button"
-        onClick={reset}
-        className="mt-6 rounded-md bg-accent-ground px-4 py-2 font-medium text-sm text-white hover:brightness-110"
-      >
-        Try again
-      </button>
-    </section>
+    <PageMain>
+      <section className="max-w-prose" role="alert">
+        <h1 className="font-semibold text-3xl tracking-tight">This page could not be shown</h1>
+        <p className="mt-4 text-ink-soft">
+          Something broke on our side. It was logged{error.digest ? " as " : "."}
+          {error.digest ? <code className="font-mono">{error.digest}</code> : null}
+          {error.digest ? "." : null}
+        </p>
+        <button type="button" onClick={reset} className={`${buttonClass("primary")} mt-6`}>
+          Try again
+        </button>
+      </section>
+    </PageMain>
   );
 }

@@ -1,7 +1,13 @@
+import { GeistMono } from "geist/font/mono";
+import { GeistSans } from "geist/font/sans";
 import type { Metadata, Viewport } from "next";
+import { cookies } from "next/headers";
 import type { ReactNode } from "react";
+import { StyleNonce } from "#components/shell/style-nonce";
 import { SiteFooter } from "#components/site/footer";
 import { SiteHeader } from "#components/site/header";
+import { THEME_COOKIE, themeOf } from "../components/shell/theme";
+import { signedInUser } from "./session";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -17,10 +23,12 @@ export const viewport: Viewport = {
   ],
 };
 
-/** Every page: header, main, footer. */
-export default function RootLayout({ children }: { children: ReactNode }) {
+/** Every page: header, its own main part, footer. Its cookies are read, so no page is made ahead and each has its own nonce. */
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value);
+  const user = await signedInUser();
   return (
-    <html lang="en">
+    <html lang="en" data-theme={theme === "system" ? undefined : theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans text-base leading-6 antialiased">
         <a
           href="#main"
@@ -28,11 +36,10 @@ export default function RootLayout({ children }: { children: ReactNode }) {
         >
           Skip to content
         </a>
-        <SiteHeader />
-        <main id="main" className="mx-auto w-full max-w-6xl flex-1 px-4 py-10 sm:px-8 sm:py-16">
-          {children}
-        </main>
-        <SiteFooter />
+        <StyleNonce />
+        <SiteHeader signedIn={user !== undefined} />
+        {children}
+        <SiteFooter theme={theme} />
       </body>
     </html>
   );

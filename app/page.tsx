@@ -2,6 +2,7 @@ import { publicAddress } from "#app/address";
 import { boardOf, liveVenueOf } from "#app/board";
 import { Board } from "#components/board/board";
 import { LiveVenue } from "#components/board/live-venue";
+import { PageMain } from "#components/shell/page-main";
 import { Command } from "#components/ui/command";
 import { operations } from "#lib/contract/operations";
 import { isFault } from "#lib/fault";
@@ -69,41 +70,43 @@ export default async function StartPage() {
   const base = await publicAddress(parts?.env.PUBLIC_URL);
   const demoKey = parts === undefined || parts.env.DEMO_KEY === "off" ? undefined : parts.env.DEMO_KEY;
   return (
-    <div className="grid items-start gap-12 lg:grid-cols-2 lg:gap-16">
-      <Introduction base={base} demoKey={demoKey} />
-      <section aria-labelledby="board" className="min-w-0">
-        <div className="mb-3 flex items-baseline justify-between gap-4">
-          <h2 id="board" className="font-medium">
-            Sandbox now
-          </h2>
-          {parts === undefined ? null : (
-            <p className="text-ink-faint text-sm">
-              <time dateTime={new Date(parts.clock.now()).toISOString()} className="font-mono tabular-nums">
-                {UTC_TIME.format(parts.clock.now())}
-              </time>{" "}
-              UTC
+    <PageMain>
+      <div className="grid items-start gap-12 lg:grid-cols-2 lg:gap-16">
+        <Introduction base={base} demoKey={demoKey} />
+        <section aria-labelledby="board" className="min-w-0">
+          <div className="mb-3 flex items-baseline justify-between gap-4">
+            <h2 id="board" className="font-medium">
+              Sandbox now
+            </h2>
+            {parts === undefined ? null : (
+              <p className="text-ink-faint text-sm">
+                <time dateTime={new Date(parts.clock.now()).toISOString()} className="font-mono tabular-nums">
+                  {UTC_TIME.format(parts.clock.now())}
+                </time>{" "}
+                UTC
+              </p>
+            )}
+          </div>
+          {parts === undefined ? (
+            <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm">
+              The service is starting. Reload this page in a moment;{" "}
+              <a href="/api/ready" className="text-accent underline">
+                /api/ready
+              </a>{" "}
+              says what it waits for.
             </p>
+          ) : (
+            <>
+              <Board rows={boardOf(parts)} caption="Latest sandbox prices of eight instruments and the state of their markets" />
+              <p className="mt-3 text-ink-faint text-sm">
+                Synthetic prices: always on, the same on every installation with the same seed. As of this page; reload for newer
+                ones.
+              </p>
+              <LiveVenue {...liveVenueOf(parts)} />
+            </>
           )}
-        </div>
-        {parts === undefined ? (
-          <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm">
-            The service is starting. Reload this page in a moment;{" "}
-            <a href="/api/ready" className="text-accent underline">
-              /api/ready
-            </a>{" "}
-            says what it waits for.
-          </p>
-        ) : (
-          <>
-            <Board rows={boardOf(parts)} caption="Latest sandbox prices of eight instruments and the state of their markets" />
-            <p className="mt-3 text-ink-faint text-sm">
-              Synthetic prices: always on, the same on every installation with the same seed. As of this page; reload for newer
-              ones.
-            </p>
-            <LiveVenue {...liveVenueOf(parts)} />
-          </>
-        )}
-      </section>
-    </div>
+        </section>
+      </div>
+    </PageMain>
   );
 }

@@ -3,7 +3,7 @@ import { type Stranger, stranger } from "./client";
 import type { Product } from "./server";
 
 /** What the commands of package.json run once everything is generated. */
-const COMMANDS = { keys: "server/cli/keys.ts", import: "server/import/index.ts" } as const;
+const COMMANDS = { keys: "server/cli/keys.ts", admin: "server/cli/admin.ts", import: "server/import/index.ts" } as const;
 
 /** What a command ended with and said. */
 export interface CommandResult {

@@ -28,6 +28,8 @@ export const ControlMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("keys"), keyId: z.string().optional() }),
   /** Plan, permissions or suspension of an account. */
   z.object({ kind: z.literal("account"), accountId: z.string().optional() }),
+  /** Portal sessions ended, one of them or perhaps any: what was minted in them is void. */
+  z.object({ kind: z.literal("sessions"), sessionId: z.string().optional() }),
   z.object({ kind: z.literal("listings"), venue }),
   /** Definitions or overrides of calendars. */
   z.object({ kind: z.literal("calendars") }),

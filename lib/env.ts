@@ -4,6 +4,9 @@ import { z } from "zod";
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 
+/** Shorter secrets can be guessed. */
+const SECRET_MIN_CHARACTERS = 32;
+
 const port = z.coerce.number().int().min(0).max(65_535);
 const list = z.string().transform((text) =>
   text
@@ -63,6 +66,37 @@ export const EnvSchema = z.object({
     .enum(["now", "none"])
     .default("now")
     .describe("now moves the recording so that it starts at this instant; none keeps its own times."),
+  NEXTAUTH_SECRET: z
+    .string()
+    .min(SECRET_MIN_CHARACTERS, `At least ${SECRET_MIN_CHARACTERS} characters`)
+    .optional()
+    .describe(
+      "Secret behind sign-ins and playground tokens, the same on every node. Unset: made once and kept in DATA_DIR; needed in production with DATABASE_URL.",
+    ),
+  GITHUB_ID: z.string().optional().describe("Client id of a GitHub OAuth app; with its secret, people can sign in with GitHub."),
+  GITHUB_SECRET: z.string().optional().describe("Its client secret."),
+  GOOGLE_ID: z
+    .string()
+    .optional()
+    .describe("Client id of a Google OAuth client; with its secret, people can sign in with Google."),
+  GOOGLE_SECRET: z.string().optional().describe("Its client secret."),
+  OIDC_ISSUER: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Issuer of any other OpenID Connect provider people can sign in with; needs the next two."),
+  OIDC_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe("Client id at that provider. Its redirect URI: PUBLIC_URL/api/auth/callback/oidc."),
+  OIDC_CLIENT_SECRET: z.string().optional().describe("Client secret at that provider."),
+  OIDC_NAME: z.string().min(1).max(40).default("OpenID").describe("What the button for that provider says."),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe(
+      "Mail server, as smtp://user:password@host:587. Unset: mails are written to the log. Set PUBLIC_URL with it, for the links.",
+    ),
+  MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender of mails."),
 });
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;
@@ -94,4 +128,13 @@ export function readEnv(source: Variables = environment()): Env {
     return `  ${name}: ${issue.message}. ${description}`;
   });
   throw new EnvError(`Wrong configuration:\n${lines.join("\n")}`);
+}
+
+/**
+ * Makes next-auth take its own address from the request it is handed, which lib/portal/auth fills in: it reads these two
+ * variables itself, and there is no other way to tell it.
+ */
+export function letNextAuthReadItsOrigin(): void {
+  delete process.env.NEXTAUTH_URL;
+  process.env.AUTH_TRUST_HOST = "true";
 }

@@ -29,6 +29,8 @@ export interface Metrics {
   streamConnections(count: () => number): void;
   /** One batch of the recorder. */
   recorderFlush(venue: Venue, rows: number, failed: boolean): void;
+  /** Use of keys that was counted nowhere: calls, streams, or lines of the request log. */
+  usageDropped(what: string, count: number): void;
 }
 
 /** Makes the counters of one process, with those of Node itself. */
@@ -72,6 +74,12 @@ export function createMetrics(): Metrics {
     labelNames: ["venue", "outcome"],
     registers,
   });
+  const usageDropped = new Counter({
+    name: "spotwire_usage_dropped_total",
+    help: "Use of keys that could not be written: calls, streams, requests of the log.",
+    labelNames: ["what"],
+    registers,
+  });
 
   /** The series of each operation and code, found once: looking labels up costs more than counting. */
   const answers = new Map<string, { requests: Counter.Internal; latency: Histogram.Internal<string> }>();
@@ -112,5 +120,6 @@ export function createMetrics(): Metrics {
       });
     },
     recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
+    usageDropped: (what, count) => usageDropped.inc({ what }, count),
   };
 }

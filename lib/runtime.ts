@@ -1,9 +1,13 @@
 import type { Access } from "#lib/access/access";
+import type { Usage } from "#lib/access/usage";
+import type { UserContext } from "#lib/access/user-context";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import type { Outbox } from "#lib/mail/outbox";
 import type { Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 
@@ -13,10 +17,18 @@ import type { Metrics } from "#lib/metrics";
  */
 export interface Runtime {
   readonly env: Env;
+  readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly access: Access;
+  readonly usage: Usage;
+  /** What signs and encrypts; never logged, never sent. */
+  readonly secrets: { readonly nextAuth: string };
+  /** What the portal's users are managed with. */
+  readonly users: UserContext;
+  /** Mails that no server was set for. */
+  readonly outbox: Outbox;
   readonly markets: Readonly<Record<Venue, Market>>;
   /** True from the first moment of a shutdown: new requests are answered 50302. */
   draining(): boolean;

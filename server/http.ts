@@ -7,6 +7,7 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { writeAnswer } from "./socket/refuse-upgrade";
 import { pathOf, settleTarget } from "./target";
 import { isSocketIo } from "./upgrades";
@@ -54,6 +55,12 @@ export function createHttpServer({ direct, api, socketIo, pages, addressOf, log 
   const apiListener = api && listenBare(api, listen(api), addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
+  /** Pages know the client by this header alone; what a client itself sent under its name does not get through. */
+  const addressed: Listener = (request, response) => {
+    request.headers[ADDRESS_HEADER] = addressOf(request);
+    pages(request, response);
+  };
+
   const limits = {
     maxHeaderSize: HEADERS_MAX_BYTES,
     headersTimeout: REQUEST_HEADERS_TIMEOUT_MS,
@@ -63,7 +70,7 @@ export function createHttpServer({ direct, api, socketIo, pages, addressOf, log 
     if (!settleTarget(request)) return refuseTarget(response);
     const path = pathOf(request.url ?? "/");
     const listener =
-      apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? (isSocketIo(path) ? socketIo : pages));
+      apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? (isSocketIo(path) ? socketIo : addressed));
     listener(request, response);
   });
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));

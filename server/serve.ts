@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -17,7 +18,9 @@ import { GET as openApi } from "#app/openapi.json/route";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { Env } from "#lib/env";
 import { createApi, type RouteModule } from "#lib/http/api";
+import { pageHeaders } from "#lib/http/page-headers";
 import type { Logger } from "#lib/log";
+import { isSecure } from "#lib/portal/cookies";
 import { createHttpServer } from "./http";
 import type { Streams } from "./streams";
 import { routeUpgrades } from "./upgrades";
@@ -32,6 +35,8 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   createStreamTicket,
   ingestTicks,
 };
+
+const NONCE_BYTES = 16;
 
 interface ServeOptions {
   env: Env;
@@ -83,11 +88,17 @@ async function preparePages(env: Env, log: Logger): Promise<Pages> {
   // Next listens for upgrades on the server of its first request, and ends those it does not know: it gets a server that has
   // none but what is handed on to it.
   const httpServer = createServer();
-  const app = next({ dev: env.NODE_ENV === "development", hostname: env.HOST, port: env.PORT, httpServer });
+  const development = env.NODE_ENV === "development";
+  const tls = isSecure(env);
+  const app = next({ dev: development, hostname: env.HOST, port: env.PORT, httpServer });
   await app.prepare();
   const handle = app.getRequestHandler();
   return {
     handle(request, response) {
+      const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
+      for (const name in headers) response.setHeader(name, headers[name] ?? "");
+      // Next takes the nonce of its own scripts from here; what a client sent under this name is gone with it.
+      request.headers["content-security-policy"] = headers["content-security-policy"];
       handle(request, response).catch((error: unknown) => {
         log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
         response.destroy();

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { type Access, createAccess } from "#lib/access/access";
+import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import { type ControlMessage, listen } from "#lib/control";
@@ -13,9 +14,11 @@ import { createAddressReader } from "./address";
 import { acquireDatabase } from "./database";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
+import { acquireSecrets } from "./secrets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
 import { type Streams, startStreams } from "./streams";
+import { startUsers } from "./users";
 
 interface ServiceOptions {
   env: Env;
@@ -23,6 +26,8 @@ interface ServiceOptions {
   clock: Clock;
   /** False sends REST through Next too; only the bench does, to measure what that costs. */
   direct?: boolean;
+  /** What counts the use of keys; only the bench gives another than the product's, to measure what counting costs. */
+  usageOf?: (options: UsageOptions) => Usage;
 }
 
 /** A service that listens. */
@@ -44,10 +49,11 @@ interface Parts {
 }
 
 /** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
-export async function startService({ env, log, clock, direct = true }: ServiceOptions): Promise<Service> {
+export async function startService({ env, log, clock, direct = true, usageOf = createUsage }: ServiceOptions): Promise<Service> {
   const started: Stoppable[] = [];
   const later = (name: string, stop: Stoppable["stop"]) => started.unshift({ name, stop });
   try {
+    const secrets = await acquireSecrets(env);
     const database = await acquireDatabase(env, log, clock);
     later("database", database.release);
     const { db } = database;
@@ -58,12 +64,17 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
     const onMessage = (message: ControlMessage) => void follow(message, parts, log);
     const control = await listen({ db, onMessage, clock, log });
     later("control", control.stop);
-    const access = createAccess({ db, env, clock, log, metrics, heard: control.connected });
+    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, heard: control.connected });
     parts.access = access;
     later("access", access.stop);
+    const usage = usageOf({ pool: db.pool, clock, log, metrics });
+    later("usage", usage.stop);
     const markets = await startMarkets({ env, db, catalogues, clock, log, metrics });
     parts.markets = markets;
     for (const venue of VENUES) later(`${venue} market`, markets[venue].stop);
+
+    const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log });
+    later("mails", stopMails);
 
     let draining = false;
     const runtime: Runtime = {
@@ -72,6 +83,10 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
       log,
       metrics,
       access,
+      usage,
+      db,
+      secrets,
+      ...portal,
       markets,
       draining: () => draining,
       ready: () => readiness(db, markets, draining),
@@ -81,6 +96,7 @@ export async function startService({ env, log, clock, direct = true }: ServiceOp
     const streams = startStreams({
       markets,
       access,
+      usage,
       addressOf,
       draining: () => draining,
       heard: control.connected,
@@ -115,7 +131,7 @@ async function follow(message: ControlMessage, { catalogues, access, markets, st
   try {
     access?.apply(message);
     // Keys and accounts are the database's to tell, so nothing has to be read before.
-    if (kind === "keys" || kind === "account") streams?.apply(message);
+    if (kind === "keys" || kind === "account" || kind === "sessions") streams?.apply(message);
     if (kind === "listings") await catalogues[message.venue].reload();
     if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
     if (kind === "listings" || kind === "everything") streams?.apply(message);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Access } from "#lib/access/access";
+import type { Usage } from "#lib/access/usage";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control";
@@ -45,6 +46,7 @@ export interface Streams {
 interface StreamsOptions {
   markets: Readonly<Record<Venue, RunningMarket>>;
   access: Access;
+  usage: Pick<Usage, "connected">;
   addressOf: (request: IncomingMessage) => string;
   draining: () => boolean;
   /** True while every control message is heard. */
@@ -57,7 +59,7 @@ interface StreamsOptions {
 
 /** Puts hub, sessions and transports together over running markets. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { markets, access, addressOf, draining, heard, docsBase, clock, log, metrics } = options;
+  const { markets, access, usage, addressOf, draining, heard, docsBase, clock, log, metrics } = options;
   const stopping = new AbortController();
   const alignment = createAlignment();
   const running: Promise<void>[] = [];
@@ -75,7 +77,8 @@ export function startStreams(options: StreamsOptions): Streams {
   const refusal = { docsBase, log };
   const connections = createConnections();
   const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
-  const sessions = createSessions({ venues, access, connections, flusher: createFlusher(), tally, heard, docsBase, clock, log });
+  const flusher = createFlusher();
+  const sessions = createSessions({ venues, access, connections, flusher, tally, usage, heard, docsBase, clock, log });
   metrics.streamConnections(() => sessions.count());
   const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });

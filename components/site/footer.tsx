@@ -1,10 +1,14 @@
+import type { Theme } from "../shell/theme";
+import { ThemeSwitch } from "../shell/theme-switch";
+
 /** The bottom of every page. */
-export function SiteFooter() {
+export function SiteFooter({ theme }: { theme: Theme }) {
   return (
     <footer className="border-line border-t">
-      <p className="mx-auto w-full max-w-6xl px-4 py-6 text-ink-faint text-sm sm:px-8">
-        Sandbox prices are synthetic. Nothing here is advice, and no price is an offer.
-      </p>
+      <div className="mx-auto flex w-full max-w-6xl items-center justify-between gap-6 px-4 py-5 sm:px-8">
+        <p className="text-ink-faint text-sm">Sandbox prices are synthetic. Nothing here is advice, and no price is an offer.</p>
+        <ThemeSwitch chosen={theme} />
+      </div>
     </footer>
   );
 }

@@ -110,7 +110,7 @@ describe("a key that ends", () => {
 
   it("is refused within a second also while control messages may be missed", async () => {
     const { text, record } = await t.issueKey();
-    const deaf = createAccess({ ...t, heard: () => false });
+    const deaf = createAccess({ ...t, secret: "a secret for tests", heard: () => false });
     expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
     await t.db.pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [record.id]);
     expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
@@ -184,15 +184,15 @@ describe("the demo key", () => {
   });
 
   it("can be switched off and replaced; one with a bad checksum stops the start with words", async () => {
-    const off = createAccess({ ...t, env: { DEMO_KEY: "off" }, heard: () => true });
+    const off = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: "off" }, heard: () => true });
     expect(await outcome(() => off.verify(DEMO_KEY, nextAddress()))).toBe(UNAUTHORIZED);
     const own = mintKey("sandbox");
-    const replaced = createAccess({ ...t, env: { DEMO_KEY: own }, heard: () => true });
+    const replaced = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: own }, heard: () => true });
     expect(await outcome(() => replaced.verify(own, nextAddress()))).toBe("demo");
     expect(await outcome(() => replaced.verify(DEMO_KEY, nextAddress()))).toBe(UNAUTHORIZED);
-    expect(() => createAccess({ ...t, env: { DEMO_KEY: `sw_test_${"0".repeat(36)}` }, heard: () => true })).toThrow(
-      /DEMO_KEY.*checksum/,
-    );
+    expect(() =>
+      createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: `sw_test_${"0".repeat(36)}` }, heard: () => true }),
+    ).toThrow(/DEMO_KEY.*checksum/);
     await off.stop();
     await replaced.stop();
   });

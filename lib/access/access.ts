@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
 import { isWellFormedKey } from "#lib/contract/key-text";
-import { STREAM_HANDSHAKES_BURST_COUNT, STREAM_HANDSHAKES_PER_MINUTE_COUNT } from "#lib/contract/limits";
+import { type PlanLimits, STREAM_HANDSHAKES_BURST_COUNT, STREAM_HANDSHAKES_PER_MINUTE_COUNT } from "#lib/contract/limits";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
@@ -10,9 +10,10 @@ import { clientBlock } from "./address";
 import type { Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 import { createFailures } from "./failures";
-import { DEMO_NAME, findDemo, findKey, findKeyById } from "./find-key";
+import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./find-key";
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
+import { createPortalTokens } from "./portal-token";
 import { limitOwner, type Principal } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
 import { createVerifier, type KeyVerifier } from "./verify-key";
@@ -24,6 +25,8 @@ const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 export interface Access extends KeyVerifier {
   /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
+  /** What is left of an account's requests now; takes nothing. */
+  remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**
    * Counts one handshake of a stream connection.
    * @throws Fault rate_limited when the account opens connections too often
@@ -37,8 +40,10 @@ export interface Access extends KeyVerifier {
    * origin_not_allowed from another origin
    */
   redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
-  /** The principal of a key that was verified before, as the database has it now; undefined when it is not valid any more. */
-  principalOf(keyId: string): Promise<Principal | undefined>;
+  /** A principal that was verified before, as the database has it now; undefined when it is not valid any more. */
+  refresh(principal: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined>;
+  /** A token that stands in for a key of the portal session's owner; whose key it is has been checked before. */
+  mintPortalToken(claims: { key: string; session: string; origin: string }): { token: string; expiresAtMs: number };
   /** Ends the background work; what was noted of keys is written. */
   stop(): Promise<void>;
 }
@@ -47,6 +52,8 @@ interface AccessOptions {
   db: Pick<Database, "pool">;
   clock: Clock;
   env: Pick<Env, "DEMO_KEY">;
+  /** The installation's secret, from which the signing key of portal tokens is derived. */
+  secret: string;
   log: Logger;
   metrics: Pick<Metrics, "authFailed">;
   /** True while every control message is heard (the control listener's `connected`). */
@@ -59,7 +66,7 @@ interface AccessOptions {
  * Opens access over a database. Feed every control message to `apply`, so that revocation counts at once.
  * @throws Error when DEMO_KEY is not a key: its last six characters must be the checksum of the rest.
  */
-export function createAccess({ db, clock, env, log, metrics, heard, buckets }: AccessOptions): Access {
+export function createAccess({ db, clock, env, secret, log, metrics, heard, buckets }: AccessOptions): Access {
   const demoKey = env.DEMO_KEY;
   if (demoKey !== "off" && !isWellFormedKey(demoKey))
     throw new Error(
@@ -68,8 +75,10 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
 
   const { pool } = db;
   const failures = createFailures(clock);
+  const portalTokens = createPortalTokens(secret);
   const verifier = createVerifier({
-    lookUp: (text) => (text === demoKey ? findDemo(pool) : findKey(pool, clock, hashKey(text))),
+    mayBeValid: (text) => isWellFormedKey(text) || portalTokens.read(text, clock.now()) !== undefined,
+    lookUp,
     failures,
     clock,
     heard,
@@ -81,8 +90,15 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
   const stopping = new AbortController();
   const running = lastUsed.run(stopping.signal);
 
-  async function principalOf(keyId: string): Promise<Principal | undefined> {
+  async function refresh({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
+    if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal) : undefined;
     return keyId === DEMO_NAME ? findDemo(pool) : findKeyById(pool, clock, keyId);
+  }
+
+  async function lookUp(text: string): Promise<Principal | undefined> {
+    if (text === demoKey) return findDemo(pool);
+    const claims = portalTokens.read(text, clock.now());
+    return claims === undefined ? findKey(pool, clock, hashKey(text)) : findPortalToken(pool, clock, claims);
   }
 
   return {
@@ -92,6 +108,7 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
       return store.take(limitOwner(principal, address), principal.plan, cost);
     },
+    remaining: (accountId, plan) => store.take(accountId, plan, 0),
     async takeHandshake(principal, address) {
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
       const { streamConnections } = principal.plan;
@@ -102,14 +119,14 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
       const { allowed, retryAfterS } = await store.take(`handshakes ${limitOwner(principal, address)}`, limits, 1);
       if (!allowed) throw new Fault("rate_limited", { detail: "Connections are opened too often.", retry_after: retryAfterS });
     },
-    mintTicket: ({ keyId }, origin) => tickets.mint({ keyId, origin }),
+    mintTicket: ({ keyId, portal }, origin) => tickets.mint({ keyId, origin, ...(portal && { portal }) }),
     async redeemTicket(text, origin, address) {
       const client = clientBlock(address);
       const blockedS = failures.blockedS(client);
       if (blockedS > 0)
         throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
       const grant = tickets.redeem(text);
-      const principal = grant && (await principalOf(grant.keyId));
+      const principal = grant && (await refresh(grant));
       if (grant === undefined || principal === undefined) {
         failures.add(client);
         metrics.authFailed();
@@ -118,7 +135,8 @@ export function createAccess({ db, clock, env, log, metrics, heard, buckets }: A
       if (grant.origin !== origin) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return principal;
     },
-    principalOf,
+    refresh,
+    mintPortalToken: (claims) => portalTokens.mint(claims, clock.now()),
     async stop() {
       stopping.abort();
       await running;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
+import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import type { KeyContext } from "./keys";
 import { Permissions } from "./permissions";
 
@@ -36,11 +37,38 @@ async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
 }
 
 /**
+ * The columns that a change sets.
+ * @throws Fault invalid_parameter for a plan that there is not
+ */
+export async function changeColumns(context: KeyContext, { plan, permissions, suspended }: AccountChange) {
+  if (plan !== undefined) await requirePlan(context, plan);
+  return {
+    ...(plan !== undefined && { planName: plan }),
+    ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
+    ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
+  };
+}
+
+type Row = Awaited<ReturnType<KeyContext["db"]["prisma"]["account"]["findUniqueOrThrow"]>>;
+
+/** What the audit log keeps of an account. */
+const audited = ({ planName, permissions, suspendedAt }: Row) => ({
+  plan: planName,
+  permissions,
+  suspended: suspendedAt !== null,
+});
+
+/**
  * The account of this name with the changes given, made when there is none (on plan free unless given). Changes count on
  * every process within a second.
  * @throws Fault invalid_parameter for a name or plan that cannot be.
  */
-export async function putAccount(context: KeyContext, name: string, change: AccountChange = {}): Promise<Account> {
+export async function putAccount(
+  context: KeyContext,
+  name: string,
+  change: AccountChange = {},
+  by: ChangedBy = COMMAND_LINE,
+): Promise<Account> {
   const { db, clock } = context;
   const parsed = Name.safeParse(name);
   if (!parsed.success)
@@ -48,17 +76,17 @@ export async function putAccount(context: KeyContext, name: string, change: Acco
       parameter: "account",
       detail: `1 to ${ACCOUNT_NAME_MAX_CHARACTERS} characters without control characters.`,
     });
-  const { plan, permissions, suspended } = change;
-  if (plan !== undefined) await requirePlan(context, plan);
-  const data = {
-    ...(plan !== undefined && { planName: plan }),
-    ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
-    ...(suspended !== undefined && { suspendedAt: suspended ? new Date(clock.now()) : null }),
-  };
-  const account = await db.prisma.account.upsert({
-    where: { name: parsed.data },
-    create: { name: parsed.data, createdAt: new Date(clock.now()), ...data },
-    update: data,
+  const data = await changeColumns(context, change);
+  const where = { name: parsed.data };
+  const account = await db.prisma.$transaction(async (tx) => {
+    const before = await tx.account.findUnique({ where });
+    const create = { ...where, createdAt: new Date(clock.now()), ...data };
+    const after = await tx.account.upsert({ where, create, update: data });
+    const entry = { accountId: after.id, target: after.name, after: audited(after) };
+    if (before === null) await audit(tx, { ...by, ...entry, action: "account.create" });
+    else if (Object.keys(data).length > 0)
+      await audit(tx, { ...by, ...entry, action: "account.change", before: audited(before) });
+    return after;
   });
   await publish(db.pool, { kind: "account", accountId: account.id });
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };

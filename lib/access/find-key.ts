@@ -3,6 +3,7 @@ import type { Clock } from "#lib/clock";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
 import { parsePermissions, readerOf } from "./permissions";
 import { type PlanRow, toPlan } from "./plans";
+import type { PortalTokenClaims } from "./portal-token";
 import type { Principal } from "./principal";
 
 /** The account behind the demo key, as it is seeded; also the id of that key, which stands in no table. */
@@ -20,6 +21,10 @@ interface KeyRow extends PlanRow {
   suspended_at: Date | null;
   permissions: unknown;
 }
+
+const OPEN_SESSION = `
+  SELECT 1 FROM portal_session s JOIN portal_user u ON u.id = s.user_id
+   WHERE s.id = $1 AND u.account_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3`;
 
 interface DemoRow extends PlanRow {
   account_id: string | null;
@@ -59,6 +64,23 @@ export async function findKey(pool: Pick<Pool, "query">, clock: Clock, hash: Buf
 export async function findKeyById(pool: Pick<Pool, "query">, clock: Clock, id: string): Promise<Principal | undefined> {
   const { rows } = await pool.query<KeyRow>(BY_ID, [id]);
   return toPrincipal(rows[0], clock);
+}
+
+/**
+ * The principal of a portal-minted token: that of its key, from the portal's origin alone, no longer than the token. Undefined
+ * when the key or the session it was made in is not valid any more, or not of one account.
+ */
+export async function findPortalToken(
+  pool: Pick<Pool, "query">,
+  clock: Clock,
+  claims: PortalTokenClaims,
+): Promise<Principal | undefined> {
+  const principal = await findKeyById(pool, clock, claims.key);
+  if (principal === undefined) return undefined;
+  const { rowCount } = await pool.query(OPEN_SESSION, [claims.session, principal.accountId, new Date(clock.now())]);
+  if (rowCount === 0) return undefined;
+  const validUntil = Math.min(claims.until, principal.validUntil ?? claims.until);
+  return { ...principal, origins: [claims.origin], validUntil, portal: claims };
 }
 
 function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefined {

@@ -114,7 +114,7 @@ describe("rotating a key", () => {
       rotateKey(t.keyContext, record.id, "1h"),
     ]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await listKeys(t.keyContext, "racing")).toHaveLength(2);
+    expect(await listKeys(t.keyContext, { account: "racing" })).toHaveLength(2);
   });
 });
 
@@ -122,7 +122,7 @@ it("lists the keys of an account, newest first, without any text", async () => {
   const first = await t.issueKey({ account: "lister", name: "first" });
   await t.clock.advance(1_000);
   const second = await t.issueKey({ account: "lister", name: "second" });
-  const records = await listKeys(t.keyContext, "lister");
+  const records = await listKeys(t.keyContext, { account: "lister" });
   expect(records.map(({ name }) => name)).toEqual(["second", "first"]);
   for (const { text } of [first, second]) expect(JSON.stringify(records)).not.toContain(text);
 });

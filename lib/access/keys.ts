@@ -5,6 +5,7 @@ import { SCOPES, Scope, Venue } from "#lib/contract/primitives";
 import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
+import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { type KeyRecord, toRecord } from "./key-record";
 import { parseOrigin } from "./origin";
@@ -41,6 +42,13 @@ const Origin = z.string().transform((text, ctx) => {
   return z.NEVER;
 });
 
+/** What of a key may be changed later; what is absent stays. */
+export interface KeyChange {
+  readonly name?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly origins?: readonly string[] | undefined;
+}
+
 const unique = <Value>(values: Value[]) => [...new Set(values)];
 
 const Settings = z.object({
@@ -58,8 +66,8 @@ const Settings = z.object({
   origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `At most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
 });
 
-function parseSettings(input: NewKey): z.output<typeof Settings> {
-  const parsed = Settings.safeParse(input);
+function parseSettings<Output>(schema: z.ZodType<Output>, input: unknown): Output {
+  const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new Fault("invalid_parameter", { parameter: String(issue?.path[0]), detail: issue?.message ?? "Cannot be read." });
@@ -78,10 +86,23 @@ function mint(venue: Venue) {
 
 const withAccount = { account: { select: { name: true } } } as const;
 
-/** @throws Fault invalid_parameter naming the setting that is refused, or when the account has too many keys. */
-export async function createKey({ db, clock }: KeyContext, input: NewKey): Promise<MintedKey> {
+/** What the audit log keeps of a key. */
+const audited = ({ name, venue, scopes, origins, expiresAt }: KeySettings) => ({
+  name,
+  venue,
+  scopes,
+  origins,
+  expires_at: expiresAt,
+});
+type KeySettings = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "expiresAt">;
+
+/**
+ * Makes a key.
+ * @throws Fault invalid_parameter naming the setting that is refused, or when the account has too many keys.
+ */
+export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId, expiresAt } = input;
-  const settings = parseSettings(input);
+  const settings = parseSettings(Settings, input);
   requireFuture(expiresAt, clock);
   const now = new Date(clock.now());
   const active = await db.prisma.apiKey.count({
@@ -93,58 +114,111 @@ export async function createKey({ db, clock }: KeyContext, input: NewKey): Promi
       detail: `An account has at most ${ACTIVE_KEYS_MAX_COUNT} active keys.`,
     });
   const { text, columns } = mint(settings.venue);
-  const row = await db.prisma.apiKey.create({
-    data: { ...settings, ...columns, accountId, expiresAt, createdAt: now },
-    include: withAccount,
+  const row = await db.prisma.$transaction(async (tx) => {
+    const data = { ...settings, ...columns, accountId, expiresAt, createdAt: now };
+    const made = await tx.apiKey.create({ data, include: withAccount });
+    await audit(tx, { ...by, accountId, action: "key.create", target: made.id, after: audited(made) });
+    return made;
   });
   await publish(db.pool, { kind: "keys", keyId: row.id });
   return { text, record: toRecord(row, clock.now()) };
 }
 
-/** All keys, of one account where its name is given, newest first; never their texts. */
-export async function listKeys({ db, clock }: KeyContext, account?: string): Promise<KeyRecord[]> {
+/** Whose keys are listed: those of an account by its name or its id, or all. */
+export interface KeyOwner {
+  readonly account?: string | undefined;
+  readonly accountId?: string;
+}
+
+/** All keys of an owner, newest first; never their texts. */
+export async function listKeys({ db, clock }: KeyContext, { account, accountId }: KeyOwner = {}): Promise<KeyRecord[]> {
   const rows = await db.prisma.apiKey.findMany({
-    ...(account !== undefined && { where: { account: { name: account } } }),
+    where: { ...(account !== undefined && { account: { name: account } }), ...(accountId !== undefined && { accountId }) },
     include: withAccount,
     orderBy: [{ createdAt: "desc" }, { id: "desc" }],
   });
   return rows.map((row) => toRecord(row, clock.now()));
 }
 
-async function requireKey({ db }: KeyContext, id: string) {
+async function requireKey({ db }: KeyContext, id: string, { accountId }: ChangedBy) {
   const known = z.uuid().safeParse(id).success;
-  const row = known ? await db.prisma.apiKey.findUnique({ where: { id }, include: withAccount }) : null;
-  if (row === null) throw new Fault("invalid_parameter", { parameter: "id", detail: "No key has this id." });
-  return row;
+  const where = { id, ...(accountId !== undefined && { accountId }) };
+  const row = known ? await db.prisma.apiKey.findUnique({ where, include: withAccount }) : null;
+  if (row !== null) return row;
+  // On the web a key of somebody else must look like a page that is not there; at a terminal the id is what was mistyped.
+  const detail = "No key has this id.";
+  throw accountId === undefined
+    ? new Fault("invalid_parameter", { parameter: "id", detail })
+    : new Fault("not_found", { detail });
+}
+
+/**
+ * The key with this id.
+ * @throws Fault invalid_parameter for an id that no key has; not_found where only one account's keys are seen.
+ */
+export async function findKeyRecord(context: KeyContext, id: string, by: ChangedBy): Promise<KeyRecord> {
+  return toRecord(await requireKey(context, id, by), context.clock.now());
+}
+
+/**
+ * Changes name, scopes or origins of a key that is active or in its grace; every process follows within a second.
+ * @throws Fault invalid_parameter naming the setting that is refused, or for a key that is not valid any more; like
+ * findKeyRecord for an id that no key has.
+ */
+export async function editKey(context: KeyContext, id: string, change: KeyChange, by: ChangedBy): Promise<KeyRecord> {
+  const { db, clock } = context;
+  const settings = parseSettings(Settings.pick({ name: true, scopes: true, origins: true }).partial(), change);
+  const { name, scopes, origins } = settings;
+  const data = { ...(name !== undefined && { name }), ...(scopes && { scopes }), ...(origins && { origins }) };
+  const old = await requireKey(context, id, by);
+  if (!["active", "grace"].includes(toRecord(old, clock.now()).state))
+    throw new Fault("invalid_parameter", { parameter: "id", detail: "Only a valid key can be changed." });
+  const row = await db.prisma.$transaction(async (tx) => {
+    const changed = await tx.apiKey.update({ where: { id }, data, include: withAccount });
+    const entry = { accountId: old.accountId, action: "key.edit", target: id, before: audited(old), after: audited(changed) };
+    await audit(tx, { ...by, ...entry });
+    return changed;
+  });
+  await publish(db.pool, { kind: "keys", keyId: id });
+  return toRecord(row, clock.now());
 }
 
 /**
  * Revokes a key; every process refuses it within a second. A key that is revoked already stays as it is.
- * @throws Fault invalid_parameter for an id that no key has.
+ * @throws Fault like findKeyRecord for an id that no key has.
  */
-export async function revokeKey(context: KeyContext, id: string): Promise<KeyRecord> {
+export async function revokeKey(context: KeyContext, id: string, by: ChangedBy = COMMAND_LINE): Promise<KeyRecord> {
   const { db, clock } = context;
-  await requireKey(context, id);
-  await db.prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date(clock.now()) } });
+  const { accountId, name } = await requireKey(context, id, by);
+  const revokedAt = new Date(clock.now());
+  await db.prisma.$transaction(async (tx) => {
+    const { count } = await tx.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt } });
+    if (count === 0) return;
+    const before = { name, revoked_at: null };
+    await audit(tx, { ...by, accountId, action: "key.revoke", target: id, before, after: { name, revoked_at: revokedAt } });
+  });
   await publish(db.pool, { kind: "keys", keyId: id });
-  return toRecord(await requireKey(context, id), clock.now());
+  return findKeyRecord(context, id, by);
 }
 
 /**
  * Makes a key with the same settings and leaves the old one valid for the grace, never past its own expiry.
- * @throws Fault invalid_parameter for an id that no key has, and for a key that is not active or was rotated before.
+ * @throws Fault invalid_parameter for a key that is not active or was rotated before; like findKeyRecord for an id that no
+ * key has.
  */
 export async function rotateKey(
   context: KeyContext,
   id: string,
   grace: RotationGrace,
+  by: ChangedBy = COMMAND_LINE,
 ): Promise<MintedKey & { readonly replaced: KeyRecord }> {
   const { db, clock } = context;
-  const old = await requireKey(context, id);
+  const old = await requireKey(context, id, by);
   const nowMs = clock.now();
   if (toRecord(old, nowMs).state !== "active")
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only an active key can be rotated." });
   const endMs = Math.min(nowMs + ROTATION_GRACES[grace] * 1000, old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  const graceUntil = new Date(endMs);
   const { text, columns } = mint(Venue.parse(old.venue));
   const { accountId, name, venue, scopes, origins, expiresAt } = old;
 
@@ -153,12 +227,14 @@ export async function rotateKey(
     const made = await tx.apiKey.create({ data, include: withAccount });
     const replaced = await tx.apiKey.updateMany({
       where: { id, graceUntil: null, revokedAt: null },
-      data: { graceUntil: new Date(endMs), replacedById: made.id },
+      data: { graceUntil, replacedById: made.id },
     });
     // Another rotation or a revocation came first: nothing of this one stays.
     if (replaced.count === 0) throw new Fault("invalid_parameter", { parameter: "id", detail: "The key was changed meanwhile." });
+    const after = { name, grace_until: graceUntil, replaced_by: made.id };
+    await audit(tx, { ...by, accountId, action: "key.rotate", target: id, before: { name, grace_until: null }, after });
     return made;
   });
   await publish(db.pool, { kind: "keys", keyId: id });
-  return { text, record: toRecord(row, nowMs), replaced: toRecord(await requireKey(context, id), nowMs) };
+  return { text, record: toRecord(row, nowMs), replaced: await findKeyRecord(context, id, by) };
 }

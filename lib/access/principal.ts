@@ -4,6 +4,7 @@ import { clientBlock } from "./address";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
 import type { Plan } from "./plans";
+import type { PortalTokenClaims } from "./portal-token";
 
 /** Who a verified key speaks for, and what it may do. */
 export interface Principal {
@@ -22,6 +23,8 @@ export interface Principal {
   readonly validUntil: number | null;
   /** Instruments the account may read; the rest does not exist for it. */
   readonly mayRead: MayRead;
+  /** What a portal-minted token stands for, when one stands in for the key. */
+  readonly portal?: PortalTokenClaims;
 }
 
 /** True when the key carries the scope. */

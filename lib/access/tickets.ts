@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
+import type { PortalTokenClaims } from "./portal-token";
 
 /** Printed without "+" and "/", which a subprotocol may not hold. */
 const TICKET_RANDOM_BYTES = 24;
@@ -11,6 +12,8 @@ const TICKETS_MAX_COUNT = 100_000;
 /** What a ticket stands for. */
 export interface TicketGrant {
   readonly keyId: string;
+  /** Of the token that asked for it in place of the key. */
+  readonly portal?: PortalTokenClaims;
   /** The one origin it may come from; null: from no browser. */
   readonly origin: string | null;
 }

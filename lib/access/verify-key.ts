@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
-import { isWellFormedKey } from "#lib/contract/key-text";
 import type { ControlMessage } from "#lib/control";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
@@ -34,7 +33,9 @@ export interface KeyVerifier {
 }
 
 interface VerifierOptions {
-  /** The principal of a well-formed key as the database has it now; undefined when it is not valid. */
+  /** False for a text that can be told to be no key and no token without asking anybody. */
+  mayBeValid: (text: string) => boolean;
+  /** The principal of such a text as the database has it now; undefined when it is not valid. */
   lookUp: (text: string) => Promise<Principal | undefined>;
   failures: Failures;
   clock: Clock;
@@ -50,7 +51,7 @@ interface Entry {
 }
 
 /** Verifies keys with a memory of what was verified. Texts are kept as they are: they are in memory with each request anyway. */
-export function createVerifier({ lookUp, failures, clock, heard, onFailure }: VerifierOptions): KeyVerifier {
+export function createVerifier({ mayBeValid, lookUp, failures, clock, heard, onFailure }: VerifierOptions): KeyVerifier {
   const verified = new LRUCache<string, Entry>({ max: VERIFIED_MAX_COUNT });
   const refused = new LRUCache<string, number>({ max: REFUSED_MAX_COUNT });
   const pending = new Map<string, Promise<Principal | undefined>>();
@@ -95,7 +96,7 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
     if (blockedS > 0)
       throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
     const refusedMs = refused.get(text);
-    if ((refusedMs !== undefined && isFresh(refusedMs)) || !isWellFormedKey(text)) throw unauthorized(client);
+    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw unauthorized(client);
     return askOnce(text).then((principal) => {
       if (principal === undefined) throw unauthorized(client);
       return principal;
@@ -110,7 +111,8 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
       return verifyUnknown(text, address, entry !== undefined);
     },
     apply(message) {
-      if (message.kind !== "keys" && message.kind !== "account" && message.kind !== "everything") return;
+      const { kind } = message;
+      if (kind !== "keys" && kind !== "account" && kind !== "sessions" && kind !== "everything") return;
       generation += 1;
       refused.clear();
       // An entry stays, to be looked up again: its key was good once, so a blocked address does not keep it out.
@@ -119,8 +121,10 @@ export function createVerifier({ lookUp, failures, clock, heard, onFailure }: Ve
   };
 }
 
-function concerns(message: ControlMessage, { keyId, accountId }: Principal): boolean {
+/** True when a message may have changed what a principal may do. */
+export function concerns(message: ControlMessage, { keyId, accountId, portal }: Principal): boolean {
   if (message.kind === "keys") return message.keyId === undefined || message.keyId === keyId;
   if (message.kind === "account") return message.accountId === undefined || message.accountId === accountId;
-  return true;
+  if (message.kind === "sessions") return portal !== undefined && (message.sessionId ?? portal.session) === portal.session;
+  return message.kind === "everything";
 }

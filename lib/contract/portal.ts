@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { CalendarDefinitionSchema } from "./calendar";
+import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
-import { SCOPES, VENUES } from "./primitives";
+import { SCOPES, Ticker, VENUES } from "./primitives";
 
 /** Numbers of the portal. The unit is the last word of the name. */
 export const PASSWORD_MIN_CHARACTERS = 12;
@@ -159,4 +161,48 @@ export interface AuditLogEntry {
   readonly before: unknown;
   readonly after: unknown;
   readonly address: string | null;
+}
+
+/** A plan's limits as an operator edits them. */
+const Limit = z.int("Must be a whole number.").min(1, "At least 1.").max(1_000_000_000, "At most 1,000,000,000.");
+export const PlanForm = z.strictObject({
+  rest_per_minute: Limit,
+  rest_burst: Limit,
+  stream_connections: Limit,
+  subscriptions_per_connection: Limit,
+});
+/** Which instruments an account may read. */
+export const PermissionsForm = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("all") }),
+  z.strictObject({ kind: z.literal("asset_classes"), values: z.array(z.enum(ASSET_CLASSES)) }),
+  z.strictObject({ kind: z.literal("tickers"), values: z.array(Ticker).max(10_000) }),
+]);
+/** What an operator changes of an account; what is absent stays. */
+export const AccountForm = z.strictObject({
+  plan: z.string().max(40).optional(),
+  permissions: PermissionsForm.optional(),
+  suspended: z.boolean().optional(),
+});
+export const AccountsQuery = z.strictObject({ q: z.string().trim().max(120).optional(), before: z.uuid().optional() });
+/** Opens or closes a calendar by hand, from now unless a start is given, until it is lifted unless an end is given. */
+export const OverrideForm = z.strictObject({
+  state: z.enum(["open", "closed"]),
+  starts_at: z.iso.datetime({ offset: true }).nullable(),
+  ends_at: z.iso.datetime({ offset: true }).nullable(),
+  note: z.string().trim().max(200, "At most 200 characters."),
+});
+export const DefinitionForm = z.strictObject({ definition: CalendarDefinitionSchema });
+export const TokenForm = z.strictObject({ key_id: z.uuid() });
+
+/** An account as an operator sees it. */
+export interface PortalAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly plan: string;
+  readonly permissions: z.infer<typeof PermissionsForm>;
+  readonly suspended_at: string | null;
+  readonly created_at: string;
+  /** Keys that are neither revoked nor expired. */
+  readonly active_keys: number;
 }

@@ -1,3 +1,4 @@
+import type { Principal } from "#lib/access/principal";
 import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "./request-id";
@@ -36,6 +37,8 @@ export interface Exchange {
   readonly headers: AnswerHeaders;
   /** When it began, as performance.now() has it. */
   readonly startMs: number;
+  /** Who asks, once the key was verified: what comes of the request counts as the use of it. */
+  principal: Principal | undefined;
 }
 
 /** A header of the request, null without it. */
@@ -70,6 +73,7 @@ function exchangeOf(request: Request | null, method: string, target: string, con
     origin: headerOf(source, "origin"),
     headers,
     startMs: performance.now(),
+    principal: undefined,
   };
 }
 

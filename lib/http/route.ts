@@ -1,5 +1,6 @@
 import type { Access } from "#lib/access/access";
 import type { Principal } from "#lib/access/principal";
+import type { LoggedRequest } from "#lib/access/request-log";
 import { ERRORS } from "#lib/contract/errors";
 import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
@@ -60,6 +61,7 @@ export function route<P extends Parameters>(
     requireShortTarget(exchange);
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
     return chain(verifyKey(access, exchange), (principal) => {
+      exchange.principal = principal;
       const permitted = attempt(() => authorize(principal, asked, exchange));
       if (!permitted.ok)
         // Refused before the bucket: the answer says what is left all the same.
@@ -99,9 +101,34 @@ async function settle(answer: Promise<Answer>, exchange: Exchange, operation: st
   }
 }
 
-function counted(answer: Answer, { startMs }: Exchange, operation: string, code: number): Answer {
-  running()?.metrics.request(operation, code, (performance.now() - startMs) / 1000);
+function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
+  const latencyMs = performance.now() - exchange.startMs;
+  const parts = running();
+  parts?.metrics.request(operation, code, latencyMs / 1000);
+  const { principal } = exchange;
+  if (principal !== undefined && parts?.usage.count(principal, operation, code, latencyMs))
+    parts.usage.log(noted(exchange, principal, { operation, status: answer.status, code, latencyMs, atMs: parts.clock.now() }));
   return answer;
+}
+
+/** The line of a request in its account's log. */
+function noted(
+  exchange: Exchange,
+  { accountId, keyId }: Principal,
+  outcome: Pick<LoggedRequest, "operation" | "status" | "code" | "latencyMs" | "atMs">,
+): LoggedRequest {
+  const { method, address, origin, path, queryText, headers } = exchange;
+  return {
+    accountId,
+    keyId,
+    requestId: headers["x-request-id"] ?? "",
+    method,
+    path: queryText === "" ? path : `${path}?${queryText}`,
+    address,
+    origin,
+    userAgent: headerOf(exchange, "user-agent") ?? "",
+    ...outcome,
+  };
 }
 
 function refused(error: unknown, exchange: Exchange, operation: string): Answer {

@@ -103,6 +103,25 @@ export function previewCalendar(
 }
 
 /**
+ * The same for a stored calendar, with the overrides it has.
+ * @throws Fault not_found
+ */
+export async function previewOf(
+  context: CalendarContext,
+  name: string,
+  definition: CalendarDefinitionSchema,
+): Promise<CalendarPreview> {
+  const calendar = (await listCalendars(context)).find((stored) => stored.name === name);
+  if (calendar === undefined) throw unknownCalendar(name);
+  const overrides = calendar.overrides.map(({ state, startsAt, endsAt }) => ({
+    state,
+    fromMs: startsAt.getTime(),
+    untilMs: endsAt?.getTime() ?? null,
+  }));
+  return previewCalendar(definition, overrides, context.clock.now());
+}
+
+/**
  * Puts another definition in the place of a calendar's; every process follows it within a second.
  * @throws Fault not_found; invalid_parameter naming the part of the definition that cannot be
  */

@@ -33,8 +33,18 @@ export const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "lib/access/",
-    project: ["lib/access/", ...MEANING, ...GROUND, "lib/generated/"],
-    packages: ["node:", "pg", "lru-cache", "zod", "ipaddr.js", "next-auth"],
+    project: ["lib/access/", "lib/mail/messages", ...MEANING, ...GROUND, "lib/generated/"],
+    packages: ["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2"],
+  },
+  { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
+  {
+    place: "lib/portal/",
+    project: [
+      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/runtime", "lib/env"],
+      ...MEANING,
+      ...GROUND,
+    ],
+    packages: ["node:", "zod", "next", "next-auth"],
   },
   {
     place: "lib/http/",
@@ -50,8 +60,12 @@ export const ARROWS: readonly ArrowRule[] = [
     project: ["server/", "lib/", "prisma/", "app/api/", "app/metrics/", "app/openapi.json/", "app/asyncapi.json/"],
     packages: ["*"],
   },
-  { place: "components/", project: ["components/", "lib/contract/", "lib/docs/samples/"], packages: REACT },
-  { place: "app/", project: ["app/", "components/", "lib/"], packages: REACT },
+  {
+    place: "components/",
+    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/"],
+    packages: [...REACT, "radix-ui", "cmdk", "recharts"],
+  },
+  { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist"] },
   { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },
   { place: "e2e/", project: ["e2e/", "lib/contract/"], packages: ["*"] },
 ];

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type Access, createAccess } from "#lib/access/access";
 import { type AccountChange, putAccount } from "#lib/access/accounts";
 import { createKey, type MintedKey, type NewKey } from "#lib/access/keys";
+import { createUsage } from "#lib/access/usage";
 import { type ManualClock, manualClock, systemClock } from "#lib/clock";
 import type { Failure } from "#lib/contract/envelope";
 import { operations } from "#lib/contract/operations";
@@ -19,6 +20,7 @@ import { latestQuotes, latestSnapshots } from "#lib/market/latest";
 import { marketStatus } from "#lib/market/status";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
+import { startUsers } from "#server/users";
 import { collectingLog } from "./collecting-log";
 import { type TestDatabase, testDatabase } from "./database";
 import { createTestMarket, type TestMarket } from "./market";
@@ -27,6 +29,8 @@ import { createTestMarket, type TestMarket } from "./market";
 export const TEST_START_MS = Date.UTC(2026, 0, 7, 12);
 /** The public demo key, as it ships. */
 export const DEMO_KEY = DEMO_KEY_DEFAULT;
+/** Signs and encrypts in tests. */
+export const TEST_SECRET = "a secret that is known to tests alone";
 const HOST = "http://spotwire.test";
 /** Nobody is limited who does not mean to be. */
 const ENDLESS = { name: "endless", restPerMinute: 1e9, restBurst: 1e9, streamConnections: 1e6, subscriptionsPerConnection: 1e6 };
@@ -111,7 +115,8 @@ export async function testRuntime(): Promise<TestRuntime> {
   const metrics = createMetrics();
   const env = readEnv({ NODE_ENV: "test" });
   let heard = () => true;
-  const access = createAccess({ db, env, clock, log, metrics, heard: () => heard() });
+  const access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, heard: () => heard() });
+  const usage = createUsage({ pool: db.pool, clock, log, metrics });
   const awaited = new Map<string, () => void>();
   const onMessage = (message: ControlMessage) => {
     access.apply(message);
@@ -123,6 +128,7 @@ export async function testRuntime(): Promise<TestRuntime> {
     live: createTestMarket("live", await createCatalogue(db, "live")),
     sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
   };
+  const { users, outbox } = startUsers({ env, db, clock, log });
   let draining = false;
   const runtime: Runtime = {
     env,
@@ -130,6 +136,11 @@ export async function testRuntime(): Promise<TestRuntime> {
     log,
     metrics,
     access,
+    usage,
+    db,
+    secrets: { nextAuth: TEST_SECRET },
+    users,
+    outbox,
     markets,
     draining: () => draining,
     ready: async () => ({}),
@@ -179,6 +190,7 @@ export async function testRuntime(): Promise<TestRuntime> {
       draining = next;
     },
     async close() {
+      await usage.stop();
       await access.stop();
       await control.stop();
       setRuntime(undefined);

@@ -3,8 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type pino from "pino";
 import { type Access, createAccess } from "#lib/access/access";
-import { type AccountChange, putAccount } from "#lib/access/accounts";
-import { createKey, type KeyContext, type MintedKey, type NewKey } from "#lib/access/keys";
+import { createUsage, type Usage } from "#lib/access/usage";
 import { type ManualClock, manualClock, systemClock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import { type ControlMessage, listen, publish } from "#lib/control";
@@ -17,36 +16,30 @@ import { createHttpServer } from "#server/http";
 import { type RunningMarket, startMarket } from "#server/market";
 import { type Streams, startStreams } from "#server/streams";
 import { routeUpgrades } from "#server/upgrades";
+import { startUsers } from "#server/users";
 import { collectingLog } from "./collecting-log";
 import { type TestDatabase, testDatabase } from "./database";
 import { createMemoryKlines } from "./memory-klines";
-import { freshAddress, TEST_START_MS, testApi } from "./runtime";
+import { freshAddress, TEST_SECRET, TEST_START_MS, testApi } from "./runtime";
 import { type Credentials, connectSocketIo, connectWebSocket, Refused, type StreamClient, type Transport } from "./stream-client";
+import { createIssuer, ENDLESS_PLAN, type KeyIssuer } from "./stream-keys";
 import { advanceUntil, advanceWith } from "./stream-time";
 
-/** Nobody is limited who does not mean to be. */
-const ENDLESS = { name: "endless", restPerMinute: 1e9, restBurst: 1e9, streamConnections: 1e6, subscriptionsPerConnection: 1e6 };
-
-export type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
 /** A client's credentials; without any of key and ticket the key of all tests. */
 export type Connect = Partial<Credentials> & { transport?: Transport };
 
 /** The service as it runs, without pages: real database, access, markets, streams and HTTP, on a clock that is moved by hand. */
-export interface StreamService {
+export interface StreamService extends KeyIssuer {
   readonly url: string;
   readonly server: Server;
   readonly clock: ManualClock;
   readonly db: TestDatabase;
   readonly access: Access;
+  readonly usage: Usage;
   readonly metrics: Metrics;
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
   /** Structured lines of the log so far, warnings and worse. */
   readonly logged: readonly Record<string, unknown>[];
-  readonly keyContext: KeyContext;
-  /** Makes a key, on an account of its own unless one is named; live, both scopes and a plan without end unless said otherwise. */
-  issueKey(settings?: KeySettings): Promise<MintedKey>;
-  /** Changes an account and resolves when that was heard. */
-  changeAccount(name: string, change: AccountChange): Promise<void>;
   /** Tells every process and resolves when it was heard. */
   tell(message: ControlMessage): Promise<void>;
   /** Pushes one tick, stamped now, of the live venue unless said otherwise; throws where it is refused. */
@@ -100,36 +93,6 @@ async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pin
   return { live: await start("live"), sandbox: await start("sandbox") };
 }
 
-interface Parts {
-  readonly db: TestDatabase;
-  readonly clock: ManualClock;
-  readonly publishAndHear: StreamService["tell"];
-}
-
-/** The verbs that make keys. */
-function createIssuer({ db, clock, publishAndHear }: Parts): Pick<StreamService, "keyContext" | "issueKey" | "changeAccount"> {
-  const keyContext = { db, clock };
-  let accounts = 0;
-  const settle = () => publishAndHear({ kind: "keys", keyId: randomUUID() });
-  return {
-    keyContext,
-    async issueKey(settings = {}) {
-      accounts += 1;
-      const { account: name = `account ${accounts}`, plan = ENDLESS.name, permissions, suspended, ...rest } = settings;
-      const change = { plan, ...(permissions && { permissions }), ...(suspended !== undefined && { suspended }) };
-      const account = await putAccount(keyContext, name, change);
-      const defaults = { name: "test", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expiresAt: null };
-      const minted = await createKey(keyContext, { ...defaults, ...rest, accountId: account.id });
-      await settle();
-      return minted;
-    },
-    async changeAccount(name, change) {
-      await putAccount(keyContext, name, change);
-      await settle();
-    },
-  };
-}
-
 /** Starts it; call it in `beforeAll`, `close` it in `afterAll`. */
 export async function startStreamService(): Promise<StreamService> {
   const db = await testDatabase();
@@ -139,7 +102,7 @@ export async function startStreamService(): Promise<StreamService> {
   const metrics = createMetrics();
   const env = readEnv({ NODE_ENV: "test", LIVE_FEED: "push" });
   const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
-  await db.prisma.plan.create({ data: ENDLESS });
+  await db.prisma.plan.create({ data: ENDLESS_PLAN });
 
   let access: Access | undefined;
   let streams: Streams | undefined;
@@ -154,15 +117,18 @@ export async function startStreamService(): Promise<StreamService> {
     if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
   }
   const control = await listen({ db, onMessage: (message) => void follow(message), clock: systemClock, log });
-  access = createAccess({ db, env, clock, log, metrics, heard: control.connected });
+  access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, heard: control.connected });
+  const usage = createUsage({ pool: db.pool, clock, log, metrics });
   const markets = await startMarkets(catalogues, clock, log, metrics);
   let draining = false;
   const isDraining = () => draining;
-  setRuntime({ env, clock, log, metrics, access, markets, draining: isDraining, ready: async () => ({}) });
+  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
+  setRuntime({ env, db, clock, log, metrics, access, usage, ...portal, markets, draining: isDraining, ready: async () => ({}) });
   const addressOf = createAddressReader(["127.0.0.1"]);
   streams = startStreams({
     markets,
     access,
+    usage,
     addressOf,
     draining: isDraining,
     heard: control.connected,
@@ -207,6 +173,7 @@ export async function startStreamService(): Promise<StreamService> {
     clock,
     db,
     access,
+    usage,
     metrics,
     markets,
     logged,
@@ -238,6 +205,7 @@ export async function startStreamService(): Promise<StreamService> {
       await stopStreams();
       await doors.shut();
       await Promise.all([markets.live.stop(), markets.sandbox.stop()]);
+      await usage.stop();
       await running.access.stop();
       await control.stop();
       setRuntime(undefined);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { benchDashboard } from "./dashboard";
 import { benchImport } from "./import";
 import { benchKlines } from "./klines";
 import { benchQuotes } from "./quotes";
@@ -9,6 +10,7 @@ import { benchIdle } from "./stream-idle";
 import { benchSlow } from "./stream-slow";
 import type { Row } from "./table";
 import { printTable } from "./table";
+import { benchUsage } from "./usage";
 
 /**
  * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and on what else it
@@ -22,6 +24,8 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   idle: benchIdle,
   slow: benchSlow,
   engine: benchEngine,
+  usage: benchUsage,
+  dashboard: benchDashboard,
 };
 
 // However it ends, it ends by exit, which takes the servers and clients along.

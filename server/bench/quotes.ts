@@ -8,9 +8,9 @@ import type { Row } from "./table";
 const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 const ROUNDS_COUNT = 3;
 
-/** The service with keys whose plan never limits; `through` picks the way a request takes. */
+/** The service with keys whose plan never limits; `through` picks the way a request takes: uncounted is direct without accounting. */
 export async function startSpotwire(
-  through: "direct" | "next",
+  through: "direct" | "next" | "uncounted",
   env: Record<string, string> = {},
 ): Promise<Contestant & { liveKey: string; testKey: string }> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));

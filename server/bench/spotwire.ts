@@ -5,12 +5,15 @@ import { startService } from "#server/service";
 import { localAddress } from "#server/start-message";
 import { benchKeys } from "./keys";
 import { answerMemory } from "./stream-memory";
+import { createUncounted } from "./uncounted";
 
-/** The service as it is, with keys that no plan limits; `next` as argument sends REST through Next too. */
+/** The service as it is, with keys that no plan limits; `next` as argument sends REST through Next too, `uncounted` counts no use. */
 
 const env = readEnv();
 const log = createLog(env.LOG_LEVEL);
-const service = await startService({ env, log, clock: systemClock, direct: process.argv[2] !== "next" });
+const way = process.argv[2];
+const accounting = way === "uncounted" ? { usageOf: createUncounted } : {};
+const service = await startService({ env, log, clock: systemClock, direct: way !== "next", ...accounting });
 answerMemory();
 const keys = await benchKeys(service.db);
 process.stdout.write(`${keys.join("\n")}\nlistening on ${localAddress(service.address)}\n`);

@@ -32,7 +32,7 @@ describe("npm run keys", () => {
 
   it("rotates with a grace and revokes", async () => {
     const [old = ""] = await run("create", "--account", "turner", "--name", "k");
-    const [{ id = "" } = {}] = await listKeys(t.keyContext, "turner");
+    const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "turner" });
     const [next = ""] = await run("rotate", id, "--grace", "1h");
     await t.settle();
     for (const key of [old, next]) expect((await t.ask(QUOTE, { key })).status).toBe(200);

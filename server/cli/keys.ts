@@ -124,7 +124,7 @@ export async function runKeys(args: readonly string[], context: KeyContext, prin
   if (command === "create") return create(context, values, print);
   if (command === "demo") return print(mintKey("sandbox"));
   if (command === "list") {
-    for (const record of await listKeys(context, values.account)) print(line(record));
+    for (const record of await listKeys(context, { account: values.account })) print(line(record));
     return;
   }
   if (command !== "rotate" && command !== "revoke") throw new UsageError(`Unknown command ${command}.\n\n${USAGE}`);

@@ -11,13 +11,14 @@ import type { Ack, ClientMessage, ErrorMessage, MessageId } from "#lib/contract/
 import { Fault, isFault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import type { Outbox, Tally } from "#server/hub/outbox";
+import type { Outbox } from "#server/hub/outbox";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
 import type { Admission } from "./admission";
 import { Intake } from "./intake";
 import { errorMessageOf, welcomeOf } from "./messages";
 import type { Peer } from "./peer";
 import type { Reading } from "./protocol";
+import type { SessionTally } from "./session-tally";
 import { Subscriptions } from "./subscriptions";
 import type { VenueStreams } from "./venue-streams";
 
@@ -29,7 +30,7 @@ interface SessionOptions {
   readonly venue: VenueStreams;
   readonly outbox: Outbox;
   readonly peer: Peer;
-  readonly tally: Pick<Tally, "closed">;
+  readonly tally: SessionTally;
   readonly log: Logger;
   /** In front of the paths of docs pages. */
   readonly docsBase: string;
@@ -156,7 +157,13 @@ export class Session {
     this.#options.peer.close(id, last);
   }
 
-  /** The connection is gone: follows nothing any more. */
+  /** The connection is gone. Call it once. */
+  gone(): void {
+    this.end();
+    this.#options.tally.gone();
+  }
+
+  /** Follows nothing any more. */
   end(): void {
     this.#closed = true;
     this.#subscriptions.clear();
@@ -181,7 +188,9 @@ export class Session {
     const id = message.id ?? null;
     const success = { code: 0, message: "success" } as const;
     if (method === "subscribe") {
+      const before = this.#subscriptions.count;
       const { data, follow } = this.#subscriptions.add(message.params, this.#principal);
+      this.#options.tally.subscribed(this.#subscriptions.count - before);
       this.#subscribeByMs = Number.POSITIVE_INFINITY;
       respond({ type: "ack", id, method, ...success, data });
       for (const outgoing of follow) this.#options.outbox.push(outgoing);

@@ -1,4 +1,7 @@
 import type { Access } from "#lib/access/access";
+import type { Principal } from "#lib/access/principal";
+import type { Usage } from "#lib/access/usage";
+import { concerns } from "#lib/access/verify-key";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control";
@@ -10,6 +13,7 @@ import type { Admission } from "./admission";
 import type { Connections } from "./connections";
 import type { Peer } from "./peer";
 import { Session } from "./session";
+import { SessionTally } from "./session-tally";
 import type { VenueStreams } from "./venue-streams";
 
 /** How often every connection is looked after; an expiry is noticed this late at most. */
@@ -40,10 +44,12 @@ export interface Sessions {
 
 interface SessionsOptions {
   venues: Readonly<Record<Venue, VenueStreams>>;
-  access: Pick<Access, "principalOf">;
+  access: Pick<Access, "refresh">;
   connections: Connections;
   flusher: Flusher;
+  /** Counters of the process. */
   tally: Tally;
+  usage: Pick<Usage, "connected">;
   /** True while every control message is heard. */
   heard: () => boolean;
   docsBase: string;
@@ -51,33 +57,38 @@ interface SessionsOptions {
   log: Logger;
 }
 
+/** What a principal was verified by: a key, or the token that stands in for one. */
+function sourceOf({ keyId, portal }: Principal): string {
+  return portal === undefined ? keyId : `${keyId} ${portal.session} ${portal.until}`;
+}
+
 /** Makes the register of connections, with none open. */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { venues, access, connections, flusher, tally, heard, docsBase, clock, log } = options;
+  const { venues, access, connections, flusher, tally, usage, heard, docsBase, clock, log } = options;
   const sessions = new Set<Session>();
-  /** Keys whose principals have to be looked up again. */
-  const stale = new Set<string>();
+  /** Principals that have to be looked up again, by what they were verified by. */
+  const stale = new Map<string, Principal>();
   let lookingUp = false;
   let retryMs = Number.NEGATIVE_INFINITY;
   let unheardMs = Number.NEGATIVE_INFINITY;
   let failing = false;
   let generation = 0;
 
-  async function lookUp(keyId: string): Promise<void> {
-    let principal: Awaited<ReturnType<Access["principalOf"]>>;
+  async function lookUp(before: Principal): Promise<void> {
+    let principal: Principal | undefined;
     try {
-      principal = await access.principalOf(keyId);
+      principal = await access.refresh(before);
     } catch (error) {
       // Nothing is known of the key: its connections stay, as REST's verified keys do, and it is asked for again.
       if (!failing) log.warn({ err: error }, "keys of open connections cannot be looked up; they are asked for again");
       failing = true;
-      stale.add(keyId);
+      stale.set(sourceOf(before), before);
       retryMs = clock.now() + LOOK_UP_AGAIN_MS;
       return;
     }
     failing = false;
     // A change that came meanwhile has put the key on the list again.
-    const concerned = [...sessions].filter((session) => session.principal.keyId === keyId);
+    const concerned = [...sessions].filter((session) => sourceOf(session.principal) === sourceOf(before));
     for (const session of concerned) session.reauthorize(principal);
     const owners = new Set(concerned.map(({ admission }) => admission.owner));
     if (principal !== undefined) for (const owner of owners) enforcePlaces(owner, principal.plan.streamConnections);
@@ -95,15 +106,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     lookingUp = true;
     while (stale.size > 0 && clock.now() >= retryMs) {
       const batch = [...stale].slice(0, PARALLEL_LOOK_UPS_COUNT);
-      for (const keyId of batch) stale.delete(keyId);
-      await Promise.all(batch.map(lookUp));
+      for (const [source] of batch) stale.delete(source);
+      await Promise.all(batch.map(([, principal]) => lookUp(principal)));
     }
     lookingUp = false;
   }
 
-  function markStale(concerns: (session: Session) => boolean): void {
-    generation += 1;
-    for (const session of sessions) if (concerns(session)) stale.add(session.principal.keyId);
+  function markStale(isConcerned: (principal: Principal) => boolean): void {
+    for (const { principal } of sessions) if (isConcerned(principal)) stale.set(sourceOf(principal), principal);
     void lookUpStale();
   }
 
@@ -113,28 +123,27 @@ export function createSessions(options: SessionsOptions): Sessions {
       // The two know each other: the outbox writes to the peer, which asks it to go on.
       let outbox: Outbox | undefined;
       const peer = connect(() => outbox?.flush());
-      outbox = new Outbox(peer, flusher, tally);
-      const session = new Session({ admission, venue, outbox, peer, tally, docsBase, log });
+      const own = new SessionTally(tally, usage.connected(admission.principal));
+      outbox = new Outbox(peer, flusher, own);
+      const session = new Session({ admission, venue, outbox, peer, tally: own, docsBase, log });
       sessions.add(session);
       session.welcome();
       if (admission.generation !== generation) {
         // The key changed while its bearer came in.
-        stale.add(admission.principal.keyId);
+        stale.set(sourceOf(admission.principal), admission.principal);
         void lookUpStale();
       }
       return session;
     },
     remove(session) {
       if (!sessions.delete(session)) return;
-      session.end();
+      session.gone();
       connections.close(session.admission.owner);
     },
     apply(message) {
       const { kind } = message;
-      if (kind === "keys") markStale(({ principal }) => message.keyId === undefined || message.keyId === principal.keyId);
-      if (kind === "account")
-        markStale(({ principal }) => message.accountId === undefined || message.accountId === principal.accountId);
-      if (kind === "everything") markStale(() => true);
+      generation += 1;
+      markStale((principal) => concerns(message, principal));
       if (kind === "listings" || kind === "everything") for (const session of sessions) session.relist();
     },
     generation: () => generation,

@@ -21,8 +21,8 @@ import { handshakeFault, handshakeId, type RefusalContext } from "./refuse-upgra
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
-/** Longest text of a key or ticket that is looked at. */
-const CREDENTIAL_MAX_CHARACTERS = 200;
+/** Longest text of a key, token or ticket that is looked at. */
+const CREDENTIAL_MAX_CHARACTERS = 1_000;
 
 type Connected = SocketIoSocket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { admission?: Admission }>;
 

@@ -1,0 +1,28 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import type { PageSearch } from "#app/page-search";
+import { signedInUser } from "#app/session";
+import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
+import { VerifyForm } from "#components/auth/verify-form";
+
+// The address holds the token: it must not travel on in a Referer.
+export const metadata: Metadata = { title: "Verify your e-mail", referrer: "no-referrer" };
+
+/** Where the link of a verification mail leads. */
+export default async function VerifyPage({ searchParams }: PageSearch) {
+  const { token } = await searchParams;
+  const signedIn = (await signedInUser()) !== undefined;
+  if (typeof token !== "string" || token === "")
+    return (
+      <AuthCard title="This link is not whole" lead="Open the link of the mail once more.">
+        <Link href="/signin" className={TEXT_LINK}>
+          Back to sign-in
+        </Link>
+      </AuthCard>
+    );
+  return (
+    <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys.">
+      <VerifyForm token={token} signedIn={signedIn} />
+    </AuthCard>
+  );
+}

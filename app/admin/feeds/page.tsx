@@ -1,0 +1,11 @@
+import type { Metadata } from "next";
+import { requireOperator } from "#app/admin/operator";
+import { FeedsView } from "#components/admin/feeds-view";
+
+export const metadata: Metadata = { title: "Feeds" };
+
+/** What fills the venues, and how far behind it is. */
+export default async function FeedsPage() {
+  await requireOperator("/admin/feeds");
+  return <FeedsView />;
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { weeksOf } from "../../components/admin/fortnight";
+
+const DAY_MS = 86_400_000;
+const midnight = new Date(2026, 0, 7).getTime();
+const noon = new Date(2026, 0, 7, 12).getTime();
+
+test("sessions lie in two weeks from the viewer's midnight on, cut where a week ends", () => {
+  const over = { openMs: midnight + 6 * DAY_MS, closeMs: midnight + 8 * DAY_MS };
+  const [first, second] = weeksOf([over], noon);
+  expect(first?.days).toHaveLength(8);
+  expect(first?.days[0]).toBe(midnight);
+  expect(first?.bars).toEqual([{ start: 6 / 7, width: expect.closeTo(1 / 7), session: over }]);
+  expect(second?.bars).toEqual([{ start: 0, width: expect.closeTo(1 / 7), session: over }]);
+});
+
+test("now stands in the first week alone, and what is past both weeks in neither", () => {
+  const [first, second] = weeksOf([{ openMs: midnight + 20 * DAY_MS, closeMs: midnight + 21 * DAY_MS }], noon);
+  expect([first?.now, second?.now]).toEqual([expect.closeTo(0.5 / 7), null]);
+  expect([first?.bars, second?.bars]).toEqual([[], []]);
+});

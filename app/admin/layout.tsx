@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { signedInUser } from "#app/session";
+import { AdminNav } from "#components/admin/admin-nav";
+import { Toaster } from "#components/ui/toast";
+
+/**
+ * The operators' part: navigation beside the page. For anybody else it adds nothing: each page turns them away itself, with
+ * its own way back from signing in, which a redirect from here would overtake.
+ */
+export default async function AdminLayout({ children }: { children: ReactNode }) {
+  const user = await signedInUser();
+  if (!user?.operator) return children;
+  return (
+    <div className="mx-auto flex w-full max-w-6xl flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
+      <AdminNav />
+      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <Toaster>{children}</Toaster>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+import type { Metadata } from "next";
+import { requireOperator } from "#app/admin/operator";
+import { PlansView } from "#components/admin/plans-view";
+
+export const metadata: Metadata = { title: "Plans" };
+
+/** The limits that accounts share. */
+export default async function PlansPage() {
+  await requireOperator("/admin/plans");
+  return <PlansView />;
+}

@@ -1,0 +1,4 @@
+import { handleAuth } from "#lib/portal/auth";
+
+export const GET = handleAuth;
+export const POST = handleAuth;

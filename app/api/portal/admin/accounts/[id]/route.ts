@@ -1,0 +1,11 @@
+import { changeAccount } from "#lib/access/account-admin";
+import type { AccountChange } from "#lib/access/accounts";
+import { AccountForm } from "#lib/contract/portal";
+import { operatorOf } from "#lib/portal/changed-by";
+import { portalRoute } from "#lib/portal/route";
+
+export const PATCH = portalRoute({ input: AccountForm, user: "operator" }, async (call) => {
+  const { input, params, running } = call;
+  const account = await changeAccount(running, params.id ?? "", input as AccountChange, operatorOf(call));
+  return { account };
+});

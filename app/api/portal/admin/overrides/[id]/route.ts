@@ -1,0 +1,12 @@
+import { audit } from "#lib/access/audit";
+import { liftOverride } from "#lib/market/calendar-admin";
+import { operatorOf } from "#lib/portal/changed-by";
+import { portalRoute } from "#lib/portal/route";
+
+export const DELETE = portalRoute({ user: "operator" }, async (call) => {
+  const { params, running } = call;
+  const id = params.id ?? "";
+  await liftOverride(running, id);
+  await audit(running.db.prisma, { ...operatorOf(call), accountId: null, action: "calendar.lift", target: id });
+  return {};
+});

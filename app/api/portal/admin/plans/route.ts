@@ -1,0 +1,4 @@
+import { listPlans } from "#lib/access/plan-admin";
+import { portalRoute } from "#lib/portal/route";
+
+export const GET = portalRoute({ user: "operator" }, async ({ running }) => ({ items: await listPlans(running) }));

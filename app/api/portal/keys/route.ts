@@ -1,0 +1,22 @@
+import { createKey, listKeys } from "#lib/access/keys";
+import { toPortalKey } from "#lib/access/portal-key";
+import { CreateKeyForm } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+import { changedBy } from "#lib/portal/changed-by";
+import { portalRoute } from "#lib/portal/route";
+
+/** The keys of the reader's account, newest first. */
+export const GET = portalRoute({ user: "required" }, async ({ user, running }) => {
+  const keys = await listKeys(running, { accountId: user.accountId });
+  return { items: keys.map(toPortalKey) };
+});
+
+/** Makes a key; its text is in this one answer and nowhere else. */
+export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
+  const { input, user, running } = call;
+  if (!user.emailVerified) throw new Fault("invalid_parameter", { parameter: "email", detail: "Verify your e-mail first." });
+  const { expires_at, ...settings } = input;
+  const expiresAt = expires_at === null ? null : new Date(expires_at);
+  const { text, record } = await createKey(running, { ...settings, expiresAt, accountId: user.accountId }, changedBy(call));
+  return { text, key: toPortalKey(record) };
+});

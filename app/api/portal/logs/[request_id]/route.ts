@@ -1,0 +1,7 @@
+import { explainRequest } from "#lib/access/request-log-query";
+import { portalRoute } from "#lib/portal/route";
+
+/** One request, and why it was refused. */
+export const GET = portalRoute({ user: "required" }, ({ user, params, running }) =>
+  explainRequest(running.db.pool, user.accountId, params.request_id ?? "", running.env.PUBLIC_URL ?? ""),
+);

@@ -1,0 +1,7 @@
+import { LogQuery, listRequests } from "#lib/access/request-log-query";
+import { portalRoute } from "#lib/portal/route";
+
+/** The latest requests of the reader's account. */
+export const GET = portalRoute({ input: LogQuery, user: "required" }, ({ input, user, running }) =>
+  listRequests(running.db.pool, user.accountId, input),
+);

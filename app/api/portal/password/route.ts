@@ -1,0 +1,9 @@
+import { changePassword } from "#lib/access/user-password";
+import { PasswordForm } from "#lib/contract/portal";
+import { portalRoute } from "#lib/portal/route";
+
+/** Changes the password; other browsers are signed out. */
+export const POST = portalRoute({ input: PasswordForm, user: "required" }, async ({ input, user, running, visitor }) => {
+  await changePassword(running.users, user, input, visitor);
+  return {};
+});

@@ -1,0 +1,9 @@
+import { resendVerification } from "#lib/access/sign-up";
+import { ForgotForm } from "#lib/contract/portal";
+import { portalRoute } from "#lib/portal/route";
+
+/** Sends the verifying mail once more, to an address that waits for it. */
+export const POST = portalRoute({ input: ForgotForm, user: "none" }, async ({ input, running, visitor }) => {
+  await resendVerification(running.users, input.email, visitor);
+  return {};
+});

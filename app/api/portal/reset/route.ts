@@ -1,0 +1,9 @@
+import { resetPassword } from "#lib/access/user-password";
+import { ResetForm } from "#lib/contract/portal";
+import { portalRoute } from "#lib/portal/route";
+
+/** Sets a new password by the link of a mail. */
+export const POST = portalRoute({ input: ResetForm, user: "none" }, async ({ input, running, visitor }) => {
+  await resetPassword(running.users, input, visitor);
+  return {};
+});

@@ -1,0 +1,8 @@
+import { revokeSession } from "#lib/access/portal-sessions";
+import { portalRoute } from "#lib/portal/route";
+
+/** Signs one browser out. */
+export const DELETE = portalRoute({ user: "required" }, async ({ user, params, running }) => {
+  await revokeSession(running.users, user, params.id ?? "");
+  return {};
+});

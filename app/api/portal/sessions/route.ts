@@ -1,0 +1,14 @@
+import { listSessions } from "#lib/access/portal-sessions";
+import { signOutEverywhere } from "#lib/access/user-account";
+import { portalRoute } from "#lib/portal/route";
+
+/** The browsers the user is signed in with. */
+export const GET = portalRoute({ user: "required" }, async ({ user, running }) => ({
+  items: await listSessions(running.users, user),
+}));
+
+/** Signs every browser out, this one too. */
+export const DELETE = portalRoute({ user: "required" }, async ({ user, running, visitor }) => {
+  await signOutEverywhere(running.users, user, visitor);
+  return {};
+});

@@ -1,0 +1,15 @@
+import type { Metadata } from "next";
+import { requireUser } from "#app/session";
+import { KeysView } from "#components/keys/keys-view";
+import { listKeys } from "#lib/access/keys";
+import { toPortalKey } from "#lib/access/portal-key";
+import { runtime } from "#lib/runtime";
+
+export const metadata: Metadata = { title: "Keys" };
+
+/** Make, see, change, rotate and revoke keys. */
+export default async function KeysPage() {
+  const { accountId } = await requireUser("/dashboard/keys");
+  const keys = await listKeys(runtime(), { accountId });
+  return <KeysView initial={{ items: keys.map(toPortalKey) }} />;
+}

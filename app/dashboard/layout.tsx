@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import { signedInUser } from "#app/session";
+import { SideNav } from "#components/shell/side-nav";
+import { VerifyNotice } from "#components/shell/verify-notice";
+import { Toaster } from "#components/ui/toast";
+
+/** The signed-in part: navigation beside the page. It is each page that leads a stranger to the sign-in, and back to itself. */
+export default async function DashboardLayout({ children }: { children: ReactNode }) {
+  const user = await signedInUser();
+  if (user === undefined) return children;
+  return (
+    <div className="mx-auto flex w-full max-w-6xl flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
+      <SideNav email={user.email} />
+      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <Toaster>
+          {user.emailVerified ? null : <VerifyNotice email={user.email} />}
+          {children}
+        </Toaster>
+      </main>
+    </div>
+  );
+}

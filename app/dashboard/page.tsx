@@ -1,0 +1,13 @@
+import type { Metadata } from "next";
+import { requireUser } from "#app/session";
+import { OverviewView } from "#components/overview/overview-view";
+import { overview } from "#lib/access/overview";
+import { runtime } from "#lib/runtime";
+
+export const metadata: Metadata = { title: "Overview" };
+
+/** Where a sign-in leads. */
+export default async function OverviewPage() {
+  const { name, accountId } = await requireUser("/dashboard");
+  return <OverviewView name={name} initial={await overview(runtime(), accountId)} />;
+}

@@ -1,0 +1,12 @@
+import type { Metadata } from "next";
+import { requireUser } from "#app/session";
+import { UsageView } from "#components/usage/usage-view";
+import { runtime } from "#lib/runtime";
+
+export const metadata: Metadata = { title: "Usage" };
+
+/** What was called, how it went, and how fast. */
+export default async function UsagePage() {
+  await requireUser("/dashboard/usage");
+  return <UsageView openedMs={runtime().clock.now()} />;
+}

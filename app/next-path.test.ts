@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { nextPath } from "./next-path";
+
+describe("the path after a sign-in", () => {
+  it("is the page that was asked for, with its query", () => {
+    expect(nextPath("/dashboard/logs?status=4&q=a%2Fb")).toBe("/dashboard/logs?status=4&q=a%2Fb");
+    expect(nextPath("/admin")).toBe("/admin");
+  });
+
+  it.each([
+    undefined,
+    "",
+    "https://evil.example/dashboard",
+    "//evil.example/dashboard",
+    "/\\evil.example/dashboard",
+    "/\t/evil.example/dashboard",
+    "javascript:alert(1)",
+    "dashboard",
+    "/signin?next=/signin",
+    "/dashboards",
+    "/dashboard/../api/auth/signout",
+    ["/dashboard", "/admin"],
+  ])("is the dashboard for %j", (asked) => {
+    expect(nextPath(asked)).toBe("/dashboard");
+  });
+});

@@ -1,0 +1,79 @@
+"use client";
+
+import type { PlanLimits } from "#lib/contract/limits";
+import type { PortalSessionInfo, PortalUser } from "#lib/contract/portal";
+import { countText } from "../portal/numbers";
+import { usePortal } from "../portal/use-portal";
+import { Figure, Figures, PageHead, Section } from "../ui/card";
+import { Audit } from "./audit";
+import { DeleteAccount } from "./delete-account";
+import { EmailForm, PasswordForm, ProfileForm } from "./profile-forms";
+import { Sessions } from "./sessions";
+
+/** The plan of an account with the limits in force. */
+export interface PlanInForce extends PlanLimits {
+  readonly name: string;
+}
+
+interface AccountViewProps {
+  readonly user: PortalUser;
+  readonly plan: PlanInForce;
+  readonly passwordMinCharacters: number;
+}
+
+function Limits({ plan }: { plan: PlanInForce }) {
+  return (
+    <Figures>
+      <Figure label="REST" value={`${countText(plan.restPerMinute)}/min`} note="requests a minute" />
+      <Figure label="Burst" value={countText(plan.restBurst)} note="requests at once" />
+      <Figure label="Streams" value={countText(plan.streamConnections)} note="connections at once" />
+      <Figure label="Subscriptions" value={countText(plan.subscriptionsPerConnection)} note="a connection" />
+    </Figures>
+  );
+}
+
+/** Everything about the account that is not a key. */
+export function AccountView({ user, plan, passwordMinCharacters }: AccountViewProps) {
+  const sessions = usePortal<{ items: readonly PortalSessionInfo[] }>("sessions");
+  return (
+    <>
+      <PageHead title="Account">
+        Signed in as <span className="[overflow-wrap:anywhere]">{user.email}</span>.
+      </PageHead>
+      <Section title="Plan and limits" aside={`Plan ${plan.name}, shared by all keys`}>
+        <Limits plan={plan} />
+      </Section>
+      <Section title="Profile">
+        <ProfileForm user={user} />
+      </Section>
+      {user.hasPassword ? (
+        <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
+          <Section title="E-mail">
+            <EmailForm user={user} />
+          </Section>
+          <div className="mt-10 lg:mt-0">
+            <Section title="Password">
+              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={sessions.reload} />
+            </Section>
+          </div>
+        </div>
+      ) : (
+        <Section title="Password">
+          <p className="text-ink-soft text-sm leading-6">
+            You sign in with a provider. To change the e-mail here, set a password first: sign out, then choose “Forgot the
+            password?”.
+          </p>
+        </Section>
+      )}
+      <Section title="Signed-in browsers">
+        <Sessions sessions={sessions} />
+      </Section>
+      <Section title="Audit log">
+        <Audit />
+      </Section>
+      <Section title="Delete account">
+        <DeleteAccount user={user} />
+      </Section>
+    </>
+  );
+}

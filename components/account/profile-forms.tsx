@@ -1,0 +1,124 @@
+"use client";
+
+import type { PortalUser } from "#lib/contract/portal";
+import { callPortal } from "../portal/api";
+import { type Submission, textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { Card } from "../ui/card";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+import { useToast } from "../ui/toast";
+
+function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
+  return (
+    <>
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <Button type="submit" busy={busy}>
+        {label}
+      </Button>
+    </>
+  );
+}
+
+/** Changes the name. */
+export function ProfileForm({ user }: { user: PortalUser }) {
+  const announce = useToast();
+  const submission = useSubmit({
+    fields: ["name"],
+    send: (form) => callPortal("PATCH", "profile", { name: textOf(form, "name") }),
+    done: () => announce("Saved."),
+  });
+  return (
+    <Card>
+      <form onSubmit={submission.onSubmit} className="space-y-4">
+        <TextField label="Name" name="name" autoComplete="name" defaultValue={user.name} error={submission.errorOf("name")} />
+        <FormEnd submission={submission} label="Save name" />
+      </form>
+    </Card>
+  );
+}
+
+/** Asks for another address; it counts once the link in its mail was opened. */
+export function EmailForm({ user }: { user: PortalUser }) {
+  const announce = useToast();
+  const submission = useSubmit({
+    fields: ["email", "current"],
+    send: (form) => callPortal("POST", "email", { email: textOf(form, "email"), current: textOf(form, "current") }),
+    done: (_, form) => {
+      form.reset();
+      announce("Open the link that was sent to the new address.");
+    },
+  });
+  return (
+    <Card>
+      <p className="mb-4 text-ink-soft text-sm leading-6">
+        Now <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
+        {user.emailVerified ? "" : ", not verified yet"}. It changes once you open the link sent to the new one.
+      </p>
+      <form onSubmit={submission.onSubmit} className="space-y-4">
+        <TextField
+          label="New e-mail"
+          name="email"
+          type="email"
+          autoComplete="email"
+          required
+          error={submission.errorOf("email")}
+        />
+        <TextField
+          label="Password"
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={submission.errorOf("current")}
+        />
+        <FormEnd submission={submission} label="Change e-mail" />
+      </form>
+    </Card>
+  );
+}
+
+interface PasswordFormProps {
+  readonly passwordMinCharacters: number;
+  /** Called when it was changed: other browsers were signed out. */
+  readonly onChange: () => void;
+}
+
+/** Changes the password. */
+export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormProps) {
+  const announce = useToast();
+  const submission = useSubmit({
+    fields: ["current", "password"],
+    send: (form) => callPortal("POST", "password", { current: textOf(form, "current"), password: textOf(form, "password") }),
+    done: (_, form) => {
+      form.reset();
+      onChange();
+      announce("The password is changed, and other browsers were signed out.");
+    },
+  });
+  return (
+    <Card>
+      <form onSubmit={submission.onSubmit} className="space-y-4">
+        <TextField
+          label="Current password"
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={submission.errorOf("current")}
+        />
+        <TextField
+          label="New password"
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={passwordMinCharacters}
+          hint={`At least ${passwordMinCharacters} characters.`}
+          error={submission.errorOf("password")}
+        />
+        <FormEnd submission={submission} label="Change password" />
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,91 @@
+"use client";
+
+import { useState } from "react";
+import type { PortalSessionInfo } from "#lib/contract/portal";
+import { type ApiFailure, callPortal } from "../portal/api";
+import { signOut } from "../portal/sign-in";
+import { Instant } from "../portal/time";
+import type { Resource } from "../portal/use-portal";
+import { Badge } from "../ui/badge";
+import { Button } from "../ui/button";
+import { FailureNotice } from "../ui/failure";
+import { Table } from "../ui/table";
+
+const BROWSERS = [
+  [/\bEdg\//, "Edge"],
+  [/\bFirefox\//, "Firefox"],
+  [/\bChrom(e|ium)\//, "Chrome"],
+  [/\bHeadlessChrome\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+] as const;
+const SYSTEMS = [
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Windows/, "Windows"],
+  [/Mac OS X/, "macOS"],
+  [/Linux/, "Linux"],
+] as const;
+
+/** A browser in two words; the whole line stands on hover. */
+function browserName(userAgent: string): string {
+  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  if (browser === undefined) return userAgent === "" ? "Unknown browser" : userAgent;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+/** The signed-in browsers; each of them, or all at once, can be signed out. */
+export function Sessions({ sessions }: { sessions: Resource<{ items: readonly PortalSessionInfo[] }> }) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const end = async (path: string, done: () => void) => {
+    setBusy(true);
+    const result = await callPortal("DELETE", path);
+    setBusy(false);
+    setFailure("failure" in result ? result.failure : undefined);
+    if ("data" in result) done();
+  };
+  const leave = async () => {
+    const result = await signOut();
+    if ("failure" in result) setFailure(result.failure);
+  };
+  return (
+    <>
+      <Table
+        caption="Signed-in browsers"
+        rows={sessions.data?.items}
+        rowKey={({ id }) => id}
+        failure={sessions.failure}
+        retry={sessions.reload}
+        empty="No browser is signed in."
+        expected={1}
+        columns={[
+          {
+            head: "Browser",
+            cell: ({ user_agent, current }) => (
+              <span title={user_agent} className="flex flex-wrap items-center gap-2">
+                <span className="max-w-64 truncate">{browserName(user_agent)}</span>
+                {current ? <Badge tone="positive">This one</Badge> : null}
+              </span>
+            ),
+          },
+          { head: "Network", from: "sm", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
+          { head: "Signed in", from: "lg", cell: ({ created_at }) => <Instant at={created_at} /> },
+          { head: "Last seen", from: "sm", cell: ({ last_seen_at }) => <Instant at={last_seen_at} /> },
+          {
+            head: <span className="sr-only">Actions</span>,
+            cell: ({ id, current }) => (
+              <Button busy={busy} onClick={() => (current ? leave() : end(`sessions/${id}`, sessions.reload))}>
+                Sign out
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <Button busy={busy} className="mt-3" onClick={() => end("sessions", () => window.location.assign("/signin"))}>
+        Sign out everywhere
+      </Button>
+    </>
+  );
+}

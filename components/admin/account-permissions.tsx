@@ -1,0 +1,120 @@
+"use client";
+
+import { useState } from "react";
+import { ASSET_CLASSES } from "#lib/contract/instrument";
+import type { PortalAccount } from "#lib/contract/portal";
+import { callPortal } from "../portal/api";
+import { countText } from "../portal/numbers";
+import { textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextArea } from "../ui/field";
+import { Checkbox, Radio } from "../ui/select";
+import { useToast } from "../ui/toast";
+import type { AccountDialogProps } from "./account-suspend";
+
+type Permissions = PortalAccount["permissions"];
+type Kind = Permissions["kind"];
+
+/** Tickers named in a cell of the table; more are counted. */
+const NAMED_MAX_COUNT = 3;
+const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
+  { value: "all", label: "Everything", hint: "All instruments, those that are added later too." },
+  { value: "asset_classes", label: "Asset classes", hint: "All instruments of the chosen classes." },
+  { value: "tickers", label: "Single tickers", hint: "These and no others." },
+];
+
+/** What an account may read, in a few words. */
+export function permissionsText(permissions: Permissions): string {
+  if (permissions.kind === "all") return "Everything";
+  const { values } = permissions;
+  if (values.length === 0) return "Nothing";
+  const named = values.slice(0, NAMED_MAX_COUNT).join(", ");
+  return values.length > NAMED_MAX_COUNT ? `${named} and ${countText(values.length - NAMED_MAX_COUNT)} more` : named;
+}
+
+function permissionsOf(form: FormData, kind: Kind): { kind: Kind; values?: unknown } {
+  if (kind === "all") return { kind };
+  if (kind === "asset_classes") return { kind, values: form.getAll("classes") };
+  const words = textOf(form, "tickers")
+    .toUpperCase()
+    .split(/[\s,;]+/);
+  return { kind, values: [...new Set(words.filter(Boolean))] };
+}
+
+/** The choice behind a kind of permission. */
+function Values({ kind, start, error }: { kind: Kind; start: Permissions; error: string | undefined }) {
+  const chosen: readonly string[] = start.kind === kind && start.kind !== "all" ? start.values : [];
+  if (kind === "all") return null;
+  if (kind === "tickers")
+    return (
+      <TextArea
+        label="Tickers"
+        name="tickers"
+        hint="Apart by spaces, commas or lines. An empty list permits nothing."
+        rows={5}
+        spellCheck={false}
+        defaultValue={chosen.join(" ")}
+        error={error}
+        className="font-mono text-[13px]!"
+      />
+    );
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium text-sm">Asset classes</legend>
+      <div className="grid gap-2 sm:grid-cols-3">
+        {ASSET_CLASSES.map((name) => (
+          <Checkbox key={name} name="classes" value={name} label={name} defaultChecked={chosen.includes(name)} />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Chooses the instruments that an account may read. */
+export function EditPermissions({ account, onClose, onChange }: AccountDialogProps) {
+  const announce = useToast();
+  const [kind, setKind] = useState(account.permissions.kind);
+  const { busy, errorOf, failure, onSubmit } = useSubmit({
+    fields: kind === "tickers" ? ["permissions"] : [],
+    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, { permissions: permissionsOf(form, kind) }),
+    done: () => {
+      onClose();
+      onChange();
+      announce(`What ${account.name} may read is saved.`);
+    },
+  });
+  const wrong =
+    errorOf("permissions") === undefined ? undefined : "Tickers are 3 to 20 letters and digits, at most 10,000 of them.";
+  return (
+    <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="All its keys inherit them.">
+      <form onSubmit={onSubmit} className="space-y-5">
+        <fieldset>
+          <legend className="mb-1.5 font-medium text-sm">May read</legend>
+          <div className="space-y-2">
+            {KINDS.map(({ value, label, hint }) => (
+              <Radio
+                key={value}
+                name="kind"
+                value={value}
+                label={label}
+                hint={hint}
+                checked={kind === value}
+                onChange={() => setKind(value)}
+              />
+            ))}
+          </div>
+        </fieldset>
+        <Values kind={kind} start={account.permissions} error={wrong} />
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,127 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import type { PortalAccount } from "#lib/contract/portal";
+import { queryOf } from "../portal/api";
+import { Instant } from "../portal/time";
+import { usePages } from "../portal/use-pages";
+import { usePortal } from "../portal/use-portal";
+import { textOf } from "../portal/use-submit";
+import { Badge } from "../ui/badge";
+import { Button } from "../ui/button";
+import { PageHead } from "../ui/card";
+import { CONTROL } from "../ui/field";
+import { ActionMenu } from "../ui/menu";
+import { type Column, Table } from "../ui/table";
+import { EditPermissions, permissionsText } from "./account-permissions";
+import { SuspendAccount } from "./account-suspend";
+import { Older } from "./older";
+import { PlanChoice } from "./plan-choice";
+import type { PlanRow } from "./shapes";
+
+const SEARCH_MAX_CHARACTERS = 120;
+const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
+type Action = { readonly kind: keyof typeof DIALOGS; readonly account: PortalAccount };
+
+interface ColumnParts {
+  readonly plans: readonly string[];
+  readonly act: (action: Action) => void;
+  readonly onChange: () => void;
+}
+
+function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalAccount>[] {
+  return [
+    {
+      head: "Account",
+      cell: ({ name, email, suspended_at }) => (
+        <>
+          <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
+          {suspended_at === null ? null : (
+            <Badge tone="danger" title={`Since ${suspended_at}`}>
+              Suspended
+            </Badge>
+          )}
+          {email === null || email === name ? null : (
+            <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">{email}</span>
+          )}
+        </>
+      ),
+    },
+    {
+      head: "Plan",
+      cell: (account) => <PlanChoice key={account.plan} account={account} plans={plans} onChange={onChange} />,
+    },
+    { head: "May read", from: "lg", cell: ({ permissions }) => permissionsText(permissions) },
+    { head: "Keys", from: "md", numeric: true, cell: ({ active_keys }) => active_keys },
+    { head: "Since", from: "xl", cell: ({ created_at }) => <Instant at={created_at} to="day" /> },
+    {
+      head: <span className="sr-only">Actions</span>,
+      cell: (account) => (
+        <ActionMenu
+          label={`Actions of ${account.name}`}
+          items={[
+            { label: "Permissions", onSelect: () => act({ kind: "permissions", account }) },
+            {
+              label: account.suspended_at === null ? "Suspend" : "Restore",
+              danger: account.suspended_at === null,
+              onSelect: () => act({ kind: "suspend", account }),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+}
+
+function Search({ onSearch }: { onSearch: (text: string) => void }) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onSearch(textOf(new FormData(event.currentTarget), "q").trim());
+  };
+  return (
+    <search>
+      <form onSubmit={submit} className="mb-4 flex max-w-md gap-2">
+        <input
+          type="search"
+          name="q"
+          aria-label="Name or e-mail"
+          placeholder="Name or e-mail"
+          maxLength={SEARCH_MAX_CHARACTERS}
+          className={CONTROL}
+        />
+        <Button type="submit">Find</Button>
+      </form>
+    </search>
+  );
+}
+
+/** All accounts, and what an operator changes of them. */
+export function AccountsView() {
+  const [q, setQ] = useState("");
+  const [action, setAction] = useState<Action>();
+  const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q }));
+  const plans = usePortal<{ items: readonly PlanRow[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
+  const Open = action === undefined ? undefined : DIALOGS[action.kind];
+  return (
+    <>
+      <PageHead title="Accounts">A change counts within a second, on open connections too.</PageHead>
+      <Search onSearch={setQ} />
+      <Table
+        caption="Accounts"
+        columns={columns({ plans, act: setAction, onChange: accounts.reload })}
+        rows={accounts.items}
+        rowKey={({ id }) => id}
+        failure={accounts.failure}
+        retry={accounts.reload}
+        expected={8}
+        empty={q === "" ? <p>Nobody has signed up yet.</p> : <p>No account holds “{q}” in its name or address.</p>}
+      />
+      <Older busy={accounts.busy} more={accounts.more}>
+        Older accounts
+      </Older>
+      {action !== undefined && Open !== undefined ? (
+        <Open account={action.account} onClose={() => setAction(undefined)} onChange={accounts.reload} />
+      ) : null}
+    </>
+  );
+}

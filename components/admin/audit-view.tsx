@@ -1,0 +1,94 @@
+"use client";
+
+import type { AuditLogEntry } from "#lib/contract/portal";
+import { Instant } from "../portal/time";
+import { usePages } from "../portal/use-pages";
+import { Button } from "../ui/button";
+import { PageHead } from "../ui/card";
+import { type Column, Table } from "../ui/table";
+import { type Change, changesOf } from "./diff";
+import { Older } from "./older";
+
+/** Changes shown of one entry before the rest is opened. */
+const SHOWN_MAX_COUNT = 4;
+
+function ChangeLine({ change: { path, before, after } }: { change: Change }) {
+  return (
+    <li className="[overflow-wrap:anywhere]">
+      {path === "" ? null : <span className="text-ink-faint">{path} </span>}
+      {before === undefined ? null : <del className="text-danger">{before}</del>}
+      {before === undefined || after === undefined ? " " : " → "}
+      {after === undefined ? null : <ins className="text-positive no-underline">{after}</ins>}
+    </li>
+  );
+}
+
+function Lines({ changes }: { changes: readonly Change[] }) {
+  return changes.map((change) => <ChangeLine key={`${change.path} ${change.before} ${change.after}`} change={change} />);
+}
+
+function Changes({ before, after }: Pick<AuditLogEntry, "before" | "after">) {
+  const changes = changesOf(before, after);
+  if (changes.length === 0) return <span className="text-ink-faint">–</span>;
+  const rest = changes.slice(SHOWN_MAX_COUNT);
+  return (
+    <div className="min-w-36 font-mono text-xs leading-5">
+      <ul>
+        <Lines changes={changes.slice(0, SHOWN_MAX_COUNT)} />
+      </ul>
+      {rest.length === 0 ? null : (
+        <details>
+          <summary className="cursor-pointer text-ink-soft hover:text-ink">{rest.length} more</summary>
+          <ul>
+            <Lines changes={rest} />
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<AuditLogEntry>[] = [
+  { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
+  {
+    head: "What",
+    cell: ({ at, action, target, actor }) => (
+      <>
+        <span className="block text-xs leading-5 sm:hidden">
+          <Instant at={at} to="second" />
+        </span>
+        <code className="block font-mono text-[13px]">{action}</code>
+        <span className="block text-xs leading-5 [overflow-wrap:anywhere]">{target}</span>
+        <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere] lg:hidden">{actor}</span>
+      </>
+    ),
+  },
+  { head: "Who", from: "lg", cell: ({ actor }) => <span className="[overflow-wrap:anywhere]">{actor}</span> },
+  { head: "From", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
+  { head: "Before and after", cell: ({ before, after }) => <Changes before={before} after={after} /> },
+];
+
+/** Every change to accounts, keys, plans and calendars of the installation. */
+export function AuditView() {
+  const log = usePages<AuditLogEntry>("admin/audit", "");
+  return (
+    <>
+      <PageHead title="Audit log" action={<Button onClick={log.reload}>Refresh</Button>}>
+        Who changed what, newest first. Secrets are never written down.
+      </PageHead>
+      <Table
+        caption="Audit log"
+        columns={COLUMNS}
+        rows={log.items}
+        rowKey={({ id }) => id}
+        failure={log.failure}
+        retry={log.reload}
+        expected={8}
+        empty={<p>Nothing was changed yet.</p>}
+      />
+      <Older busy={log.busy} more={log.more}>
+        Older entries
+      </Older>
+    </>
+  );
+}

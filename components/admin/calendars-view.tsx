@@ -1,0 +1,147 @@
+"use client";
+
+import { useState } from "react";
+import type { CalendarState } from "#lib/contract/status";
+import { type ApiFailure, callPortal } from "../portal/api";
+import { countText } from "../portal/numbers";
+import { Instant } from "../portal/time";
+import { usePortal } from "../portal/use-portal";
+import { Badge, type Tone } from "../ui/badge";
+import { Button } from "../ui/button";
+import { Card, PageHead } from "../ui/card";
+import { FailureNotice } from "../ui/failure";
+import { Skeleton } from "../ui/skeleton";
+import { useToast } from "../ui/toast";
+import { DefinitionDialog } from "./definition-dialog";
+import { OverrideDialog } from "./override-dialog";
+import type { CalendarRow, OverrideRow, Preview } from "./shapes";
+import { usePreview } from "./use-preview";
+import { WeekStrip } from "./week-strip";
+
+const STATES: Record<CalendarState, { tone: Tone; label: string }> = {
+  open: { tone: "positive", label: "Open" },
+  closed: { tone: "neutral", label: "Closed" },
+  unknown: { tone: "neutral", label: "Unknown" },
+};
+
+function NowBadge({ preview }: { preview: Preview | undefined }) {
+  if (preview === undefined) return null;
+  const { state, reason } = preview.now;
+  return (
+    <Badge tone={STATES[state].tone} title={(reason ?? state).replaceAll("_", " ")}>
+      {STATES[state].label}
+    </Badge>
+  );
+}
+
+function NextChange({ preview }: { preview: Preview | undefined }) {
+  if (preview === undefined) return null;
+  const { state, nextOpen, nextClose } = preview.now;
+  const next = state === "open" ? nextClose : nextOpen;
+  if (next === null) return null;
+  return (
+    <>
+      {" · "}
+      {state === "open" ? "closes" : "opens"} <Instant at={new Date(next).toISOString()} />
+    </>
+  );
+}
+
+function Override({ override, onChange }: { override: OverrideRow; onChange: () => void }) {
+  const announce = useToast();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const lift = async () => {
+    setBusy(true);
+    const result = await callPortal("DELETE", `admin/overrides/${override.id}`);
+    setBusy(false);
+    if ("failure" in result) return setFailure(result.failure);
+    onChange();
+    announce("Lifted. Rules and holidays count again.");
+  };
+  const { state, startsAt, endsAt, note } = override;
+  return (
+    <li className="border-line border-t px-4 py-3 first:border-t-0">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <div className="min-w-0 text-sm leading-6">
+          <p>
+            <span className="font-medium">{state === "open" ? "Open" : "Closed"} by hand</span> from <Instant at={startsAt} />{" "}
+            {endsAt === null ? (
+              "until it is lifted"
+            ) : (
+              <>
+                until <Instant at={endsAt} />
+              </>
+            )}
+          </p>
+          {note === "" ? null : <p className="text-ink-soft [overflow-wrap:anywhere]">{note}</p>}
+        </div>
+        <Button busy={busy} onClick={lift}>
+          Lift
+        </Button>
+      </div>
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+    </li>
+  );
+}
+
+type Open = OverrideRow["state"] | "definition";
+
+function CalendarCard({ calendar, onChange }: { calendar: CalendarRow; onChange: () => void }) {
+  const { name, overrides, listings } = calendar;
+  const { preview, failure } = usePreview(calendar);
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  return (
+    <section aria-label={name}>
+      <Card className="space-y-4">
+        <div className="flex flex-wrap items-start justify-between gap-4">
+          <div className="min-w-0">
+            <h2 className="flex flex-wrap items-center gap-3 font-medium">
+              {name} <NowBadge preview={preview} />
+            </h2>
+            <p className="mt-1 text-ink-faint text-sm leading-6">
+              {listings === 1 ? "1 instrument" : `${countText(listings)} instruments`}
+              <NextChange preview={preview} />
+            </p>
+          </div>
+          <div className="flex flex-wrap gap-2">
+            <Button onClick={() => setOpen("closed")}>Close now…</Button>
+            <Button onClick={() => setOpen("open")}>Open now…</Button>
+            <Button onClick={() => setOpen("definition")}>Definition…</Button>
+          </div>
+        </div>
+        {overrides.length === 0 ? null : (
+          <ul aria-label={`Overrides of ${name}`} className="rounded-md border border-warning/40">
+            {overrides.map((override) => (
+              <Override key={override.id} override={override} onChange={onChange} />
+            ))}
+          </ul>
+        )}
+        {failure === undefined ? <WeekStrip preview={preview} /> : <FailureNotice failure={failure} retry={onChange} />}
+      </Card>
+      {open === "definition" ? <DefinitionDialog calendar={calendar} onClose={close} onChange={onChange} /> : null}
+      {open === "open" || open === "closed" ? (
+        <OverrideDialog name={name} state={open} onClose={close} onChange={onChange} />
+      ) : null}
+    </section>
+  );
+}
+
+/** All calendars: what they say of the coming fortnight, and what an operator says against them. */
+export function CalendarsView() {
+  const { data, failure, reload } = usePortal<{ items: readonly CalendarRow[] }>("admin/calendars");
+  return (
+    <>
+      <PageHead title="Calendars">When markets are open from now on, in your time. Point at a bar for UTC.</PageHead>
+      {failure === undefined ? null : <FailureNotice failure={failure} retry={reload} />}
+      {data === undefined && failure === undefined ? <Skeleton className="h-64 w-full" /> : null}
+      {data?.items.length === 0 ? <p className="text-ink-soft text-sm">No calendars. They come with the instruments.</p> : null}
+      <div className="space-y-6">
+        {data?.items.map((calendar) => (
+          <CalendarCard key={calendar.name} calendar={calendar} onChange={reload} />
+        ))}
+      </div>
+    </>
+  );
+}

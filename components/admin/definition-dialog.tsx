@@ -1,0 +1,106 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import type { ApiFailure, ApiResult } from "../portal/api";
+import { callPortal } from "../portal/api";
+import { Button } from "../ui/button";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextArea } from "../ui/field";
+import { useToast } from "../ui/toast";
+import type { CalendarRow, Preview } from "./shapes";
+import { previewOf } from "./use-preview";
+import { WeekStrip } from "./week-strip";
+
+interface DefinitionDialogProps {
+  readonly calendar: CalendarRow;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** What a text is judged to be: a preview of it, or why there is none. */
+type Judged = { readonly text: string; readonly result: ApiResult<Preview> };
+
+/** A definition as JSON; a failure in the browser's own words where it is none. */
+function parse(text: string): ApiResult<unknown> {
+  try {
+    return { data: JSON.parse(text) };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : "That is not JSON.";
+    return { failure: { id: "invalid_parameter", detail, parameter: "definition", requestId: null } };
+  }
+}
+
+/** Changes a calendar's rules. Only a definition whose fortnight was shown can be saved. */
+export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDialogProps) {
+  const announce = useToast();
+  const [text, setText] = useState(() => JSON.stringify(calendar.definition, null, 2));
+  const [judged, setJudged] = useState<Judged>();
+  const [unsaved, setUnsaved] = useState<ApiFailure>();
+  const [busy, setBusy] = useState(false);
+  const current = judged?.text === text ? judged.result : undefined;
+  const preview = current !== undefined && "data" in current ? current.data : undefined;
+  const failure = current !== undefined && "failure" in current ? current.failure : unsaved;
+  const wrong = failure?.parameter === "definition" ? failure.detail : undefined;
+
+  async function judge(): Promise<void> {
+    const parsed = parse(text);
+    setUnsaved(undefined);
+    setBusy(true);
+    setJudged({ text, result: "data" in parsed ? await previewOf(calendar.name, parsed.data) : parsed });
+    setBusy(false);
+  }
+
+  async function save(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    if (preview === undefined) return judge();
+    setBusy(true);
+    const result = await callPortal("PUT", `admin/calendars/${encodeURIComponent(calendar.name)}`, {
+      definition: JSON.parse(text),
+    });
+    setBusy(false);
+    if ("failure" in result) return setUnsaved(result.failure);
+    onClose();
+    onChange();
+    announce(`${calendar.name} is saved. It counts within a second.`);
+  }
+
+  return (
+    <Dialog
+      open
+      wide
+      onOpenChange={onClose}
+      title={`Definition of ${calendar.name}`}
+      description="Local times of its zone. Days count from 0, Sunday. Preview it, then save."
+    >
+      <form onSubmit={save} className="space-y-5">
+        <TextArea
+          label="Definition"
+          name="definition"
+          rows={14}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          error={wrong}
+          className="font-mono text-[13px]!"
+        />
+        {failure === undefined || wrong !== undefined ? null : <FailureNotice failure={failure} />}
+        {preview === undefined ? null : (
+          <div>
+            <p className="mb-2 font-medium text-sm">The coming fortnight with it</p>
+            <WeekStrip preview={preview} />
+          </div>
+        )}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={judge} busy={busy}>
+            Preview
+          </Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={preview === undefined}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Session } from "./shapes";
+
+const WEEK_DAYS = 7;
+const WEEKS_COUNT = 2;
+
+/** An open stretch as it lies in a week: parts of the week's length from 0 to 1. */
+export interface Bar {
+  readonly start: number;
+  readonly width: number;
+  readonly session: Session;
+}
+
+/** One row of the strip. */
+export interface Week {
+  /** Unix milliseconds of the viewer's midnights: seven starts and the end. */
+  readonly days: readonly number[];
+  readonly bars: readonly Bar[];
+  /** Where now is, null in another week. */
+  readonly now: number | null;
+}
+
+/** The viewer's midnight so many days after the one before `nowMs`; a day is 23 to 25 hours where clocks change. */
+function midnight(nowMs: number, days: number): number {
+  const now = new Date(nowMs);
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime();
+}
+
+/** Two weeks from the viewer's today on, with the sessions cut to them. */
+export function weeksOf(sessions: readonly Session[], nowMs: number): readonly Week[] {
+  return Array.from({ length: WEEKS_COUNT }, (_, week) => {
+    const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(nowMs, week * WEEK_DAYS + day));
+    const from = days[0] ?? nowMs;
+    const length = (days.at(-1) ?? nowMs) - from;
+    const part = (ms: number) => Math.min(1, Math.max(0, (ms - from) / length));
+    const bars = sessions
+      .map((session) => ({ start: part(session.openMs), width: part(session.closeMs) - part(session.openMs), session }))
+      .filter(({ width }) => width > 0);
+    return { days, bars, now: nowMs >= from && nowMs < from + length ? part(nowMs) : null };
+  });
+}

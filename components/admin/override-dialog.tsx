@@ -1,0 +1,102 @@
+"use client";
+
+import { useState } from "react";
+import { callPortal } from "../portal/api";
+import { textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+import { Radio } from "../ui/select";
+import { useToast } from "../ui/toast";
+import type { OverrideRow } from "./shapes";
+
+const NOTE_MAX_CHARACTERS = 200;
+const WORDS = {
+  closed: {
+    title: "Close",
+    now: "Close now",
+    done: "closed",
+    effect: "Every instrument that follows it is closed within a second.",
+  },
+  open: { title: "Open", now: "Open now", done: "open", effect: "Every instrument that follows it is open within a second." },
+} as const;
+
+interface OverrideDialogProps {
+  /** Name of the calendar. */
+  readonly name: string;
+  readonly state: OverrideRow["state"];
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** The instant of a local date and time, ISO 8601; an empty text for none, which the service refuses in words. */
+function instantOf(text: string): string {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
+}
+
+/** Opens or closes a calendar by hand from now on. */
+export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialogProps) {
+  const announce = useToast();
+  const [timed, setTimed] = useState(false);
+  const words = WORDS[state];
+  const { busy, errorOf, failure, onSubmit } = useSubmit({
+    fields: ["ends_at", "endsAt", "note"],
+    send: (form) =>
+      callPortal("POST", `admin/calendars/${encodeURIComponent(name)}/overrides`, {
+        state,
+        starts_at: null,
+        ends_at: timed ? instantOf(textOf(form, "ends_at")) : null,
+        note: textOf(form, "note"),
+      }),
+    done: () => {
+      onClose();
+      onChange();
+      announce(`${name} is ${words.done}.`);
+    },
+  });
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`${words.title} ${name}`}
+      description={`${words.effect} Holidays and rules do not count meanwhile.`}
+    >
+      <form onSubmit={onSubmit} className="space-y-5">
+        <fieldset>
+          <legend className="mb-1.5 font-medium text-sm">Until</legend>
+          <div className="grid gap-2 sm:grid-cols-2">
+            <Radio name="until" label="It is lifted" checked={!timed} onChange={() => setTimed(false)} />
+            <Radio name="until" label="A time" checked={timed} onChange={() => setTimed(true)} />
+          </div>
+        </fieldset>
+        {timed ? (
+          <TextField
+            label="Ends"
+            name="ends_at"
+            type="datetime-local"
+            required
+            hint={`Your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}
+            error={errorOf("ends_at") ?? errorOf("endsAt")}
+          />
+        ) : null}
+        <TextField
+          label="Note"
+          name="note"
+          maxLength={NOTE_MAX_CHARACTERS}
+          autoComplete="off"
+          hint="For other operators; stands in the audit log too."
+          error={errorOf("note")}
+        />
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={state === "closed" ? "danger" : "primary"} busy={busy}>
+            {words.now}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,182 @@
+"use client";
+
+import { useState } from "react";
+import { callPortal } from "../portal/api";
+import { countText } from "../portal/numbers";
+import { usePortal } from "../portal/use-portal";
+import { textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { PageHead } from "../ui/card";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+import { type Column, Table } from "../ui/table";
+import { useToast } from "../ui/toast";
+import type { PlanRow } from "./shapes";
+
+const LIMITS = [
+  {
+    field: "rest_per_minute",
+    of: "restPerMinute",
+    label: "REST calls per minute",
+    hint: "What flows back into the bucket.",
+    start: 120,
+  },
+  { field: "rest_burst", of: "restBurst", label: "REST burst", hint: "Calls at once, from a full bucket.", start: 20 },
+  { field: "stream_connections", of: "streamConnections", label: "Stream connections", hint: "Open at the same time.", start: 2 },
+  {
+    field: "subscriptions_per_connection",
+    of: "subscriptionsPerConnection",
+    label: "Subscriptions per connection",
+    hint: "A ticker on a stream counts once.",
+    start: 50,
+  },
+] as const satisfies readonly { field: string; of: keyof PlanRow; label: string; hint: string; start: number }[];
+
+const limitsOf = (form: FormData) => Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))]));
+
+interface PlanDialogProps {
+  /** The plan that is changed; undefined makes one. */
+  readonly plan: PlanRow | undefined;
+  /** Names that are taken. */
+  readonly names: readonly string[];
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+const TAKEN = {
+  id: "invalid_parameter",
+  detail: "There is a plan of this name already.",
+  parameter: "name",
+  requestId: null,
+} as const;
+
+function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
+  const announce = useToast();
+  const { busy, errorOf, failure, onSubmit } = useSubmit<{ name: string }>({
+    fields: ["name", ...LIMITS.map(({ field }) => field)],
+    send: async (form) => {
+      const name = plan?.name ?? textOf(form, "name").trim();
+      // Putting would change the limits of everybody who is on the other one.
+      if (plan === undefined && names.includes(name)) return { failure: TAKEN };
+      return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, limitsOf(form));
+    },
+    done: ({ name }) => {
+      onClose();
+      onChange();
+      announce(`Plan ${name} is saved. It counts within a second.`);
+    },
+  });
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={plan === undefined ? "Add a plan" : `Limits of ${plan.name}`}
+      description={plan === undefined ? "Accounts can be put on it at once." : `In force for ${accountsText(plan.accounts)}.`}
+    >
+      <form onSubmit={onSubmit} className="space-y-5">
+        {plan === undefined ? (
+          <TextField
+            label="Name"
+            name="name"
+            required
+            maxLength={40}
+            autoComplete="off"
+            hint="Lower-case letters, digits and dashes."
+            error={errorOf("name")}
+          />
+        ) : null}
+        <div className="grid gap-5 sm:grid-cols-2">
+          {LIMITS.map(({ field, of, label, hint, start }) => (
+            <TextField
+              key={field}
+              label={label}
+              name={field}
+              type="number"
+              inputMode="numeric"
+              min={1}
+              step={1}
+              required
+              hint={hint}
+              defaultValue={plan?.[of] ?? start}
+              error={errorOf(field)}
+              className="font-mono tabular-nums"
+            />
+          ))}
+        </div>
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            {plan === undefined ? "Add plan" : "Save"}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function accountsText(count: number): string {
+  return count === 1 ? "1 account" : `${countText(count)} accounts`;
+}
+
+function columns(edit: (plan: PlanRow) => void): readonly Column<PlanRow>[] {
+  const [perMinute, burst, connections, subscriptions] = LIMITS;
+  const limit = (head: string, { of }: (typeof LIMITS)[number], from?: "sm" | "md" | "lg"): Column<PlanRow> => {
+    return { head, numeric: true, cell: (plan) => countText(plan[of]), ...(from && { from }) };
+  };
+  return [
+    { head: "Plan", cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span> },
+    limit("REST / min", perMinute),
+    limit("Burst", burst, "sm"),
+    limit("Connections", connections, "md"),
+    limit("Subscriptions", subscriptions, "lg"),
+    { head: "Accounts", numeric: true, from: "sm", cell: ({ accounts }) => countText(accounts) },
+    {
+      head: <span className="sr-only">Actions</span>,
+      cell: (plan) => (
+        <div className="text-right">
+          <Button aria-label={`Edit ${plan.name}`} onClick={() => edit(plan)}>
+            Edit
+          </Button>
+        </div>
+      ),
+    },
+  ];
+}
+
+/** All plans with their limits. */
+export function PlansView() {
+  const { data, failure, reload } = usePortal<{ items: readonly PlanRow[] }>("admin/plans");
+  const [open, setOpen] = useState<{ plan: PlanRow | undefined }>();
+  const add = (
+    <Button kind="primary" disabled={data === undefined} onClick={() => setOpen({ plan: undefined })}>
+      Add plan
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="Plans" action={add}>
+        Limits of an account, shared by all its keys.
+      </PageHead>
+      <Table
+        caption="Plans"
+        columns={columns((plan) => setOpen({ plan }))}
+        rows={data?.items}
+        rowKey={({ name }) => name}
+        failure={failure}
+        retry={reload}
+        expected={4}
+        empty={<p>No plans yet. Add one, then put accounts on it.</p>}
+      />
+      {open === undefined ? null : (
+        <PlanDialog
+          plan={open.plan}
+          names={data?.items.map(({ name }) => name) ?? []}
+          onClose={() => setOpen(undefined)}
+          onChange={reload}
+        />
+      )}
+    </>
+  );
+}

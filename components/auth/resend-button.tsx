@@ -1,0 +1,26 @@
+"use client";
+
+import { useState } from "react";
+import { type ApiResult, callPortal } from "../portal/api";
+import { Button } from "../ui/button";
+
+/** Sends the mail that verifies an address once more. */
+export function ResendButton({ email }: { email: string }) {
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<ApiResult<object>>();
+  const resend = async () => {
+    setBusy(true);
+    setResult(await callPortal("POST", "resend", { email }));
+    setBusy(false);
+  };
+  return (
+    <div>
+      <Button busy={busy} onClick={resend}>
+        Send the mail again
+      </Button>
+      <p role="status" className="mt-2 text-ink-faint text-xs">
+        {result === undefined ? "" : "failure" in result ? result.failure.detail : "Sent. Look into the spam folder too."}
+      </p>
+    </div>
+  );
+}

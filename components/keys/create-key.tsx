@@ -1,0 +1,117 @@
+"use client";
+
+import { useState } from "react";
+import { callPortal } from "../portal/api";
+import { textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { CONTROL, Field } from "../ui/field";
+import { Radio, Select } from "../ui/select";
+import { KeySettings, settingsOf } from "./key-settings";
+import { type MadeKey, Secret } from "./secret";
+
+const DAY_MS = 86_400_000;
+const EXPIRIES = [
+  { value: "never", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+  { value: "date", label: "On a date" },
+] as const;
+type Expiry = (typeof EXPIRIES)[number]["value"];
+
+/** The instant an expiry means, ISO 8601; a date is the viewer's own, at its end. */
+function expiryAt(expiry: Expiry, date: string): string | null {
+  if (expiry === "never") return null;
+  if (expiry === "date") return date === "" ? "" : new Date(`${date}T23:59:59`).toISOString();
+  return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+}
+
+function ExpiryField({ error }: { error: string | undefined }) {
+  const [expiry, setExpiry] = useState<Expiry>("never");
+  return (
+    <Field label="Expires" error={error}>
+      {(control) => (
+        <div className="flex gap-2">
+          <Select {...control} name="expiry" options={EXPIRIES} value={expiry} onChange={setExpiry} />
+          {expiry === "date" ? <input type="date" name="expires_at" aria-label="Last day" required className={CONTROL} /> : null}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onCancel: () => void }) {
+  const { busy, errorOf, failure, onSubmit } = useSubmit<MadeKey>({
+    fields: ["name", "venue", "scopes", "origins", "expires_at"],
+    send: (form) =>
+      callPortal("POST", "keys", {
+        ...settingsOf(form),
+        venue: textOf(form, "venue"),
+        expires_at: expiryAt(textOf(form, "expiry") as Expiry, textOf(form, "expires_at")),
+      }),
+    done: onMade,
+  });
+  return (
+    <form onSubmit={onSubmit} className="space-y-5">
+      <fieldset>
+        <legend className="mb-1.5 font-medium text-sm">Kind</legend>
+        <div className="grid gap-2 sm:grid-cols-2">
+          <Radio name="venue" value="sandbox" label="Test" hint="Synthetic prices, always on." defaultChecked />
+          <Radio name="venue" value="live" label="Live" hint="The prices of this installation's feed." />
+        </div>
+      </fieldset>
+      <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [] }} errorOf={errorOf} />
+      <ExpiryField error={errorOf("expires_at")} />
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={busy}>
+          Create key
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** The button that makes a key, and its dialog: the settings, then the text, once. */
+export function CreateKey({ onChange }: { onChange: () => void }) {
+  const [open, setOpen] = useState(false);
+  const [made, setMade] = useState<MadeKey>();
+  const close = () => {
+    setOpen(false);
+    setMade(undefined);
+  };
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Create key
+      </Button>
+      <Dialog
+        open={open}
+        onOpenChange={(next) => (next ? setOpen(true) : close())}
+        sticky={made !== undefined}
+        wide={made !== undefined}
+        title={made === undefined ? "Create a key" : "Your new key"}
+        description={
+          made === undefined
+            ? "Its limits are your plan's, shared by all your keys."
+            : "Only its hash is stored, so nobody can show it to you again."
+        }
+      >
+        {made === undefined ? (
+          <CreateForm
+            onCancel={close}
+            onMade={(key) => {
+              setMade(key);
+              onChange();
+            }}
+          />
+        ) : (
+          <Secret made={made} onDone={close} />
+        )}
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+"use client";
+
+import { useState } from "react";
+import type { RotationGrace } from "#lib/contract/limits";
+import type { PortalKey } from "#lib/contract/portal";
+import { callPortal } from "../portal/api";
+import { textOf, useSubmit } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { AlertDialog, Dialog, DialogActions } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+import { Radio } from "../ui/select";
+import { useToast } from "../ui/toast";
+import { KeySettings, settingsOf } from "./key-settings";
+import { type MadeKey, Secret } from "./secret";
+
+interface KeyDialogProps {
+  readonly apiKey: PortalKey;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+const GRACES: readonly { value: RotationGrace; label: string; hint: string }[] = [
+  { value: "now", label: "None", hint: "It stops within a second." },
+  { value: "1h", label: "1 hour", hint: "Both work meanwhile." },
+  { value: "24h", label: "24 hours", hint: "Both work meanwhile." },
+  { value: "7d", label: "7 days", hint: "Both work meanwhile." },
+];
+
+/** Changes name, scopes and origins. */
+export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
+  const announce = useToast();
+  const { busy, errorOf, failure, onSubmit } = useSubmit({
+    fields: ["name", "scopes", "origins"],
+    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, settingsOf(form)),
+    done: () => {
+      onClose();
+      onChange();
+      announce("Saved. It counts within a second.");
+    },
+  });
+  return (
+    <Dialog open onOpenChange={onClose} title={`Edit ${apiKey.name}`} description="Its text stays the same.">
+      <form onSubmit={onSubmit} className="space-y-5">
+        <KeySettings start={apiKey} errorOf={errorOf} />
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Makes a new text for a key; the old one goes on for the chosen grace. */
+export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
+  const [made, setMade] = useState<MadeKey>();
+  const { busy, failure, onSubmit } = useSubmit<MadeKey>({
+    fields: [],
+    send: (form) => callPortal("POST", `keys/${apiKey.id}/rotate`, { grace: textOf(form, "grace") }),
+    done: (rotated) => {
+      setMade(rotated);
+      onChange();
+    },
+  });
+  const description =
+    made === undefined ? "A new key with the same settings takes its place." : "Put it in place before the old one's grace ends.";
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      sticky={made !== undefined}
+      wide={made !== undefined}
+      title={made === undefined ? `Rotate ${apiKey.name}` : "Your new key"}
+      description={description}
+    >
+      {made !== undefined ? (
+        <Secret made={made} onDone={onClose} />
+      ) : (
+        <form onSubmit={onSubmit}>
+          <fieldset>
+            <legend className="mb-1.5 font-medium text-sm">Grace of the old key</legend>
+            <div className="grid gap-2 sm:grid-cols-2">
+              {GRACES.map((grace) => (
+                <Radio key={grace.value} {...grace} name="grace" defaultChecked={grace.value === "24h"} />
+              ))}
+            </div>
+          </fieldset>
+          {failure === undefined ? null : <FailureNotice failure={failure} />}
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="primary" busy={busy}>
+              Rotate
+            </Button>
+          </DialogActions>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+/** Ends a key for good, once its name was typed. */
+export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
+  const announce = useToast();
+  const [typed, setTyped] = useState("");
+  const { busy, errorOf, failure, onSubmit } = useSubmit({
+    fields: ["confirm"],
+    send: () => callPortal("POST", `keys/${apiKey.id}/revoke`, { confirm: typed }),
+    done: () => {
+      onClose();
+      onChange();
+      announce(`${apiKey.name} is revoked.`);
+    },
+  });
+  return (
+    <AlertDialog
+      open
+      onOpenChange={onClose}
+      title={`Revoke ${apiKey.name}`}
+      description="Its calls are refused and its streams end within a second. This cannot be undone."
+    >
+      <form onSubmit={onSubmit}>
+        <TextField
+          label={
+            <>
+              Type <code className="select-all font-mono text-[13px] [overflow-wrap:anywhere]">{apiKey.name}</code> to go on
+            </>
+          }
+          name="confirm"
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          error={errorOf("confirm")}
+        />
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="danger" busy={busy} disabled={typed.trim() !== apiKey.name}>
+            Revoke key
+          </Button>
+        </DialogActions>
+      </form>
+    </AlertDialog>
+  );
+}

@@ -1,0 +1,74 @@
+"use client";
+
+import type { FormEvent } from "react";
+import type { PortalKey } from "#lib/contract/portal";
+import { Button } from "../ui/button";
+import { CONTROL } from "../ui/field";
+import { Select } from "../ui/select";
+
+/** What is chosen above the log; an empty text is "all". Their names are those of the query. */
+export interface LogFilter {
+  readonly key_id: string;
+  readonly status: string;
+  readonly operation: string;
+  readonly q: string;
+}
+
+const STATUSES = [
+  { value: "", label: "All statuses" },
+  { value: "2xx", label: "2xx, answered" },
+  { value: "3xx", label: "3xx, not changed" },
+  { value: "4xx", label: "4xx, refused" },
+  { value: "5xx", label: "5xx, failed" },
+];
+const Q_MAX_CHARACTERS = 120;
+
+interface LogFiltersProps {
+  readonly filter: LogFilter;
+  readonly onChange: (filter: LogFilter) => void;
+  readonly keys: readonly PortalKey[];
+  readonly operations: readonly string[];
+}
+
+/** Choices narrow the log at once; a search when it is sent. */
+export function LogFilters({ filter, onChange, keys, operations }: LogFiltersProps) {
+  const search = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onChange({ ...filter, q: String(new FormData(event.currentTarget).get("q") ?? "").trim() });
+  };
+  return (
+    <div className="mb-4 grid gap-2 sm:grid-cols-3">
+      <Select
+        aria-label="Key"
+        options={[{ value: "", label: "All keys" }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]}
+        value={filter.key_id}
+        onChange={(key_id) => onChange({ ...filter, key_id })}
+      />
+      <Select
+        aria-label="Status"
+        options={STATUSES}
+        value={filter.status}
+        onChange={(status) => onChange({ ...filter, status })}
+      />
+      <Select
+        aria-label="Operation"
+        options={[{ value: "", label: "All operations" }, ...operations.map((value) => ({ value, label: value }))]}
+        value={filter.operation}
+        onChange={(operation) => onChange({ ...filter, operation })}
+      />
+      <form onSubmit={search} className="flex gap-2 sm:col-span-3">
+        <input
+          key={filter.q}
+          type="search"
+          name="q"
+          aria-label="Search in path, request id and address"
+          placeholder="Path, request id or address"
+          defaultValue={filter.q}
+          maxLength={Q_MAX_CHARACTERS}
+          className={CONTROL}
+        />
+        <Button type="submit">Search</Button>
+      </form>
+    </div>
+  );
+}

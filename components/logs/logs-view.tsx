@@ -1,0 +1,105 @@
+"use client";
+
+import { usePathname, useRouter, useSearchParams } from "next/navigation";
+import { useState } from "react";
+import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
+import { queryOf } from "../portal/api";
+import { msText } from "../portal/numbers";
+import { Instant } from "../portal/time";
+import { usePages } from "../portal/use-pages";
+import { usePortal } from "../portal/use-portal";
+import { Badge, type Tone } from "../ui/badge";
+import { Button } from "../ui/button";
+import { PageHead } from "../ui/card";
+import { type Column, Table } from "../ui/table";
+import { keyName } from "../usage/usage-tables";
+import { LogDetailDialog } from "./log-detail";
+import { type LogFilter, LogFilters } from "./log-filters";
+
+function toneOf(status: number): Tone {
+  if (status >= 500) return "danger";
+  return status >= 400 ? "warning" : "positive";
+}
+
+function columns(keys: readonly PortalKey[], open: (requestId: string) => void): readonly Column<RequestLogEntry>[] {
+  return [
+    { head: "Status", cell: ({ status, code }) => <Badge tone={toneOf(status)}>{code === 0 ? status : code}</Badge> },
+    {
+      head: "Request",
+      cell: ({ at, method, path, request_id }) => (
+        <>
+          <button
+            type="button"
+            onClick={() => open(request_id)}
+            className="block w-48 truncate text-left font-mono text-[13px] text-accent hover:underline sm:w-72 xl:w-80"
+            title={`${method} ${path}`}
+          >
+            {method} {path}
+          </button>
+          <span className="text-ink-faint text-xs sm:hidden">
+            <Instant at={at} to="second" />
+          </span>
+        </>
+      ),
+    },
+    { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
+    { head: "Key", from: "md", cell: ({ key_id }) => <span className="block max-w-32 truncate">{keyName(keys, key_id)}</span> },
+    { head: "Latency", from: "md", numeric: true, cell: ({ latency_ms }) => msText(latency_ms) },
+    { head: "Address", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address}</span> },
+  ];
+}
+
+function NoRequests({ filtered }: { filtered: boolean }) {
+  return filtered ? (
+    <p>No request fits these filters.</p>
+  ) : (
+    <>
+      <p className="font-medium text-ink">No requests yet</p>
+      <p className="mt-1">Call the API with one of your keys; the request shows up here within a few seconds.</p>
+    </>
+  );
+}
+
+/** The latest requests of one's keys, of these operations; the filters stand in the address. */
+export function LogsView({ operations }: { operations: readonly string[] }) {
+  const router = useRouter();
+  const path = usePathname();
+  const asked = useSearchParams();
+  const [shown, setShown] = useState<string>();
+  const get = (name: string) => asked.get(name) ?? "";
+  const filter: LogFilter = { key_id: get("key_id"), status: get("status"), operation: get("operation"), q: get("q") };
+  const query = queryOf({ ...filter });
+  const log = usePages<RequestLogEntry>("logs", query);
+  const keys = usePortal<{ items: readonly PortalKey[] }>("keys").data?.items ?? [];
+  return (
+    <>
+      <PageHead title="Logs" action={<Button onClick={log.reload}>Refresh</Button>}>
+        The latest requests of your keys. Open one to see why it was refused.
+      </PageHead>
+      <LogFilters
+        filter={filter}
+        onChange={(next) => router.replace(`${path}${queryOf({ ...next })}`, { scroll: false })}
+        keys={keys}
+        operations={operations}
+      />
+      <Table
+        caption="Latest requests"
+        columns={columns(keys, setShown)}
+        rows={log.items}
+        rowKey={({ id }) => id}
+        failure={log.failure}
+        retry={log.reload}
+        expected={8}
+        empty={<NoRequests filtered={query !== ""} />}
+      />
+      {log.more === undefined ? null : (
+        <div className="mt-4 flex justify-center">
+          <Button busy={log.busy} onClick={log.more}>
+            Older requests
+          </Button>
+        </div>
+      )}
+      {shown === undefined ? null : <LogDetailDialog requestId={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+"use client";
+
+import Link from "next/link";
+import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import { countText, shareText } from "../portal/numbers";
+import { Instant } from "../portal/time";
+import { usePortal } from "../portal/use-portal";
+import { Figure, Figures, PageHead, Section } from "../ui/card";
+import { FailureNotice } from "../ui/failure";
+import type { Series } from "../usage/chart";
+import { ChartCard } from "../usage/chart-card";
+import { Checklist, type ChecklistState } from "./checklist";
+
+/** What the portal answers about the account as a whole. */
+export interface Overview {
+  readonly checklist: ChecklistState;
+  readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
+  readonly limits: {
+    readonly plan: string;
+    readonly rest_per_minute: number;
+    readonly rest_remaining?: number;
+    readonly stream_connections: number;
+  };
+  readonly week: readonly UsagePoint[];
+  readonly expiring: readonly PortalKey[];
+}
+
+const WEEK: readonly Series[] = [
+  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "errors", label: "Errors", shape: "bar", tone: "danger" },
+];
+
+function Today({ overview }: { overview: Overview | undefined }) {
+  const count = (value: number | undefined) => (value === undefined ? "–" : countText(value));
+  const { today, limits } = overview ?? {};
+  const remaining = limits?.rest_remaining;
+  return (
+    <Figures>
+      <Figure label="Calls today" value={count(today?.calls)} note="since 00:00 UTC" />
+      <Figure
+        label="Errors today"
+        value={count(today?.errors)}
+        note={`${today === undefined ? "–" : shareText(today.errors, today.calls)} of all calls`}
+      />
+      <Figure
+        label="Stream connections today"
+        value={count(today?.connections)}
+        note={`${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
+      />
+      <Figure
+        label="REST limit"
+        value={limits === undefined ? "–" : `${countText(limits.rest_per_minute)}/min`}
+        note={remaining === undefined ? "shared by all keys" : `${countText(remaining)} left now`}
+      />
+    </Figures>
+  );
+}
+
+function Expiring({ keys }: { keys: readonly PortalKey[] }) {
+  if (keys.length === 0) return null;
+  return (
+    <Section title="Keys close to their end">
+      <ul className="divide-y divide-line rounded-lg border border-warning/40 bg-surface text-sm">
+        {keys.map(({ id, name, grace_until, expires_at }) => (
+          <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2.5">
+            <Link href="/dashboard/keys" className="font-medium hover:underline">
+              {name}
+            </Link>
+            <span className="text-ink-soft">
+              {grace_until === null ? "expires " : "grace ends "}
+              <Instant at={grace_until ?? expires_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** The account at a glance: what is left to try, today, the week, and what ends soon. */
+export function OverviewView({ name, initial }: { name: string; initial: Overview }) {
+  const { data, failure, reload } = usePortal<Overview>("overview", initial);
+  return (
+    <>
+      <PageHead title="Overview">
+        {name === "" ? "Your account at a glance." : `Hello ${name}. Your account at a glance.`}
+      </PageHead>
+      {failure === undefined ? (
+        <>
+          {data === undefined ? null : <Checklist state={data.checklist} />}
+          <Section title="Today">
+            <Today overview={data} />
+          </Section>
+          <Section
+            title="Last 7 days"
+            aside={
+              <Link href="/dashboard/usage" className="text-accent underline">
+                All usage
+              </Link>
+            }
+          >
+            <ChartCard
+              summary="Calls and errors of each of the last seven days"
+              points={data?.week}
+              grain="day"
+              series={WEEK}
+              unit="count"
+            />
+          </Section>
+          <Expiring keys={data?.expiring ?? []} />
+        </>
+      ) : (
+        <FailureNotice failure={failure} retry={reload} />
+      )}
+    </>
+  );
+}

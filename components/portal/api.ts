@@ -1,0 +1,59 @@
+import type { Failure, Success } from "#lib/contract/envelope";
+
+/** Base of the portal's own interface, for pages of this origin. */
+const BASE = "/api/portal";
+
+/** A call that failed: what to tell the reader, and which field it is about. */
+export interface ApiFailure {
+  /** Identifier of lib/contract/errors, or "network" when no answer came. */
+  readonly id: Failure["message"] | "network";
+  readonly detail: string;
+  /** The form field it is about, null when it is about none. */
+  readonly parameter: string | null;
+  readonly requestId: string | null;
+}
+
+/** What a call ended with: its data, or why not. It never throws. */
+export type ApiResult<Data> = { readonly data: Data } | { readonly failure: ApiFailure };
+
+const NO_ANSWER: ApiFailure = {
+  id: "network",
+  detail: "No answer came. Check the connection, then try again.",
+  parameter: null,
+  requestId: null,
+};
+
+function failureOf({ message, data }: Failure): ApiFailure {
+  const wait = data.retry_after === undefined ? "" : ` Try again in ${data.retry_after} s.`;
+  return { id: message, detail: data.detail + wait, parameter: data.parameter ?? null, requestId: data.request_id };
+}
+
+/**
+ * Calls the portal's interface and opens the envelope.
+ * @param path below /api/portal, with its query, for example "keys"
+ * @param body sent as JSON; left out for reads
+ */
+export async function callPortal<Data>(
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<ApiResult<Data>> {
+  const request: RequestInit = { method, cache: "no-store" };
+  if (method !== "GET") {
+    request.headers = { "content-type": "application/json" };
+    request.body = JSON.stringify(body ?? {});
+  }
+  try {
+    const answer = (await (await fetch(`${BASE}/${path}`, request)).json()) as Success<Data> | Failure;
+    return answer.message === "success" ? { data: answer.data } : { failure: failureOf(answer) };
+  } catch {
+    // Neither an aborted connection nor a page of some proxy is anything a reader could use.
+    return { failure: NO_ANSWER };
+  }
+}
+
+/** A query string of what is set, with its question mark; empty when nothing is. */
+export function queryOf(values: Readonly<Record<string, string | null | undefined>>): string {
+  const set = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
+}

@@ -1,0 +1,71 @@
+"use client";
+
+import { useEffect, useState, useSyncExternalStore } from "react";
+
+const TICK_MS = 1_000;
+const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const SHAPES = {
+  minute: { ...SHAPE, year: "numeric" },
+  second: { ...SHAPE, second: "2-digit" },
+  day: { day: "2-digit", month: "short", year: "numeric" },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+const never = () => () => {};
+
+/** False on the server and in the first picture, which has to be the same; true from then on. */
+export function useHydrated(): boolean {
+  return useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );
+}
+
+/** Name of the viewer's time zone; UTC until the page is alive. */
+export function useTimeZone(): string {
+  const hydrated = useHydrated();
+  return hydrated ? Intl.DateTimeFormat().resolvedOptions().timeZone : "UTC";
+}
+
+/** The present instant in ms, each second; null until the page is alive. */
+export function useNow(): number | null {
+  const [now, setNow] = useState<number | null>(null);
+  useEffect(() => {
+    const tick = () => setNow(Date.now());
+    tick();
+    const timer = setInterval(tick, TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** An instant (ISO 8601) in the viewer's time zone, with the UTC instant on hover; an en dash for none. */
+export function Instant({ at, to = "minute" }: { at: string | null; to?: keyof typeof SHAPES }) {
+  const timeZone = useTimeZone();
+  if (at === null) return <span className="text-ink-faint">–</span>;
+  return (
+    <time dateTime={at} title={at.replace(/\.\d+Z$/, "Z")} className="whitespace-nowrap tabular-nums">
+      {new Intl.DateTimeFormat("en-GB", { ...SHAPES[to], timeZone }).format(new Date(at))}
+    </time>
+  );
+}
+
+/** What is left until an instant, by the second. */
+export function Countdown({ until }: { until: string }) {
+  const now = useNow();
+  if (now === null) return null;
+  return (
+    <time dateTime={until} title={until} className="font-mono tabular-nums">
+      {spanText((Date.parse(until) - now) / 1_000)}
+    </time>
+  );
+}
+
+/** Seconds as "6 d 03:12:09", without the days where there are none; never below zero. */
+export function spanText(seconds: number): string {
+  const left = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  const days = Math.floor(left / 86_400);
+  const clock = `${two((left % 86_400) / 3_600)}:${two((left % 3_600) / 60)}:${two(left % 60)}`;
+  return days === 0 ? clock : `${days} d ${clock}`;
+}

@@ -1,0 +1,55 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import type { ApiFailure, ApiResult } from "./api";
+
+/** A form on its way: what is wrong with which field, and whether an answer is awaited. */
+export interface Submission {
+  readonly busy: boolean;
+  /** Words for one field, undefined when nothing is wrong with it. */
+  errorOf(field: string): string | undefined;
+  /** A failure that is about none of the fields named to `useSubmit`. */
+  readonly failure: ApiFailure | undefined;
+  onSubmit(event: FormEvent<HTMLFormElement>): void;
+}
+
+interface SubmitOptions<Data> {
+  /** Names of the fields that show their own errors. */
+  readonly fields: readonly string[];
+  readonly send: (form: FormData) => Promise<ApiResult<Data>>;
+  readonly done: (data: Data, form: HTMLFormElement) => void;
+}
+
+/** Sends a form once at a time and puts what is refused where it belongs. */
+export function useSubmit<Data>({ fields, send, done }: SubmitOptions<Data>): Submission {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const concerns = (field: string) => failure !== undefined && failure.parameter === field;
+
+  async function submit(form: HTMLFormElement): Promise<void> {
+    setBusy(true);
+    setFailure(undefined);
+    const result = await send(new FormData(form));
+    setBusy(false);
+    if ("data" in result) return done(result.data, form);
+    setFailure(result.failure);
+    const field = result.failure.parameter;
+    if (field !== null) form.querySelector<HTMLElement>(`[name="${CSS.escape(field)}"]`)?.focus();
+  }
+
+  return {
+    busy,
+    errorOf: (field) => (concerns(field) ? failure?.detail : undefined),
+    failure: failure !== undefined && fields.some(concerns) ? undefined : failure,
+    onSubmit(event) {
+      event.preventDefault();
+      if (!busy) void submit(event.currentTarget);
+    },
+  };
+}
+
+/** A field of a form as text. */
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,54 @@
+"use client";
+
+import { useState } from "react";
+import { THEME_COOKIE, THEMES, type Theme } from "./theme";
+
+const COOKIE_MAX_AGE_S = 31_536_000;
+
+const ICONS: Record<Theme, string> = {
+  light:
+    "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6l1.5 1.5M16.9 16.9l1.5 1.5M5.6 18.4l1.5-1.5M16.9 7.1l1.5-1.5",
+  system: "M4 5h16v11H4zM9 20h6M12 16v4",
+  dark: "M20 14.5A8 8 0 1 1 9.5 4a6.5 6.5 0 0 0 10.5 10.5",
+};
+
+function apply(theme: Theme): void {
+  const { documentElement: root } = document;
+  if (theme === "system") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  // biome-ignore lint/suspicious/noDocumentCookie: not every browser in use has the Cookie Store
+  document.cookie = `${THEME_COOKIE}=${theme}; path=/; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
+}
+
+/** Light, as the system, or dark. */
+export function ThemeSwitch({ chosen }: { chosen: Theme }) {
+  const [theme, setTheme] = useState(chosen);
+  return (
+    <fieldset className="flex rounded-full border border-line p-0.5">
+      <legend className="sr-only">Theme</legend>
+      {THEMES.map((choice) => (
+        <label
+          key={choice}
+          title={choice}
+          className="relative flex size-7 cursor-pointer items-center justify-center rounded-full text-ink-faint hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent"
+        >
+          <input
+            type="radio"
+            name="theme"
+            value={choice}
+            aria-label={choice}
+            checked={theme === choice}
+            onChange={() => {
+              setTheme(choice);
+              apply(choice);
+            }}
+            className="absolute inset-0 cursor-pointer opacity-0"
+          />
+          <svg viewBox="0 0 24 24" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.75">
+            <path d={ICONS[choice]} strokeLinecap="round" strokeLinejoin="round" />
+          </svg>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

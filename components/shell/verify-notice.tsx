@@ -1,0 +1,14 @@
+import { ResendButton } from "../auth/resend-button";
+
+/** Says what an account without a verified address cannot do, and how to change that. */
+export function VerifyNotice({ email }: { email: string }) {
+  return (
+    <div className="mb-8 flex flex-wrap items-start justify-between gap-4 rounded-lg border border-warning/40 bg-surface p-4 text-sm leading-6">
+      <p className="max-w-prose">
+        <strong className="font-medium">Verify your e-mail to make keys.</strong>{" "}
+        <span className="text-ink-soft [overflow-wrap:anywhere]">A link was sent to {email}.</span>
+      </p>
+      <ResendButton email={email} />
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ApiFailure } from "../portal/api";
+import { Button } from "./button";
+
+/** What went wrong, the id to name when reporting it, and a way to try again. */
+export function FailureNotice({ failure, retry }: { failure: ApiFailure; retry?: (() => void) | undefined }) {
+  return (
+    <div role="alert" className="rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
+      <p className="font-medium">{failure.detail}</p>
+      {failure.requestId === null ? null : (
+        <p className="mt-1 text-ink-faint">
+          Request id <code className="select-all font-mono text-xs [overflow-wrap:anywhere]">{failure.requestId}</code>
+        </p>
+      )}
+      {retry === undefined ? null : (
+        <Button onClick={retry} className="mt-3">
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

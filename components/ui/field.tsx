@@ -1,0 +1,70 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+/** The look of everything that is typed or chosen. */
+export const CONTROL =
+  "w-full rounded-md border border-line bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60";
+
+/** What a control inside a field has to carry. */
+interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": true | undefined;
+}
+
+interface FieldProps {
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+  /** What is wrong with the value, in words. */
+  readonly error?: string | undefined;
+  readonly children: (control: ControlProps) => ReactNode;
+}
+
+/** Label, control, hint and error, tied together for those who hear the page. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`].filter(Boolean).join(" ");
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block font-medium text-sm">
+        {label}
+      </label>
+      {children({ id, "aria-describedby": described || undefined, "aria-invalid": error === undefined ? undefined : true })}
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} className="mt-1.5 text-ink-faint text-xs leading-5">
+          {hint}
+        </p>
+      )}
+      {error === undefined ? null : (
+        <p id={`${id}-error`} role="alert" className="mt-1.5 text-danger text-xs leading-5">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type TextFieldProps = Omit<ComponentProps<"input">, "id"> & Omit<FieldProps, "children">;
+
+/** A line of text with its label. */
+export function TextField({ label, hint, error, className = "", ...rest }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => <input {...rest} {...control} className={`${CONTROL} ${className}`} />}
+    </Field>
+  );
+}
+
+/** Several lines of text with their label. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  className = "",
+  ...rest
+}: Omit<ComponentProps<"textarea">, "id"> & Omit<FieldProps, "children">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => <textarea {...rest} {...control} className={`${CONTROL} ${className}`} />}
+    </Field>
+  );
+}

@@ -1,0 +1,35 @@
+"use client";
+
+import { Tabs as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+/** One view of several; its content is made only while it is shown. */
+export interface Tab {
+  readonly value: string;
+  readonly label: string;
+  readonly content: ReactNode;
+}
+
+/** Several views in one place; arrows move between them. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
+  return (
+    <Radix.Root defaultValue={tabs[0].value}>
+      <Radix.List aria-label={label} className="flex gap-1 border-line border-b">
+        {tabs.map(({ value, label: name }) => (
+          <Radix.Trigger
+            key={value}
+            value={value}
+            className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          >
+            {name}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map(({ value, content }) => (
+        <Radix.Content key={value} value={value} className="pt-4">
+          {content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  );
+}

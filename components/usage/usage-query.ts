@@ -1,0 +1,65 @@
+import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
+import { queryOf } from "../portal/api";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Spans that can be looked at, each in the grain that shows it best. */
+export const SPANS = {
+  "1h": { label: "Last hour", ms: HOUR_MS, grain: "minute" },
+  "24h": { label: "Last 24 hours", ms: DAY_MS, grain: "hour" },
+  "7d": { label: "Last 7 days", ms: 7 * DAY_MS, grain: "hour" },
+  "30d": { label: "Last 30 days", ms: 30 * DAY_MS, grain: "day" },
+  "90d": { label: "Last 90 days", ms: 90 * DAY_MS, grain: "day" },
+} as const satisfies Record<string, { label: string; ms: number; grain: UsageGrain }>;
+export type Span = keyof typeof SPANS;
+
+/** Calls of one key, operation or code. */
+export interface UsageShare {
+  readonly calls: number;
+  readonly errors: number;
+}
+
+/** What the portal answers about use. */
+export interface UsageReport {
+  readonly grain: UsageGrain;
+  readonly items: readonly UsagePoint[];
+  readonly by: {
+    readonly keys: readonly (UsageShare & { readonly key_id: string })[];
+    readonly operations: readonly (UsageShare & { readonly operation: string })[];
+    readonly codes: readonly { readonly code: number; readonly calls: number }[];
+  };
+}
+
+/** What is chosen above the charts; an empty text is "all". */
+export interface UsageFilter {
+  readonly span: Span;
+  readonly keyId: string;
+  readonly operation: string;
+}
+
+/** The query of a choice, as seen at an instant (ms). */
+export function usageQuery({ span, keyId, operation }: UsageFilter, nowMs: number): string {
+  const { ms, grain } = SPANS[span];
+  return queryOf({
+    from: new Date(nowMs - ms).toISOString(),
+    to: new Date(nowMs).toISOString(),
+    grain,
+    key_id: keyId,
+    operation,
+  });
+}
+
+/** All points together; latencies are left out, since percentiles do not add up. */
+export function totals(points: readonly UsagePoint[]) {
+  const sum = (field: "calls" | "errors" | "connections" | "subscriptions" | "messages" | "merged") =>
+    points.reduce((total, point) => total + point[field], 0);
+  return {
+    calls: sum("calls"),
+    errors: sum("errors"),
+    connections: sum("connections"),
+    subscriptions: sum("subscriptions"),
+    messages: sum("messages"),
+    merged: sum("merged"),
+  };
+}

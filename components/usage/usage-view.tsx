@@ -1,0 +1,155 @@
+"use client";
+
+import { useState } from "react";
+import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import { countText, shareText } from "../portal/numbers";
+import { useTimeZone } from "../portal/time";
+import { usePortal } from "../portal/use-portal";
+import { buttonClass } from "../ui/button";
+import { Figure, Figures, PageHead } from "../ui/card";
+import { FailureNotice } from "../ui/failure";
+import { Select } from "../ui/select";
+import { Tabs } from "../ui/tabs";
+import { Tooltip } from "../ui/tooltip";
+import type { Series } from "./chart";
+import { ChartCard } from "./chart-card";
+import { SPANS, type Span, totals, type UsageFilter, type UsageReport, usageQuery } from "./usage-query";
+import { keyName, UsageTables } from "./usage-tables";
+
+const CALLS: readonly Series[] = [
+  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "errors", label: "Errors", shape: "bar", tone: "danger" },
+];
+const LATENCY: readonly Series[] = [
+  { field: "p50_ms", label: "p50, half of the calls are faster", shape: "line", tone: "accent" },
+  { field: "p95_ms", label: "p95, 19 of 20 are faster", shape: "line", tone: "warning" },
+];
+const STREAMS: readonly Series[] = [
+  { field: "messages", label: "Messages", shape: "bar", tone: "accent" },
+  { field: "merged", label: "Merged", shape: "bar", tone: "warning" },
+];
+const SPAN_OPTIONS = (Object.keys(SPANS) as Span[]).map((value) => ({ value, label: SPANS[value].label }));
+const MERGED = "Records that a newer one replaced before they were sent, because the connection was read too slowly.";
+
+interface FiltersProps {
+  readonly filter: UsageFilter;
+  readonly onChange: (filter: UsageFilter) => void;
+  readonly keys: readonly PortalKey[];
+  readonly operations: readonly string[];
+}
+
+function Filters({ filter, onChange, keys, operations }: FiltersProps) {
+  const keyOptions = keys.map(({ id }) => ({ value: id, label: keyName(keys, id) }));
+  const operationOptions = operations.map((operation) => ({ value: operation, label: operation }));
+  return (
+    <div className="mb-6 grid gap-2 sm:grid-cols-3">
+      <Select aria-label="Span" options={SPAN_OPTIONS} value={filter.span} onChange={(span) => onChange({ ...filter, span })} />
+      <Select
+        aria-label="Key"
+        options={[{ value: "", label: "All keys" }, ...keyOptions]}
+        value={filter.keyId}
+        onChange={(keyId) => onChange({ ...filter, keyId })}
+      />
+      <Select
+        aria-label="Operation"
+        options={[{ value: "", label: "All operations" }, ...operationOptions]}
+        value={filter.operation}
+        onChange={(operation) => onChange({ ...filter, operation })}
+      />
+    </div>
+  );
+}
+
+function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
+  const sum = points === undefined ? undefined : totals(points);
+  const count = (value: number | undefined) => (value === undefined ? "–" : countText(value));
+  return (
+    <div className="mb-6">
+      <Figures>
+        <Figure label="Calls" value={count(sum?.calls)} />
+        <Figure
+          label="Errors"
+          value={count(sum?.errors)}
+          note={sum === undefined ? "of all calls" : `${shareText(sum.errors, sum.calls)} of all calls`}
+        />
+        <Figure label="Stream connections" value={count(sum?.connections)} note={`${count(sum?.subscriptions)} subscriptions`} />
+        <Figure
+          label="Stream messages"
+          value={count(sum?.messages)}
+          note={
+            <>
+              {count(sum?.merged)} <Tooltip text={MERGED}>merged</Tooltip>
+            </>
+          }
+        />
+      </Figures>
+    </div>
+  );
+}
+
+/**
+ * What one's keys were used for over a span: charts, totals, tables, and all of it as CSV.
+ * @param openedMs when the page was made, by the server's clock, so that both make the same first picture
+ */
+export function UsageView({ openedMs }: { openedMs: number }) {
+  const timeZone = useTimeZone();
+  const [filter, setFilter] = useState<UsageFilter>({ span: "24h", keyId: "", operation: "" });
+  // The instant a choice was made: a query that moved with the clock would be asked again and again.
+  const [nowMs, setNowMs] = useState(openedMs);
+  const query = usageQuery(filter, nowMs);
+  const report = usePortal<UsageReport>(`usage${query}`);
+  const keys = usePortal<{ items: readonly PortalKey[] }>("keys").data?.items ?? [];
+  const operations = report.data?.by.operations.map(({ operation }) => operation) ?? [];
+  const known = filter.operation === "" || operations.includes(filter.operation) ? operations : [filter.operation, ...operations];
+  const chart = { points: report.data?.items, grain: SPANS[filter.span].grain };
+  const choose = (next: UsageFilter) => {
+    setNowMs(Date.now());
+    setFilter(next);
+  };
+  return (
+    <>
+      <PageHead
+        title="Usage"
+        action={
+          <a href={`/api/portal/usage/export${query}`} download className={buttonClass("secondary")}>
+            Export CSV
+          </a>
+        }
+      >
+        {SPANS[filter.span].grain === "day" ? "Days are days of UTC." : `Times are those of ${timeZone}.`} A call shows up within
+        a few seconds.
+      </PageHead>
+      <Filters filter={filter} onChange={choose} keys={keys} operations={known} />
+      <Totals points={report.data?.items} />
+      {report.failure === undefined ? (
+        <Tabs
+          label="Charts"
+          tabs={[
+            {
+              value: "calls",
+              label: "Calls",
+              content: <ChartCard {...chart} summary="Calls and errors over time" series={CALLS} unit="count" />,
+            },
+            {
+              value: "latency",
+              label: "Latency",
+              content: <ChartCard {...chart} summary="Latency over time" series={LATENCY} unit="ms" />,
+            },
+            {
+              value: "streams",
+              label: "Streams",
+              content: <ChartCard {...chart} summary="Stream messages over time" series={STREAMS} unit="count" />,
+            },
+          ]}
+        />
+      ) : (
+        <FailureNotice failure={report.failure} retry={report.reload} />
+      )}
+      {report.failure === undefined ? (
+        <div className="mt-10">
+          <UsageTables report={report} keys={keys} />
+        </div>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,212 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { runCommand } from "./commands";
+import { type Mailbox, openMailbox } from "./mailbox";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { createVisitor, type Visitor } from "./visitor";
+
+const OPERATOR = "operator@example.test";
+const CUSTOMER = "customer@example.test";
+const PASSWORD = "correct horse battery";
+const PAGES = ["admin", "admin/plans", "admin/calendars", "admin/feeds", "admin/audit"];
+/** Every process follows a change within a second. */
+const FOLLOWED = { timeout: 3_000, interval: 100 };
+
+let product: Product;
+let browser: Browser;
+let mailbox: Mailbox;
+let pictures: string;
+let context: BrowserContext;
+let page: Page;
+let customer: Visitor;
+let key: string;
+const complaints: string[] = [];
+
+/** Somebody who signed up, verified the address and is signed in. */
+async function signUp(email: string, address: string): Promise<Visitor> {
+  const visitor = createVisitor(product.baseUrl, address);
+  expect(await visitor.call("POST", "sign-up", { email, password: PASSWORD })).toMatchObject({ status: 200 });
+  const token = new URL(await mailbox.nextLink(email, "/verify")).searchParams.get("token");
+  await visitor.call("POST", "verify", { token });
+  expect(await visitor.signIn(email, PASSWORD)).toBeNull();
+  return visitor;
+}
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  [product, browser, pictures] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    openBrowser(),
+    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
+  ]);
+  await signUp(OPERATOR, "198.51.100.1");
+  customer = await signUp(CUSTOMER, "198.51.100.2");
+  const settings = { name: "Shop", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
+  key = String((await customer.call("POST", "keys", settings)).data.text);
+  expect((await runCommand(product, "admin", ["grant", OPERATOR])).exitCode).toBe(0);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
+  page.on("console", (message) => {
+    // A refused form is an answer, not a complaint, though the browser writes both to its console.
+    const answered = message.text().startsWith("Failed to load resource");
+    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+  await mailbox?.close();
+}, SERVER_TIMEOUT_MS);
+
+const goto = (path: string) => page.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
+const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+const calendar = (name: string) => page.getByRole("region", { name, exact: true });
+
+function ask(path: string): Promise<Response> {
+  return fetch(`${product.baseUrl}/api/v1/market/${path}`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+async function reason(): Promise<unknown> {
+  const answer = (await (await ask("status?tickers=EURUSD")).json()) as { data: { items: { reason: unknown }[] } };
+  return answer.data.items[0]?.reason;
+}
+
+describe("an operator", () => {
+  it("signs in on the way to the page that was asked for; for anybody else there is none", async () => {
+    await goto("admin/plans");
+    expect(new URL(page.url()).pathname).toBe("/signin");
+    await page.getByLabel("E-mail").fill(OPERATOR);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/admin/plans");
+    await page.getByRole("heading", { level: 1, name: "Plans" }).waitFor();
+    const cookie = [...customer.cookies].map((pair) => pair.join("=")).join("; ");
+    for (const path of PAGES) expect((await fetch(`${product.baseUrl}/${path}`, { headers: { cookie } })).status, path).toBe(404);
+  });
+
+  it("adds a plan, puts an account on it, and the next answers have its limit", async () => {
+    await page.getByRole("button", { name: "Add plan" }).click();
+    await page.getByLabel("Name").fill("free");
+    await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
+    await page.getByText("There is a plan of this name already.").waitFor();
+    await page.getByLabel("Name").fill("team-a");
+    await page.getByLabel("REST calls per minute").fill("777");
+    await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
+    await row("team-a").getByText("777").waitFor();
+    await goto("admin");
+    await page.getByRole("searchbox").fill("customer@");
+    await page.getByRole("button", { name: "Find" }).click();
+    await row(OPERATOR).waitFor({ state: "detached" });
+    await page.getByLabel(`Plan of ${CUSTOMER}`).selectOption("team-a");
+    await row(CUSTOMER).getByRole("button", { name: "Save" }).click();
+    await expect.poll(async () => (await ask("instruments")).headers.get("x-ratelimit-limit"), FOLLOWED).toBe("777");
+  });
+
+  it("narrows what an account may read to single tickers", async () => {
+    await page.getByRole("button", { name: `Actions of ${CUSTOMER}` }).click();
+    await page.getByRole("menuitem", { name: "Permissions" }).click();
+    await page.getByRole("radio", { name: "Single tickers" }).check();
+    await page.getByRole("textbox", { name: "Tickers" }).fill("EUR/USD");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Tickers are 3 to 20 letters and digits").waitFor();
+    await page.getByRole("textbox", { name: "Tickers" }).fill("eurusd, XAUUSD");
+    await page.getByRole("button", { name: "Save" }).click();
+    await row(CUSTOMER).getByText("EURUSD, XAUUSD").waitFor();
+    const listed = (await (await ask("instruments")).json()) as { data: { items: object[] } };
+    expect(listed.data.items).toHaveLength(2);
+  });
+
+  it("suspends an account once that was confirmed, and restores it", async () => {
+    for (const [action, status] of [
+      ["Suspend", 403],
+      ["Restore", 200],
+    ] as const) {
+      await page.getByRole("button", { name: `Actions of ${CUSTOMER}` }).click();
+      await page.getByRole("menuitem", { name: action }).click();
+      await page
+        .getByRole("alertdialog")
+        .getByRole("button", { name: `${action} account` })
+        .click();
+      await page.getByRole("alertdialog").waitFor({ state: "detached" });
+      await expect.poll(async () => (await ask("instruments")).status, FOLLOWED).toBe(status);
+    }
+  });
+
+  it("closes a market by hand, which the status says at once, and lifts that again", async () => {
+    await goto("admin/calendars");
+    await calendar("forex").getByRole("button", { name: "Close now…" }).click();
+    await page.getByLabel("Note").fill("Provider outage");
+    await page.getByRole("dialog").getByRole("button", { name: "Close now" }).click();
+    await calendar("forex").getByText("Provider outage").waitFor();
+    await expect.poll(reason, FOLLOWED).toBe("operator_override");
+    await calendar("forex").getByRole("button", { name: "Lift" }).click();
+    await calendar("forex").getByText("Provider outage").waitFor({ state: "detached" });
+    await expect.poll(reason, FOLLOWED).not.toBe("operator_override");
+  });
+
+  it("sees the fortnight of another definition before it can be saved", async () => {
+    await calendar("metals").getByRole("button", { name: "Definition…" }).click();
+    const dialog = page.getByRole("dialog");
+    const text = dialog.getByRole("textbox", { name: "Definition" });
+    const save = dialog.getByRole("button", { name: "Save" });
+    const before = await text.inputValue();
+    await text.fill(before.replace(/"zone": "[^"]+"/, '"zone": "Mars/Olympus"'));
+    await dialog.getByRole("button", { name: "Preview" }).click();
+    await dialog.getByText("Must be an IANA time zone").waitFor();
+    await text.fill("{");
+    await dialog.getByRole("button", { name: "Preview" }).click();
+    await dialog.getByText("JSON").waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await text.fill('{ "kind": "never" }');
+    await dialog.getByRole("button", { name: "Preview" }).click();
+    await dialog.getByText("Closed all the time.").waitFor();
+    await save.click();
+    await dialog.waitFor({ state: "detached" });
+    await calendar("metals").getByText("Closed all the time.").waitFor();
+  });
+
+  it("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
+    await goto("admin/feeds");
+    await page.getByText("Nothing bound").waitFor();
+    const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
+    await expect.poll(async () => Number(await rate.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
+  });
+
+  it("finds every one of these changes in the audit log, with before and after", async () => {
+    await goto("admin/audit");
+    const lines = await page.getByRole("row").allTextContents();
+    const line = (...words: string[]) => lines.filter((text) => words.every((word) => text.includes(word))).length;
+    expect(line("plan.change", "team-a", "777", OPERATOR)).toBe(1);
+    expect(line("account.change", CUSTOMER, "free → team-a")).toBe(1);
+    expect(line("account.change", CUSTOMER, "false → true")).toBe(1);
+    expect(line("calendar.override", "forex", "Provider outage")).toBe(1);
+    expect(line("calendar.define", "metals", "weekly → never")).toBe(1);
+  });
+});
+
+describe("the operators' pages", () => {
+  const LOOKS = [1440, 390, 360].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
+
+  it.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const path of PAGES) {
+      await goto(path);
+      expect(await page.getByRole("heading", { level: 1 }).count(), path).toBe(1);
+      expect(await page.getByRole("main").count(), path).toBe(1);
+      const overhang = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      expect(overhang, path).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: join(pictures, `${path.replace("/", "-")}-${width}-${scheme}.png`), fullPage: true });
+    }
+  });
+
+  it("complained of nothing", () => {
+    expect(complaints).toEqual([]);
+  });
+});

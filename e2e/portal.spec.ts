@@ -1,0 +1,343 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { type Mailbox, openMailbox } from "./mailbox";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { openSocket } from "./socket";
+
+/** One step of a reader, on a machine that is busy with other things. */
+const STEP_MAX_MS = 15_000;
+const EMAIL = "ada@example.test";
+const PASSWORD = "correct horse battery";
+const NEW_PASSWORD = "staple battery horse correct";
+const SITE = "https://app.example.test";
+const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
+const KEY = /sw_(?:test|live)_[0-9A-Za-z]{36}/;
+/** Usage is written every two seconds; a page that is read before shows the calls of before. */
+const COUNTED = { timeout: 20_000, interval: 500 };
+
+let product: Product;
+let browser: Browser;
+let mailbox: Mailbox;
+let pictures: string;
+let context: BrowserContext;
+let page: Page;
+const complaints: string[] = [];
+/** Texts of the keys that were made, by name. */
+const keys: Record<string, string> = {};
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  [product, browser, pictures] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url }),
+    openBrowser(),
+    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
+  ]);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  context.setDefaultTimeout(STEP_MAX_MS);
+  page = await context.newPage();
+  page.on("console", (message) => {
+    // A refused form is an answer, not a complaint, though the browser writes both to its console.
+    const answered = message.text().startsWith("Failed to load resource");
+    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+  await mailbox?.close();
+}, SERVER_TIMEOUT_MS);
+
+const goto = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+const heading = () => page.getByRole("heading", { level: 1 }).textContent();
+const rowOf = (name: string) => page.getByRole("row").filter({ hasText: name });
+
+async function call(key: string, origin?: string): Promise<number> {
+  const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+  if (origin !== undefined) headers.origin = origin;
+  return (await fetch(product.baseUrl + QUOTES, { headers })).status;
+}
+
+/** Reads the text of a key from the dialog that shows it once, and closes that. */
+async function keepSecret(): Promise<string> {
+  const dialog = page.getByRole("dialog");
+  const text = await dialog.getByText(KEY).first().textContent();
+  expect(await dialog.getByText("SPOTWIRE_KEY=").textContent()).toContain(text ?? "?");
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.waitFor({ state: "detached" });
+  return KEY.exec(text ?? "")?.[0] ?? "";
+}
+
+/** The text of a key that was made. */
+function keyOf(name: string): string {
+  return keys[name] ?? "";
+}
+
+async function fillKey(name: string, kind: "Test" | "Live", origin?: string): Promise<void> {
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("radio", { name: kind }).check();
+  await dialog.getByLabel("Name").fill(name);
+  if (origin !== undefined) await dialog.getByLabel("Allowed origins").fill(origin);
+  await dialog.getByRole("button", { name: "Create key" }).click();
+}
+
+async function createKey(name: string, kind: "Test" | "Live"): Promise<void> {
+  await fillKey(name, kind);
+  keys[name] = await keepSecret();
+}
+
+async function act(name: string, action: "Edit" | "Rotate" | "Revoke"): Promise<void> {
+  await page
+    .getByRole("button", { name: `Actions of ${name}` })
+    .last()
+    .click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+async function signIn(password: string, view: Page = page): Promise<void> {
+  await view.getByLabel("E-mail").fill(EMAIL);
+  await view.getByLabel("Password").fill(password);
+  await view.getByRole("button", { name: "Sign in" }).click();
+}
+
+describe("a developer", () => {
+  it("is led to the sign-in page by every page of the dashboard, and back", async () => {
+    for (const part of ["", "/keys", "/usage", "/logs?status=4xx", "/account"]) {
+      await goto(`/dashboard${part}`);
+      expect(new URL(page.url()).pathname).toBe("/signin");
+    }
+  });
+
+  it("signs up and verifies the address by the mail that arrives", async () => {
+    await goto("/signup");
+    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Password").fill("short");
+    // What the server says, not the browser's own check.
+    await page.evaluate("document.forms[0].noValidate = true");
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("At least 12 characters.").nth(1).waitFor();
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("A mail is on its way").waitFor();
+    await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
+    await page.getByRole("button", { name: "Verify this address" }).click();
+    await page.getByText(`${EMAIL} is verified.`).waitFor();
+  });
+
+  it("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
+    await goto("/dashboard/keys");
+    await signIn("not the password");
+    await page.getByText("do not fit together").waitFor();
+    await page.getByLabel("E-mail").fill("nobody@example.test");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("do not fit together").waitFor();
+    await signIn(PASSWORD);
+    await page.waitForURL("**/dashboard/keys");
+    expect(await page.getByText("No keys yet").count()).toBe(1);
+  });
+
+  it("makes a test key and a live key with an origin, each shown once", async () => {
+    await createKey("Backtests", "Test");
+    await fillKey("Web shop", "Live", "not an origin");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("alert").filter({ hasText: "scheme://host" }).waitFor();
+    await dialog.getByLabel("Allowed origins").fill(SITE);
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    keys["Web shop"] = await keepSecret();
+    expect(keys).toEqual({ Backtests: expect.stringMatching(/^sw_test_/), "Web shop": expect.stringMatching(/^sw_live_/) });
+    await goto("/dashboard/keys");
+    expect(await page.content()).not.toMatch(KEY);
+    expect(await rowOf("Web shop").textContent()).toContain(SITE);
+  });
+
+  it("calls the API with both, and sees the calls in usage and in the logs", async () => {
+    expect(await call(keyOf("Backtests"))).toBe(200);
+    // Nothing feeds the live venue here.
+    expect(await call(keyOf("Web shop"), SITE)).toBe(503);
+    expect(await call(keyOf("Web shop"), "https://elsewhere.example.test")).toBe(403);
+    await expect
+      .poll(async () => {
+        await goto("/dashboard/usage");
+        return page.getByRole("region", { name: "Calls by key" }).getByRole("row").allTextContents();
+      }, COUNTED)
+      .toEqual([expect.any(String), expect.stringMatching(/^Web shop22/), expect.stringMatching(/^Backtests10/)]);
+    await page.locator(".recharts-bar-rectangle path").first().waitFor();
+    await goto("/dashboard/logs");
+    expect(await page.getByRole("row").count()).toBe(4);
+    await page.getByLabel("Status").selectOption("4xx");
+    await page.waitForURL("**/logs?status=4xx");
+    await page.getByRole("button", { name: `GET ${QUOTES}` }).click();
+    await page.getByText("Why was this refused?").waitFor();
+    expect(await page.getByRole("dialog").textContent()).toContain("https://elsewhere.example.test");
+    await page.keyboard.press("Escape");
+  });
+
+  it("takes the usage home as CSV", async () => {
+    await goto("/dashboard/usage");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
+    expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/);
+  });
+
+  it("opens a stream, and has every first step ticked off", async () => {
+    const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
+    await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+    await client.next("quote");
+    await expect
+      .poll(async () => {
+        await goto("/dashboard");
+        return page.getByText("First steps").count();
+      }, COUNTED)
+      .toBe(0);
+    client.close();
+  });
+
+  it("rotates with an hour of grace, and both texts work meanwhile", async () => {
+    await goto("/dashboard/keys");
+    const before = keyOf("Backtests");
+    await act("Backtests", "Rotate");
+    await page.getByRole("radio", { name: "1 hour" }).check();
+    await page.getByRole("button", { name: "Rotate" }).click();
+    const after = await keepSecret();
+    expect(after).not.toBe(before);
+    expect([await call(before), await call(after)]).toEqual([200, 200]);
+    await page.getByText(/^(00:59:\d\d|01:00:00)$/).waitFor();
+  });
+
+  it("revokes the old one by typing its name, which ends the stream that is open on it", async () => {
+    const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
+    await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+    await act("Backtests", "Revoke");
+    const dialog = page.getByRole("alertdialog");
+    const revoke = dialog.getByRole("button", { name: "Revoke key" });
+    expect(await revoke.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("Backtests");
+    await revoke.click();
+    expect(await client.closed()).toEqual({ code: 4401, reason: "unauthorized" });
+    await dialog.waitFor({ state: "detached" });
+    await rowOf("Backtests").getByText("Revoked").waitFor();
+    expect(await call(keyOf("Backtests"))).toBe(401);
+  });
+
+  it("changes what a key may do, which counts at once", async () => {
+    await act("Web shop", "Edit");
+    await page.getByLabel("Allowed origins").fill("https://elsewhere.example.test");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => call(keyOf("Web shop"), SITE), COUNTED).toBe(403);
+  });
+
+  it("goes anywhere by the command palette, with the keyboard alone", async () => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("acc");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/dashboard/account");
+    expect(await heading()).toBe("Account");
+  });
+
+  it("chooses a theme that the next page comes in at once", async () => {
+    await page.getByRole("radio", { name: "dark" }).check();
+    const html = await (await context.request.get(`${product.baseUrl}/dashboard/account`)).text();
+    expect(html).toMatch(/<html[^>]* data-theme="dark"/);
+    await page.getByRole("radio", { name: "system" }).check();
+    expect(await page.evaluate("document.documentElement.dataset.theme")).toBeUndefined();
+  });
+});
+
+describe("the pages", () => {
+  const PAGES = ["dashboard", "dashboard/keys", "dashboard/usage", "dashboard/logs", "dashboard/account"];
+  const GUEST_PAGES = ["signin", "signup", "forgot", "reset?token=x", "verify?token=x"];
+  const LOOKS = [1440, 390, 360].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
+
+  async function look(view: Page, path: string, width: number, scheme: string): Promise<void> {
+    await view.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
+    expect(await view.getByRole("heading", { level: 1 }).count(), path).toBe(1);
+    expect(await view.getByRole("main").count(), path).toBe(1);
+    const overhang = await view.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    expect(overhang, `${path} at ${width}`).toBeLessThanOrEqual(0);
+    const name = path.replace(/\?.*/, "").replaceAll("/", "-");
+    await view.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), fullPage: true });
+  }
+
+  it.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const path of PAGES) await look(page, path, width, scheme);
+    const guest = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
+    for (const path of GUEST_PAGES) await look(guest, path, width, scheme);
+    await guest.close();
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it("run no script without the nonce of their answer, which is another each time", async () => {
+    const nonces = await Promise.all(
+      ["/", "/signin", "/dashboard/keys", "/no/such/page"].map(async (path) => {
+        const answer = await context.request.get(product.baseUrl + path);
+        const nonce = /script-src [^;]*'nonce-([^']+)'/.exec(answer.headers()["content-security-policy"] ?? "")?.[1];
+        const scripts = (await answer.text()).match(/<script\b[^>]*>/g) ?? [];
+        expect(scripts.length, path).toBeGreaterThan(0);
+        for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
+        return nonce;
+      }),
+    );
+    expect(new Set(nonces).size).toBe(nonces.length);
+  });
+
+  it("broke no rule of that policy on the way, and complained of nothing", () => {
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("the end", () => {
+  it("changes the password and signs in with the new one", async () => {
+    await goto("/dashboard/account");
+    await page.getByLabel("Current password").fill(PASSWORD);
+    await page.getByLabel("New password").fill(NEW_PASSWORD);
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByText("The password is changed").first().waitFor();
+    const other = await browser.newPage();
+    await other.goto(`${product.baseUrl}/signin`);
+    await signIn(NEW_PASSWORD, other);
+    await other.waitForURL("**/dashboard");
+    await other.close();
+  });
+
+  it("signs out everywhere, this browser too", async () => {
+    await goto("/dashboard/account");
+    expect(await page.getByRole("region", { name: "Signed-in browsers" }).getByRole("row").count()).toBe(3);
+    await page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await page.waitForURL("**/signin");
+    await goto("/dashboard");
+    expect(new URL(page.url()).pathname).toBe("/signin");
+  });
+
+  it("sets a forgotten password by the link of a mail", async () => {
+    await goto("/forgot");
+    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await page.getByText("If that address has an account").waitFor();
+    await page.goto(await mailbox.nextLink(EMAIL, "/reset"), { waitUntil: "networkidle" });
+    await page.getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByText("The password is changed").waitFor();
+  });
+
+  it("deletes the account, and its keys with it", async () => {
+    await goto("/signin");
+    await signIn(PASSWORD);
+    await page.waitForURL("**/dashboard");
+    await goto("/dashboard/account");
+    await page.getByRole("button", { name: "Delete account" }).click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByRole("textbox").first().fill(EMAIL);
+    await dialog.getByLabel("Password").fill(PASSWORD);
+    await dialog.getByRole("button", { name: "Delete account" }).click();
+    await page.waitForURL(`${product.baseUrl}/`);
+    expect(await call(keyOf("Web shop"))).toBe(401);
+  });
+});

@@ -1,0 +1,63 @@
+/** An answer of the portal. */
+export interface PortalAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly message: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** Somebody on a page of the portal, with cookies and an address of their own. */
+export interface Visitor {
+  readonly cookies: Map<string, string>;
+  /** Calls the portal's interface, below /api/portal. */
+  call(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<PortalAnswer>;
+  /** Signs in; resolves to the `error` of where it leads, null when it went well. */
+  signIn(email: string, password: string): Promise<string | null>;
+  signOut(): Promise<void>;
+}
+
+/** Makes a visitor to the product at `baseUrl`, which must trust 127.0.0.1 as a proxy. */
+export function createVisitor(baseUrl: string, address: string): Visitor {
+  const cookies = new Map<string, string>();
+
+  async function send(method: string, path: string, type: string, body: BodyInit | undefined, headers = {}): Promise<Response> {
+    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
+    const own = { origin: baseUrl, cookie, "x-forwarded-for": address, ...(body !== undefined && { "content-type": type }) };
+    const response = await fetch(baseUrl + path, {
+      method,
+      redirect: "manual",
+      headers: { ...own, ...headers },
+      ...(body !== undefined && { body }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === "") cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return response;
+  }
+
+  async function post(path: string, fields: Record<string, string>): Promise<URL> {
+    const { csrfToken } = (await (await send("GET", "/api/auth/csrf", "", undefined)).json()) as { csrfToken: string };
+    const form = new URLSearchParams({ ...fields, csrfToken, json: "true" });
+    const response = await send("POST", `/api/auth/${path}`, "application/x-www-form-urlencoded", form);
+    return new URL(((await response.json()) as { url: string }).url, baseUrl);
+  }
+
+  return {
+    cookies,
+    async call(method, path, body = {}, headers = {}) {
+      const text = method === "GET" ? undefined : JSON.stringify(body);
+      const response = await send(method, `/api/portal/${path}`, "application/json", text, headers);
+      const envelope = (await response.json()) as Pick<PortalAnswer, "message" | "data">;
+      return { ...envelope, status: response.status, headers: response.headers };
+    },
+    async signIn(email, password) {
+      const end = await post("callback/credentials", { email, password, callbackUrl: "/dashboard" });
+      return end.searchParams.get("error");
+    },
+    async signOut() {
+      await post("signout", { callbackUrl: "/" });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Clock } from "#lib/clock";
+import { Fault } from "#lib/fault";
+import type { BucketLimits } from "./bucket";
+import { createMemoryBucketStore } from "./bucket-store";
+
+/**
+ * How often what may be done in the portal, per key named. A guess at a password counts three times: for the client, for the
+ * account, and for both together, so that one client guessing does not keep the owner out and many clients still get nowhere.
+ */
+const LIMITS = {
+  /** Any call of the portal's interface, by client. */
+  portal: { restPerMinute: 600, restBurst: 200 },
+  /** Passwords tried, by client. */
+  password_client: { restPerMinute: 30, restBurst: 20 },
+  /** Passwords tried, by account. */
+  password_account: { restPerMinute: 30, restBurst: 30 },
+  /** Passwords tried, by account and client. */
+  password_both: { restPerMinute: 5, restBurst: 8 },
+  /** Accounts made and mails asked for, by client. */
+  mail_client: { restPerMinute: 6, restBurst: 10 },
+  /** Mails to one address: three, then one every ten minutes. */
+  mail_address: { restPerMinute: 0.1, restBurst: 3 },
+} as const satisfies Record<string, BucketLimits>;
+
+export type AttemptKind = keyof typeof LIMITS;
+
+/** Counts what must not be tried without end. */
+export interface Attempts {
+  /** @throws Fault rate_limited with the seconds to wait; the same whether or not what is tried exists */
+  take(kind: AttemptKind, key: string): void;
+}
+
+/** Counters in this process's memory, bounded as buckets are. */
+export function createAttempts(clock: Clock): Attempts {
+  const store = createMemoryBucketStore(clock);
+  return {
+    take(kind, key) {
+      const verdict = store.take(`${kind} ${key}`, LIMITS[kind], 1);
+      // The store in memory answers at once.
+      if (verdict instanceof Promise || verdict.allowed) return;
+      const detail = `Too many attempts. Try again in ${verdict.retryAfterS} s.`;
+      throw new Fault("rate_limited", { detail, retry_after: verdict.retryAfterS });
+    },
+  };
+}

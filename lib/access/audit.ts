@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { AuditLogEntry } from "#lib/contract/portal";
+import type { Database } from "#lib/db";
+import { Fault } from "#lib/fault";
+import { Prisma } from "#lib/generated/prisma/client";
+import { maskKeys } from "./mask-keys";
+
+/** One entry holds at most so much of `before` and of `after`, as JSON; of more only its length is kept. */
+const VALUE_MAX_CHARACTERS = 65_536;
+const PAGE_DEFAULT_ROWS = 50;
+/** Fields whose values never go into the log. A boolean under such a name says that it changed, not what it is. */
+const SECRET_NAME = /password|secret|token|hash|authorization|cookie|^key$|^text$/i;
+const REMOVED = "[removed]";
+
+/** What the audit log is written to: Prisma's client, or the client of a transaction. */
+export type AuditStore = Pick<Prisma.TransactionClient, "auditEntry">;
+
+/** Who made a change; `name` is an e-mail address, "command line" or "system". */
+export interface Actor {
+  readonly id?: string;
+  readonly name: string;
+}
+
+/** Who changes something, and from where. */
+export interface ChangedBy {
+  readonly actor: Actor;
+  /** The one account whose things exist for them; absent for operators, who see all. */
+  readonly accountId?: string;
+  /** Address of the client; null where there is none. */
+  readonly address: string | null;
+}
+
+/** An operator at a terminal of the machine. */
+export const COMMAND_LINE: ChangedBy = { actor: { name: "command line" }, address: null };
+
+/** A change that was made. */
+export interface AuditedChange {
+  readonly actor: Actor;
+  /** The account it concerns; null for what concerns none. */
+  readonly accountId: string | null;
+  /** As `key.rotate`, `account.plan`, `calendar.override`. */
+  readonly action: string;
+  /** What was changed: an id or a name. */
+  readonly target: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** Address of the client; null where there is none. */
+  readonly address: string | null;
+}
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (SECRET_NAME.test(name) && value !== null && typeof value !== "boolean") return REMOVED;
+  return typeof value === "string" ? maskKeys(value) : value;
+}
+
+/** A value as it is kept: JSON without secrets, bounded; database null for what is absent. */
+function kept(value: unknown): Prisma.InputJsonValue | typeof Prisma.DbNull {
+  if (value === undefined || value === null) return Prisma.DbNull;
+  const text = JSON.stringify(value, withoutSecrets);
+  if (text.length > VALUE_MAX_CHARACTERS) return { left_out_characters: text.length };
+  return JSON.parse(text) as Prisma.InputJsonValue;
+}
+
+/**
+ * Writes one entry of the audit log. Given the client of a transaction, change and entry come or fail together. Values under
+ * names of secrets, and anything that looks like a key, are taken out first.
+ */
+export async function audit(db: AuditStore, change: AuditedChange): Promise<void> {
+  const { actor, accountId, action, target, before, after, address } = change;
+  await db.auditEntry.create({
+    data: {
+      actor: actor.name,
+      actorId: actor.id ?? null,
+      accountId,
+      action,
+      target: maskKeys(target),
+      before: kept(before),
+      after: kept(after),
+      address,
+    },
+  });
+}
+
+/** What a reader asks of the audit log: the next page by `next_before` of the one before. */
+export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
+
+/** Which entries are asked for: of one account, or of all where none is named. */
+export interface AuditQuery {
+  readonly accountId?: string;
+  /** `next_before` of the page before. */
+  readonly before?: string | undefined;
+  /** At most LOG_PAGE_MAX_ROWS; 50 unless given. */
+  readonly limit?: number;
+}
+
+/** One page of the audit log, newest first. */
+export interface AuditPage {
+  readonly items: AuditLogEntry[];
+  /** Asks for the next page; null at the end. */
+  readonly next_before: string | null;
+}
+
+interface Row {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  target: string;
+  before: unknown;
+  after: unknown;
+  address: string | null;
+}
+
+const COLUMNS = "id, at, actor, action, target, before, after, address";
+const PAGE = `ORDER BY at DESC, id DESC LIMIT $2`;
+const OLDER = "(at, id) < (SELECT at, id FROM audit_entry WHERE id = $3)";
+
+/** @throws Fault invalid_parameter for a `before` that no page gave */
+export async function listAudit(db: Pick<Database, "pool">, query: AuditQuery): Promise<AuditPage> {
+  const { accountId = null, before, limit = PAGE_DEFAULT_ROWS } = query;
+  if (before !== undefined && !z.uuid().safeParse(before).success)
+    throw new Fault("invalid_parameter", { parameter: "before", detail: "Take it from next_before of the page before." });
+  // Written out by case, so that each has its index.
+  const of = accountId === null ? "$1::uuid IS NULL" : "account_id = $1::uuid";
+  const where = before === undefined ? of : `${of} AND ${OLDER}`;
+  const values = before === undefined ? [accountId, limit + 1] : [accountId, limit + 1, before];
+  const { rows } = await db.pool.query<Row>(`SELECT ${COLUMNS} FROM audit_entry WHERE ${where} ${PAGE}`, values);
+  const items = rows.slice(0, limit).map((row) => ({ ...row, at: row.at.toISOString() }));
+  return { items, next_before: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Clock } from "#lib/clock";
+import { RESET_LINK_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
+import type { Database } from "#lib/db";
+import { Fault } from "#lib/fault";
+
+const TOKEN_BYTES = 32;
+const LIFETIME_S = {
+  verify: VERIFY_LINK_LIFETIME_S,
+  change_email: VERIFY_LINK_LIFETIME_S,
+  reset: RESET_LINK_LIFETIME_S,
+} as const;
+
+/** What the link of a mail is good for. */
+export type TokenPurpose = keyof typeof LIFETIME_S;
+
+/** The database, or one transaction of it. */
+export type TokenStore = Pick<Database["prisma"], "oneTimeToken">;
+
+/** What a token stood for. */
+export interface RedeemedToken {
+  readonly purpose: TokenPurpose;
+  readonly userId: string;
+  /** The address the mail went to. */
+  readonly email: string;
+}
+
+const hashOf = (text: string) => new Uint8Array(createHash("sha256").update(text).digest());
+
+/** A new token for a link; its text is in the mail alone. An older one of the same user and purpose is void from now on. */
+export async function issueToken(store: TokenStore, clock: Clock, { purpose, userId, email }: RedeemedToken): Promise<string> {
+  const text = randomBytes(TOKEN_BYTES).toString("base64url");
+  const nowMs = clock.now();
+  await store.oneTimeToken.deleteMany({ where: { userId, purpose } });
+  const expiresAt = new Date(nowMs + LIFETIME_S[purpose] * 1000);
+  await store.oneTimeToken.create({
+    data: { hash: hashOf(text), purpose, userId, email, createdAt: new Date(nowMs), expiresAt },
+  });
+  return text;
+}
+
+/**
+ * Uses a token up: of two who come with the same, one gets it.
+ * @throws Fault invalid_parameter, one answer for unknown, used, expired and made for another purpose
+ */
+export async function redeemToken(
+  store: TokenStore,
+  clock: Clock,
+  text: string,
+  purposes: readonly TokenPurpose[],
+): Promise<RedeemedToken> {
+  const hash = hashOf(text);
+  const now = new Date(clock.now());
+  const { count } = await store.oneTimeToken.updateMany({
+    where: { hash, usedAt: null, expiresAt: { gt: now }, purpose: { in: [...purposes] } },
+    data: { usedAt: now },
+  });
+  const row = count === 1 ? await store.oneTimeToken.findUnique({ where: { hash } }) : null;
+  const purpose = purposes.find((name) => name === row?.purpose);
+  if (row === null || purpose === undefined)
+    throw new Fault("invalid_parameter", { parameter: "token", detail: "This link was used, has expired, or is not whole." });
+  return { purpose, userId: row.userId, email: row.email };
+}

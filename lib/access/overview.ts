@@ -1,0 +1,78 @@
+import type { PlanLimits } from "#lib/contract/limits";
+import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import type { Access } from "./access";
+import { type KeyContext, listKeys } from "./keys";
+import { type PlanRow, toPlan } from "./plans";
+import { toPortalKey } from "./portal-key";
+import { usagePoints } from "./usage-query";
+
+const DAY_MS = 86_400_000;
+const WEEK_DAYS = 7;
+/** Keys that end within this are told of. */
+const EXPIRING_MS = 14 * DAY_MS;
+
+/** What the first page of the dashboard shows. */
+export interface Overview {
+  /** Steps that were really done, some time. */
+  readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
+  /** Since 00:00 UTC. */
+  readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
+  /** Limits in force, and what is left of the requests now. */
+  readonly limits: {
+    readonly plan: string;
+    readonly rest_per_minute: number;
+    readonly rest_remaining: number;
+    readonly stream_connections: number;
+  };
+  /** The last seven days, today included. */
+  readonly week: readonly UsagePoint[];
+  /** Valid keys that end within two weeks, the next to end first. */
+  readonly expiring: readonly PortalKey[];
+}
+
+const DONE = `
+  SELECT EXISTS (SELECT FROM api_key WHERE account_id = $1) AS key,
+         EXISTS (SELECT FROM usage_bucket WHERE account_id = $1 AND grain = 'day' AND code = 0) AS call,
+         EXISTS (SELECT FROM stream_usage_bucket WHERE account_id = $1 AND grain = 'day') AS stream`;
+const PLAN = `
+  SELECT p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection
+    FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
+
+/** The account at a glance. */
+export async function overview(
+  context: KeyContext & { readonly access: Pick<Access, "remaining"> },
+  accountId: string,
+): Promise<Overview> {
+  const { db, clock, access } = context;
+  const nowMs = clock.now();
+  const toMs = nowMs - (nowMs % DAY_MS) + DAY_MS;
+  const span = { grain: "day", fromMs: toMs - WEEK_DAYS * DAY_MS, toMs, keyId: null, operation: null } as const;
+  const [done, plans, week, keys] = await Promise.all([
+    db.pool.query<Overview["checklist"]>(DONE, [accountId]),
+    db.pool.query<PlanRow>(PLAN, [accountId]),
+    usagePoints(db.pool, accountId, span),
+    listKeys(context, { accountId }),
+  ]);
+  const [row] = plans.rows;
+  if (row === undefined) throw new Error(`account ${accountId} has no plan`);
+  const plan: PlanLimits & { name: string } = toPlan(row);
+  const { calls = 0, errors = 0, connections = 0 } = week.at(-1) ?? {};
+  const { remaining } = await access.remaining(accountId, plan);
+  const endOf = ({ expires_at, grace_until }: PortalKey) => Date.parse(grace_until ?? expires_at ?? "9999-01-01T00:00:00Z");
+  const expiring = keys
+    .map(toPortalKey)
+    .filter((key) => (key.state === "active" || key.state === "grace") && endOf(key) < nowMs + EXPIRING_MS)
+    .sort((a, b) => endOf(a) - endOf(b));
+  return {
+    checklist: done.rows[0] ?? { key: false, call: false, stream: false },
+    today: { calls, errors, connections },
+    limits: {
+      plan: plan.name,
+      rest_per_minute: plan.restPerMinute,
+      rest_remaining: remaining,
+      stream_connections: plan.streamConnections,
+    },
+    week,
+    expiring,
+  };
+}

@@ -1,0 +1,26 @@
+import type { PortalUser } from "#lib/contract/portal";
+import type { Database } from "#lib/db";
+import { Fault } from "#lib/fault";
+import type { Access } from "./access";
+
+interface TokenContext {
+  readonly access: Pick<Access, "mintPortalToken" | "refresh">;
+  readonly db: Pick<Database, "prisma">;
+}
+
+/**
+ * A token that stands in for a key of the user's account, from this origin, in this session.
+ * @throws Fault not_found for a key that is another account's, or not valid any more
+ */
+export async function mintTokenForKey(
+  { access, db }: TokenContext,
+  { accountId, sessionId }: Pick<PortalUser, "accountId" | "sessionId">,
+  keyId: string,
+  origin: string,
+): Promise<{ token: string; expires_at: string }> {
+  const own = await db.prisma.apiKey.count({ where: { id: keyId, accountId } });
+  const valid = own > 0 && (await access.refresh({ keyId })) !== undefined;
+  if (!valid) throw new Fault("not_found", { detail: "No active key of yours has this id." });
+  const { token, expiresAtMs } = access.mintPortalToken({ key: keyId, session: sessionId, origin });
+  return { token, expires_at: new Date(expiresAtMs).toISOString() };
+}

@@ -1,0 +1,104 @@
+import type { Pool } from "pg";
+import { z } from "zod";
+import { ERROR_IDS, ERRORS, errorDocsPath } from "#lib/contract/errors";
+import { LOG_PAGE_MAX_ROWS, type RequestLogEntry } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+
+const FILTER_MAX_CHARACTERS = 60;
+const SEARCH_MAX_CHARACTERS = 120;
+const REQUEST_ID_MAX_CHARACTERS = 200;
+
+const Filter = z.string().max(FILTER_MAX_CHARACTERS);
+
+/** Which requests are asked for. */
+export const LogQuery = z.strictObject({
+  /** `next_before` of the page before. */
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, "Take it from next_before of the page before.")
+    .optional(),
+  key_id: Filter.optional(),
+  /** A status, or a class of them: 404, 4xx. */
+  status: z
+    .string()
+    .regex(/^[1-5](\d\d|xx)$/, "A status as 404, or a class of them as 4xx.")
+    .optional(),
+  operation: Filter.optional(),
+  /** Part of path, request id, address or origin. */
+  q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
+});
+export type LogQuery = z.infer<typeof LogQuery>;
+
+/** One page of the log, newest first. */
+export interface LogPage {
+  readonly items: RequestLogEntry[];
+  /** Asks for the next page; null at the end. */
+  readonly next_before: string | null;
+}
+
+/** Why a request was answered as it was, and what to do about it. */
+export interface LogExplanation {
+  readonly title: string;
+  readonly cause: string;
+  readonly fix: string;
+  readonly docs_url: string;
+}
+
+const COLUMNS = "id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent";
+// A search may have to read a whole log: LIKE with the likely cases takes a fraction of what ILIKE does.
+const PAGE = `
+  SELECT ${COLUMNS} FROM request_log
+   WHERE account_id = $1 AND id < $2
+     AND ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
+     AND ($7::text[] IS NULL OR path LIKE ANY($7) OR request_id LIKE ANY($7) OR address LIKE ANY($7) OR origin LIKE ANY($7))
+   ORDER BY id DESC LIMIT ${LOG_PAGE_MAX_ROWS + 1}`;
+// A client may send the same id again: the newest counts.
+const ONE = `SELECT ${COLUMNS} FROM request_log WHERE account_id = $1 AND request_id = $2 ORDER BY id DESC LIMIT 1`;
+const NEWEST = "9223372036854775807";
+
+type Row = Omit<RequestLogEntry, "at" | "latency_ms"> & { at: Date; latency_us: number };
+
+function toEntry({ at, latency_us, ...row }: Row): RequestLogEntry {
+  return { ...row, at: at.toISOString(), latency_ms: latency_us / 1_000 };
+}
+
+function statusRange(status: string | undefined): [number, number] {
+  if (status === undefined) return [0, 999];
+  return [Number(status.replace("xx", "00")), Number(status.replace("xx", "99"))];
+}
+
+/** Patterns with which LIKE finds a text anywhere: as it is, in capitals (tickers) and in small letters. */
+function patterns(text: string | undefined): string[] | null {
+  if (!text) return null;
+  const forms = new Set([text, text.toUpperCase(), text.toLowerCase()]);
+  return [...forms].map((form) => `%${form.replace(/[\\%_]/g, "\\$&")}%`);
+}
+
+/** One page of an account's log. */
+export async function listRequests(pool: Pick<Pool, "query">, accountId: string, query: LogQuery): Promise<LogPage> {
+  const { before, key_id, status, operation, q } = query;
+  const values = [accountId, before ?? NEWEST, key_id || null, ...statusRange(status), operation || null, patterns(q)];
+  const { rows } = await pool.query<Row>(PAGE, values);
+  const items = rows.slice(0, LOG_PAGE_MAX_ROWS).map(toEntry);
+  return { items, next_before: rows.length > LOG_PAGE_MAX_ROWS ? (items.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * One request of an account by its id, with why it was refused; null where it was not.
+ * @param base address of the docs, without a slash at its end; empty for paths without a host
+ * @throws Fault not_found, also for a request of another account
+ */
+export async function explainRequest(
+  pool: Pick<Pool, "query">,
+  accountId: string,
+  requestId: string,
+  base: string,
+): Promise<{ entry: RequestLogEntry; explanation: LogExplanation | null }> {
+  const { rows } = await pool.query<Row>(ONE, [accountId, requestId.slice(0, REQUEST_ID_MAX_CHARACTERS)]);
+  const [row] = rows;
+  if (row === undefined) throw new Fault("not_found", { detail: "No request of yours in the log has this id." });
+  const id = ERROR_IDS.find((candidate) => ERRORS[candidate].code === row.code);
+  if (id === undefined) return { entry: toEntry(row), explanation: null };
+  const { title, cause, fix } = ERRORS[id];
+  return { entry: toEntry(row), explanation: { title, cause, fix, docs_url: base + errorDocsPath(id) } };
+}

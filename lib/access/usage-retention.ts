@@ -1,0 +1,26 @@
+import type { Pool } from "pg";
+import type { Clock } from "#lib/clock";
+import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S, type UsageGrain } from "#lib/contract/portal";
+
+/** Rows that one statement deletes: a long backlog must not hold locks, or run into the longest time of a query. */
+const BATCH_ROWS = 20_000;
+
+const deleteOld = (table: string, where: string) => `
+  DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT ${BATCH_ROWS}))`;
+
+const OLD_LOG = deleteOld("request_log", "at < $1");
+const OLD_USAGE = ["usage_bucket", "stream_usage_bucket"].map((table) => deleteOld(table, "at < $1 AND grain = $2"));
+
+/** Deletes what is kept no longer: usage by grain, requests by age. @throws pg's error; what was deleted until then stays so */
+export async function deleteExpiredUsage(pool: Pick<Pool, "query">, clock: Clock): Promise<void> {
+  const ago = (seconds: number) => new Date(clock.now() - seconds * 1_000);
+  async function deleteAll(statement: string, values: unknown[]): Promise<void> {
+    for (;;) {
+      const { rowCount } = await pool.query(statement, values);
+      if ((rowCount ?? 0) < BATCH_ROWS) return;
+    }
+  }
+  for (const [grain, seconds] of Object.entries(USAGE_RETENTION_S) as [UsageGrain, number][])
+    for (const statement of OLD_USAGE) await deleteAll(statement, [ago(seconds), grain]);
+  await deleteAll(OLD_LOG, [ago(REQUEST_LOG_RETENTION_S)]);
+}

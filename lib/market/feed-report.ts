@@ -1,0 +1,82 @@
+import type { Clock } from "#lib/clock";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
+import { marketDataState } from "#lib/domain/status";
+import type { Metrics } from "#lib/metrics";
+import type { Market } from "./ports";
+
+/** Imports that are told of; older ones are done or given up. */
+const IMPORTS_MAX_COUNT = 20;
+
+/** What the report is made from: the parts of a running process. */
+export interface FeedSources {
+  readonly markets: Readonly<Record<Venue, Market>>;
+  readonly metrics: Pick<Metrics, "registry">;
+  readonly db: Pick<Database, "prisma">;
+  readonly clock: Clock;
+  ready(): Promise<Record<string, string | null>>;
+}
+
+/** One venue's feed as this process sees it. Counts of ticks are since it started. */
+export interface FeedReport {
+  readonly venue: Venue;
+  readonly provider: string | null;
+  /** What is wrong with the feed, null when it is well or none is bound. */
+  readonly problem: string | null;
+  readonly newest_ticker: string | null;
+  /** Age of the newest tick in ms by the wall clock, null before the first. */
+  readonly lag_ms: number | null;
+  readonly tickers: number;
+  readonly live: number;
+  readonly stale: number;
+  readonly missing: number;
+  readonly taken: number;
+  readonly refused: number;
+}
+
+/** The quotes of one venue by age. */
+function quotesOf({ catalogue, view, now }: Market, wallMs: number) {
+  const nowMs = now?.() ?? wallMs;
+  const counts = { live: 0, stale: 0, missing: 0 };
+  const listings = catalogue.list();
+  let newest: { ticker: string; time_msc: number } | undefined;
+  for (const { ticker, staleAfterS } of listings) {
+    const quote = view.quote(ticker);
+    counts[marketDataState(quote?.time_msc ?? null, nowMs, staleAfterS)] += 1;
+    if (quote !== undefined && (newest === undefined || quote.time_msc > newest.time_msc)) newest = quote;
+  }
+  // By the wall clock even where the feed is the clock: one that stands still falls behind.
+  const lag = newest === undefined ? null : Math.max(0, wallMs - newest.time_msc);
+  return { newest_ticker: newest?.ticker ?? null, lag_ms: lag, tickers: listings.length, ...counts };
+}
+
+/** Ticks of each venue since the process started. */
+async function tickCounts({ registry }: Pick<Metrics, "registry">): Promise<Record<Venue, { taken: number; refused: number }>> {
+  const counts = { live: { taken: 0, refused: 0 }, sandbox: { taken: 0, refused: 0 } };
+  const series = await registry.getSingleMetric("spotwire_ticks_total")?.get();
+  for (const { labels, value } of series?.values ?? []) {
+    const venue = VENUES.find((name) => name === labels.venue);
+    if (venue !== undefined) counts[venue][labels.outcome === "accepted" ? "taken" : "refused"] += value;
+  }
+  return counts;
+}
+
+async function latestImports({ prisma }: Pick<Database, "prisma">) {
+  const rows = await prisma.importJob.findMany({ orderBy: { updatedAt: "desc" }, take: IMPORTS_MAX_COUNT });
+  return rows.map(({ id, venue, ticker, file, rows: count, done, updatedAt }) => {
+    return { id, venue, ticker, file, rows: Number(count), done, updated_at: updatedAt.toISOString() };
+  });
+}
+
+/** How the feeds of this process are, and how far imports have come. A rate is the difference of two reports of one process. */
+export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources) {
+  const [checks, ticks, imports] = await Promise.all([ready(), tickCounts(metrics), latestImports(db)]);
+  const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();
+  const nowMs = clock.now();
+  const feeds = VENUES.map((venue): FeedReport => {
+    const market = markets[venue];
+    const problem = checks[`feed_${venue}`] ?? null;
+    return { venue, provider: market.provider, problem, ...quotesOf(market, nowMs), ...ticks[venue] };
+  });
+  return { process: `${process.pid}.${started?.values[0]?.value ?? 0}`, at_ms: nowMs, feeds, imports };
+}

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DELETE as deleteAccount } from "#app/api/portal/account/route";
+import { POST as changeEmail } from "#app/api/portal/email/route";
+import { POST as forgot } from "#app/api/portal/forgot/route";
+import { POST as changePassword } from "#app/api/portal/password/route";
+import { PATCH as changeProfile } from "#app/api/portal/profile/route";
+import { POST as resend } from "#app/api/portal/resend/route";
+import { POST as reset } from "#app/api/portal/reset/route";
+import { DELETE as revoke } from "#app/api/portal/sessions/[id]/route";
+import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
+import { POST as signUp } from "#app/api/portal/sign-up/route";
+import { POST as verify } from "#app/api/portal/verify/route";
+import { createKey } from "#lib/access/keys";
+import { startSession } from "#lib/access/portal-sessions";
+import {
+  PORTAL_SESSION_IDLE_S,
+  PORTAL_SESSION_LONGEST_S,
+  RESET_LINK_LIFETIME_S,
+  VERIFY_LINK_LIFETIME_S,
+} from "#lib/contract/portal";
+import { mailedToken, type PortalBrowser, portalBrowser } from "#lib/testing/portal-browser";
+import { failed, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const PASSWORD = "correct horse battery";
+const OTHER = "another long password";
+
+let t: TestRuntime;
+let people = 0;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+const newEmail = () => `person${++people}@example.com`;
+const subjects = (to: string) => t.outbox.list().flatMap((mail) => (mail.to === to ? [mail.subject] : []));
+const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email } });
+const signedIn = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status === 200;
+
+/** Signs a new person up, verified, and in. */
+async function member(email = newEmail()): Promise<{ email: string; browser: PortalBrowser }> {
+  const browser = portalBrowser();
+  await browser.send(signUp, { body: { email, password: PASSWORD } });
+  await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+  expect(await browser.signIn(email, PASSWORD)).toBeNull();
+  return { email, browser };
+}
+
+describe("signing up", () => {
+  it("makes a user with an account, unverified until the link of the mail is opened", async () => {
+    const email = newEmail();
+    const browser = portalBrowser();
+    const answer = await browser.send(signUp, { body: { email: ` ${email.toUpperCase()} `, password: PASSWORD, name: "Ada" } });
+    expect(answer).toMatchObject({ status: 200, body: { code: 0, data: {} } });
+    expect(await userOf(email)).toMatchObject({ name: "Ada", emailVerifiedAt: null, operator: false });
+    const verified = await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+    expect(verified.body.data).toEqual({ email });
+    expect((await userOf(email))?.emailVerifiedAt).not.toBeNull();
+  });
+
+  it("keeps the password as argon2id alone, and the link as its SHA-256", async () => {
+    const { email } = await member();
+    const { passwordHash } = (await userOf(email)) ?? {};
+    expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    const stored = JSON.stringify(await t.db.prisma.oneTimeToken.findMany());
+    expect(stored).not.toContain(mailedToken(t.outbox, email));
+  });
+
+  it("answers the same whether or not the address is taken, and mails what is true", async () => {
+    const { email } = await member();
+    await t.clock.advance(60_000);
+    const taken = await portalBrowser().send(signUp, { body: { email, password: OTHER } });
+    const free = await portalBrowser().send(signUp, { body: { email: newEmail(), password: OTHER } });
+    expect(taken.text).toBe(free.text);
+    expect(subjects(email)[0]).toBe("You already have an account");
+    expect(await portalBrowser().signIn(email, OTHER)).toBe("CredentialsSignin");
+  });
+
+  it("takes an address that was never verified from whoever signed up with it first", async () => {
+    const email = newEmail();
+    const squatter = portalBrowser();
+    await squatter.send(signUp, { body: { email, password: OTHER } });
+    await squatter.signIn(email, OTHER);
+    await portalBrowser()
+      .send(signUp, { body: { email, password: PASSWORD } })
+      .then(() => t.clock.advance(60_000));
+    expect(await portalBrowser().send(signUp, { body: { email, password: PASSWORD } })).toMatchObject({ status: 200 });
+    expect(await signedIn(squatter)).toBe(false);
+    expect(await portalBrowser().signIn(email, OTHER)).toBe("CredentialsSignin");
+    expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
+  });
+
+  it("refuses fields that are not the form's, and names the field that is wrong", async () => {
+    const browser = portalBrowser();
+    const body = { email: newEmail(), password: PASSWORD };
+    for (const field of ["operator", "accountId", "emailVerifiedAt", "plan"])
+      expect(await browser.send(signUp, { body: { ...body, [field]: true } })).toMatchObject(
+        failed("invalid_parameter", { parameter: field }),
+      );
+    expect(await browser.send(signUp, { body: { ...body, password: "short" } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "password", detail: "At least 12 characters." }),
+    );
+    expect(await browser.send(signUp, { body: { email: body.email } })).toMatchObject(
+      failed("missing_parameter", { parameter: "password" }),
+    );
+    expect(await userOf(body.email)).toBeNull();
+  });
+
+  it("sends the verifying mail again, but to nobody who does not wait for it", async () => {
+    const email = newEmail();
+    await portalBrowser().send(signUp, { body: { email, password: PASSWORD } });
+    const first = mailedToken(t.outbox, email);
+    const browser = portalBrowser();
+    const again = await browser.send(resend, { body: { email } });
+    const unknown = await browser.send(resend, { body: { email: newEmail() } });
+    expect(again.text).toBe(unknown.text);
+    expect(await browser.send(verify, { body: { token: first } })).toMatchObject({ status: 400 });
+    expect(await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } })).toMatchObject({ status: 200 });
+  });
+
+  it("limits mails to one address", async () => {
+    const email = newEmail();
+    const send = () => portalBrowser().send(forgot, { body: { email } });
+    expect((await send()).status).toBe(200);
+    expect(await send()).toMatchObject({ status: 429, ...failed("rate_limited", { retry_after: expect.any(Number) }) });
+  });
+});
+
+describe("a link of a mail", () => {
+  it("is good once", async () => {
+    const email = newEmail();
+    const browser = portalBrowser();
+    await browser.send(signUp, { body: { email, password: PASSWORD } });
+    const body = { token: mailedToken(t.outbox, email) };
+    const both = await Promise.all([browser.send(verify, { body }), browser.send(verify, { body })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(await browser.send(verify, { body })).toMatchObject(failed("invalid_parameter", { parameter: "token" }));
+  });
+
+  it("expires: verifying after a day, resetting after an hour", async () => {
+    const email = newEmail();
+    const browser = portalBrowser();
+    await browser.send(signUp, { body: { email, password: PASSWORD } });
+    const verifying = mailedToken(t.outbox, email);
+    await t.clock.advance(VERIFY_LINK_LIFETIME_S * 1000);
+    expect((await browser.send(verify, { body: { token: verifying } })).status).toBe(400);
+    await browser.send(forgot, { body: { email } });
+    const resetting = mailedToken(t.outbox, email);
+    await t.clock.advance(RESET_LINK_LIFETIME_S * 1000);
+    expect((await browser.send(reset, { body: { token: resetting, password: OTHER } })).status).toBe(400);
+  });
+
+  it("is good for its own purpose alone", async () => {
+    const email = newEmail();
+    const browser = portalBrowser();
+    await browser.send(signUp, { body: { email, password: PASSWORD } });
+    const body = { token: mailedToken(t.outbox, email), password: OTHER };
+    expect((await browser.send(reset, { body })).status).toBe(400);
+  });
+});
+
+describe("a forgotten password", () => {
+  it("is replaced by the link, which signs every browser out", async () => {
+    const { email, browser } = await member();
+    const stranger = portalBrowser();
+    const known = await stranger.send(forgot, { body: { email } });
+    const unknown = await stranger.send(forgot, { body: { email: newEmail() } });
+    expect(known.text).toBe(unknown.text);
+    const body = { token: mailedToken(t.outbox, email), password: OTHER };
+    expect((await stranger.send(reset, { body })).status).toBe(200);
+    expect(await signedIn(browser)).toBe(false);
+    expect(await stranger.signIn(email, PASSWORD)).toBe("CredentialsSignin");
+    expect(await stranger.signIn(email, OTHER)).toBeNull();
+  });
+});
+
+describe("sessions", () => {
+  it("are listed and revoked one by one, one's own alone", async () => {
+    const { email, browser } = await member();
+    const second = portalBrowser();
+    await second.signIn(email, PASSWORD);
+    const { items } = (await browser.send(sessions, { method: "GET" })).body.data;
+    expect(items).toHaveLength(2);
+    const other = items.find(({ current }: { current: boolean }) => !current);
+    expect(other).toMatchObject({ user_agent: "test browser", address: expect.stringMatching(/^10\.\d+\.\d+\.0\/24$/) });
+    const stranger = await member();
+    for (const id of [other.id, "rubbish"])
+      expect(await stranger.browser.send(revoke, { method: "DELETE", params: { id } })).toMatchObject({ status: 404 });
+    expect(await signedIn(second)).toBe(true);
+    expect((await browser.send(revoke, { method: "DELETE", params: { id: other.id } })).status).toBe(200);
+    expect(await signedIn(second)).toBe(false);
+    expect(await signedIn(browser)).toBe(true);
+  });
+
+  it("are fifty at the most: one more ends the one that was used the longest ago", async () => {
+    const { email, browser } = await member();
+    const userId = (await userOf(email))?.id ?? "";
+    for (let other = 0; other < 50; other += 1) {
+      t.clock.set(t.clock.now() + 1);
+      await startSession(t.users, userId, { address: "10.0.0.1", userAgent: "", base: "" });
+    }
+    expect(await t.db.prisma.portalSession.count({ where: { userId } })).toBe(50);
+    expect(await signedIn(browser)).toBe(false);
+  });
+
+  it("end everywhere at once", async () => {
+    const { email, browser } = await member();
+    const second = portalBrowser();
+    await second.signIn(email, PASSWORD);
+    expect((await browser.send(signOutEverywhere, { method: "DELETE" })).status).toBe(200);
+    expect([await signedIn(browser), await signedIn(second)]).toEqual([false, false]);
+  });
+
+  it("end without use, and after the longest time in any case", async () => {
+    const later = (seconds: number) => t.clock.set(t.clock.now() + seconds * 1000);
+    const idle = await member();
+    later(PORTAL_SESSION_IDLE_S);
+    expect(await signedIn(idle.browser)).toBe(false);
+    const busy = await member();
+    const step = PORTAL_SESSION_IDLE_S / 2;
+    for (let age = step; age < PORTAL_SESSION_LONGEST_S; age += step) {
+      later(step);
+      expect(await signedIn(busy.browser)).toBe(true);
+    }
+    later(step);
+    expect(await signedIn(busy.browser)).toBe(false);
+  });
+});
+
+describe("a signed-in user", () => {
+  it("changes the password with the old one; other browsers are signed out, the owner is told", async () => {
+    const { email, browser } = await member();
+    const second = portalBrowser();
+    await second.signIn(email, PASSWORD);
+    expect(await browser.send(changePassword, { body: { current: OTHER, password: OTHER } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "current" }),
+    );
+    expect((await browser.send(changePassword, { body: { current: PASSWORD, password: OTHER } })).status).toBe(200);
+    expect([await signedIn(browser), await signedIn(second)]).toEqual([true, false]);
+    expect(subjects(email)[0]).toBe("Your password was changed");
+    expect(await portalBrowser().signIn(email, OTHER)).toBeNull();
+  });
+
+  it("changes the address with the password and the link sent to the new one", async () => {
+    const { email, browser } = await member();
+    const next = newEmail();
+    expect(await browser.send(changeEmail, { body: { current: OTHER, email: next } })).toMatchObject({ status: 400 });
+    expect((await browser.send(changeEmail, { body: { current: PASSWORD, email: next } })).status).toBe(200);
+    expect(await userOf(next)).toBeNull();
+    expect((await browser.send(verify, { body: { token: mailedToken(t.outbox, next) } })).body.data).toEqual({ email: next });
+    expect(subjects(email)[0]).toBe("Your e-mail address was changed");
+    expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
+    expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();
+  });
+
+  it("does not learn by changing the address whether another has an account", async () => {
+    const { browser } = await member();
+    const { email: taken } = await member();
+    const ask = (email: string) => browser.send(changeEmail, { body: { current: PASSWORD, email } });
+    expect((await ask(taken)).text).toBe((await ask(newEmail())).text);
+    expect(subjects(taken)[0]).toBe("You already have an account");
+  });
+
+  it("deletes the account with its keys after typing its address and the password", async () => {
+    const { email, browser } = await member();
+    const { accountId = "" } = (await userOf(email)) ?? {};
+    const settings = { accountId, name: "doomed", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
+    const { text } = await createKey(t.keyContext, settings);
+    const instruments = () => t.ask("/api/v1/market/instruments", { key: text });
+    expect((await instruments()).status).toBe(200);
+    const drop = (body: object) => browser.send(deleteAccount, { method: "DELETE", body });
+    expect(await drop({ current: PASSWORD, confirm: "no@example.com" })).toMatchObject(
+      failed("invalid_parameter", { parameter: "confirm" }),
+    );
+    expect(await drop({ current: OTHER, confirm: email })).toMatchObject({ status: 400 });
+    expect((await drop({ current: PASSWORD, confirm: email })).status).toBe(200);
+    await t.settle();
+    expect((await instruments()).status).toBe(401);
+    expect(await userOf(email)).toBeNull();
+    expect(await signedIn(browser)).toBe(false);
+  });
+
+  it("leaves a trail without secrets", async () => {
+    const { email, browser } = await member();
+    await browser.send(changeProfile, { method: "PATCH", body: { name: "Grace" } });
+    await browser.send(changePassword, { body: { current: PASSWORD, password: OTHER } });
+    const { accountId = "" } = (await userOf(email)) ?? {};
+    const trail = await t.db.prisma.auditEntry.findMany({ where: { accountId }, orderBy: { id: "asc" } });
+    const actions = ["account.sign_up", "account.verify_email", "account.profile", "account.password"];
+    expect(trail.map(({ action }) => action)).toEqual(actions);
+    expect(trail.every(({ actor, address }) => actor === email && address === browser.address)).toBe(true);
+    expect(JSON.stringify(trail)).not.toMatch(/correct horse|another long|argon2/);
+  });
+});

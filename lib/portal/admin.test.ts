@@ -1,0 +1,183 @@
+import { encode } from "next-auth/jwt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as account from "#app/api/portal/admin/accounts/[id]/route";
+import * as accounts from "#app/api/portal/admin/accounts/route";
+import * as auditLog from "#app/api/portal/admin/audit/route";
+import * as overrides from "#app/api/portal/admin/calendars/[name]/overrides/route";
+import * as preview from "#app/api/portal/admin/calendars/[name]/preview/route";
+import * as calendar from "#app/api/portal/admin/calendars/[name]/route";
+import * as calendars from "#app/api/portal/admin/calendars/route";
+import * as feeds from "#app/api/portal/admin/feeds/route";
+import * as override from "#app/api/portal/admin/overrides/[id]/route";
+import * as plan from "#app/api/portal/admin/plans/[name]/route";
+import * as plans from "#app/api/portal/admin/plans/route";
+import { putAccount } from "#lib/access/accounts";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import type { ReloadableCatalogue } from "#lib/market/catalogue";
+import { openPortalSession } from "#lib/testing/portal-session";
+import { TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import type { FeedsAnswer } from "../../components/admin/shapes";
+
+const ORIGIN = "http://localhost:3000";
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+
+type RouteFunction = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>;
+interface Call {
+  readonly route: RouteFunction;
+  readonly method?: string;
+  readonly params?: Record<string, string>;
+  readonly body?: object;
+  readonly query?: string;
+  readonly cookie?: string | undefined;
+  readonly origin?: string;
+}
+
+let t: TestRuntime;
+let operator: string;
+let developer: string;
+beforeAll(async () => {
+  t = await testRuntime();
+  operator = await signIn("operators", true);
+  developer = await signIn("developers", false);
+});
+afterAll(() => t.close());
+
+/** The cookie of a user who just signed in. */
+async function signIn(name: string, isOperator: boolean): Promise<string> {
+  const { id } = await putAccount(t.keyContext, name);
+  const sid = await openPortalSession(t.db, id, t.clock.now());
+  await t.db.prisma.user.update({ where: { accountId: id }, data: { operator: isOperator } });
+  await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: new Date(t.clock.now()) } });
+  return `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
+}
+
+/** Calls a route as a browser would; the operator's unless another cookie is given. */
+async function call({ route, method = "GET", params = {}, body = {}, query = "", cookie = operator, origin = ORIGIN }: Call) {
+  const headers = { host: "localhost:3000", origin, cookie, "content-type": "application/json" };
+  const init = { method, headers, ...(method !== "GET" && { body: JSON.stringify(body) }) };
+  const response = await route(new Request(`${ORIGIN}/api/portal${query}`, init), { params: Promise.resolve(params) });
+  const answer = await response.json();
+  await t.settle();
+  return { status: response.status, message: answer.message, data: answer.data };
+}
+
+const LIMITS = { rest_per_minute: 300, rest_burst: 30, stream_connections: 3, subscriptions_per_connection: 30 };
+const HALT = { state: "closed", starts_at: null, ends_at: null, note: "halt" };
+const ALWAYS = { definition: { kind: "always" } };
+const forex = { name: "forex" };
+const ROUTES: readonly (Call & { readonly name: string })[] = [
+  { name: "GET accounts", route: accounts.GET },
+  { name: "PATCH accounts/[id]", route: account.PATCH, method: "PATCH", params: { id: UNKNOWN_ID }, body: { plan: "pro" } },
+  { name: "GET plans", route: plans.GET },
+  { name: "PUT plans/[name]", route: plan.PUT, method: "PUT", params: { name: "free" }, body: LIMITS },
+  { name: "GET calendars", route: calendars.GET },
+  { name: "PUT calendars/[name]", route: calendar.PUT, method: "PUT", params: forex, body: ALWAYS },
+  { name: "POST preview", route: preview.POST, method: "POST", params: forex, body: ALWAYS },
+  { name: "POST overrides", route: overrides.POST, method: "POST", params: forex, body: HALT },
+  { name: "DELETE overrides/[id]", route: override.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
+  { name: "GET feeds", route: feeds.GET },
+  { name: "GET audit", route: auditLog.GET },
+];
+
+const lastEntry = async () => (await call({ route: auditLog.GET })).data.items[0];
+
+describe.each(ROUTES)("$name", (route) => {
+  test("is not there for who is no operator, and asks strangers to sign in", async () => {
+    const before = await t.db.prisma.auditEntry.count();
+    expect(await call({ ...route, cookie: developer })).toMatchObject({ status: 404, message: "not_found" });
+    expect(await call({ ...route, cookie: "spotwire.session=made.up" })).toMatchObject({ status: 401, message: "unauthorized" });
+    expect(await t.db.prisma.auditEntry.count()).toBe(before);
+  });
+});
+
+test.each(ROUTES.filter(({ method }) => method !== undefined))("$name is refused to a page of another origin", async (route) => {
+  const refused = await call({ ...route, origin: "https://elsewhere.example.com" });
+  expect(refused).toMatchObject({ status: 403, message: "origin_not_allowed" });
+});
+
+describe("an operator", () => {
+  test("ends to be one with the next call once that was taken away", async () => {
+    const cookie = await signIn("for a while", true);
+    expect((await call({ route: plans.GET, cookie })).status).toBe(200);
+    await t.db.prisma.user.updateMany({ where: { account: { name: "for a while" } }, data: { operator: false } });
+    expect((await call({ route: plans.GET, cookie })).status).toBe(404);
+  });
+
+  test("finds an account and puts it on another plan, which the next answer goes by", async () => {
+    const { text: key } = await t.issueKey({ account: "moved", plan: "free" });
+    const { data } = await call({ route: accounts.GET, query: "?q=moved" });
+    const id = data.items[0].id;
+    const changed = await call({ route: account.PATCH, method: "PATCH", params: { id }, body: { plan: "standard" } });
+    expect(changed).toMatchObject({ status: 200, data: { account: { id, plan: "standard" } } });
+    const { headers } = await t.ask("/api/v1/market/instruments", { key });
+    expect(headers.get("x-ratelimit-limit")).toBe(String(PLAN_DEFAULTS.standard.restPerMinute));
+    expect(await lastEntry()).toMatchObject({
+      ...{ action: "account.change", target: "moved", actor: expect.stringContaining("@example.com") },
+      ...{ before: { plan: "free" }, after: { plan: "standard" } },
+    });
+  });
+
+  test("cannot change of an account what no form has", async () => {
+    const params = { id: (await call({ route: accounts.GET, query: "?q=developers" })).data.items[0].id };
+    for (const body of [{ name: "mine" }, { plan: "pro", operator: true }])
+      expect(await call({ route: account.PATCH, method: "PATCH", params, body })).toMatchObject({ message: "invalid_parameter" });
+    expect((await call({ route: accounts.GET, query: "?q=developers" })).data.items[0]).toMatchObject({ plan: "free" });
+  });
+
+  test("changes the limits of a plan for all that are on it", async () => {
+    const { text: key } = await t.issueKey({ plan: "pro" });
+    const params = { name: "pro" };
+    expect(await call({ route: plan.PUT, method: "PUT", params, body: LIMITS })).toMatchObject({ data: { restPerMinute: 300 } });
+    expect((await t.ask("/api/v1/market/instruments", { key })).headers.get("x-ratelimit-limit")).toBe("300");
+    expect(await lastEntry()).toMatchObject({ action: "plan.change", target: "pro", before: PLAN_DEFAULTS.pro });
+    const none = { ...LIMITS, rest_burst: 0 };
+    expect(await call({ route: plan.PUT, method: "PUT", params, body: none })).toMatchObject({
+      data: { parameter: "rest_burst" },
+    });
+  });
+
+  test("closes a market by hand until that is lifted", async () => {
+    const status = async () => {
+      // As the service does when it hears of it.
+      await (t.markets.live.catalogue as ReloadableCatalogue).reload();
+      return (await t.ask("/api/v1/market/status?tickers=EURUSD")).body.data.items[0];
+    };
+    expect(await status()).toMatchObject({ calendar_state: "open" });
+    const made = await call({ route: overrides.POST, method: "POST", params: forex, body: HALT });
+    expect(await status()).toMatchObject({ final_display_state: "closed", reason: "operator_override" });
+    expect(await lastEntry()).toMatchObject({ action: "calendar.override", target: "forex", after: { note: "halt" } });
+    const shown = (await call({ route: calendars.GET })).data.items.find(({ name }: { name: string }) => name === "forex");
+    expect(shown.overrides).toEqual([made.data.override]);
+    const params = { id: made.data.override.id };
+    expect((await call({ route: override.DELETE, method: "DELETE", params })).status).toBe(200);
+    expect(await status()).toMatchObject({ calendar_state: "open" });
+    expect(await lastEntry()).toMatchObject({ action: "calendar.lift", target: params.id });
+  });
+
+  test("sees what a definition would say before it is in force", async () => {
+    const asked = await call({ route: preview.POST, method: "POST", params: forex, body: { definition: { kind: "never" } } });
+    expect(asked).toMatchObject({ status: 200, data: { now: { state: "closed" }, sessions: [] } });
+    const wrong = await call({ route: calendar.PUT, method: "PUT", params: forex, body: { definition: { kind: "sometimes" } } });
+    expect(wrong).toMatchObject({ status: 400, data: { parameter: "definition" } });
+    const unknown = await call({ route: calendar.PUT, method: "PUT", params: { name: "mars" }, body: ALWAYS });
+    expect(unknown).toMatchObject({ status: 404 });
+  });
+
+  test("sees how far behind the feeds are, and which tickers are quoted", async () => {
+    const { live } = t.markets;
+    const total = live.catalogue.list().length;
+    const now = t.clock.now();
+    live.quote("EURUSD", 1.1, 1.1001, now - 250);
+    live.quote("GBPUSD", 1.3, 1.3001, now - 86_400_000);
+    t.metrics.ticks("live", [null, null, "duplicate"]);
+    await t.db.prisma.importJob.create({ data: { id: "job", venue: "live", ticker: "EURUSD", file: "a.csv", rows: 5n } });
+    const { data }: { data: FeedsAnswer } = await call({ route: feeds.GET });
+    expect(data.feeds.map(({ venue }) => venue)).toEqual(["live", "sandbox"]);
+    expect(data.feeds[0]).toMatchObject({
+      ...{ provider: null, problem: null, newest_ticker: "EURUSD", lag_ms: 250, taken: 2, refused: 1 },
+      ...{ tickers: total, live: 1, stale: 1, missing: total - 2 },
+    });
+    expect(data.feeds[1]).toMatchObject({ provider: "sandbox", newest_ticker: null, lag_ms: null, taken: 0 });
+    expect(data.imports).toMatchObject([{ id: "job", ticker: "EURUSD", rows: 5, done: false }]);
+  });
+});

@@ -1,0 +1,97 @@
+import NextAuth from "next-auth";
+import { clientBlock } from "#lib/access/address";
+import { letNextAuthReadItsOrigin } from "#lib/env";
+import { isFault } from "#lib/fault";
+import { requestIdOf } from "#lib/http/request-id";
+import { failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
+import { type Runtime, runtime } from "#lib/runtime";
+import { authOptions } from "./auth-options";
+import { readCookies } from "./cookies";
+import { readBody } from "./input";
+import { requireOwnOrigin } from "./route";
+import { claimedSession } from "./session-user";
+import { ownOrigin, visitorOf } from "./visitor";
+
+interface AuthContext {
+  readonly params: Promise<{ readonly nextauth: readonly string[] }>;
+}
+
+/** The half of a Node response that next-auth writes to, as a Web response. */
+function createReply() {
+  const headers = new Headers({ "cache-control": "no-store" });
+  let status = 200;
+  let body: string | null = null;
+  const reply = {
+    status(code: number) {
+      status = code;
+      return reply;
+    },
+    getHeader: (name: string) => (name.toLowerCase() === "set-cookie" ? headers.getSetCookie() : headers.get(name)),
+    setHeader(name: string, value: string | readonly string[]) {
+      headers.delete(name);
+      for (const one of typeof value === "string" ? [value] : value) headers.append(name, one);
+      return reply;
+    },
+    json(value: unknown) {
+      headers.set("content-type", "application/json");
+      body = JSON.stringify(value);
+    },
+    send(value: unknown) {
+      if (typeof value === "string" || value === undefined) body = value ?? null;
+      else reply.json(value);
+    },
+    end: () => undefined,
+  };
+  return { reply, toResponse: () => new Response(body, { status, headers }) };
+}
+
+async function formOf(request: Request): Promise<Record<string, unknown> | undefined> {
+  if (request.method !== "POST") return undefined;
+  const text = await readBody(request);
+  if (!request.headers.get("content-type")?.includes("application/json")) return Object.fromEntries(new URLSearchParams(text));
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+async function answer(request: Request, { params }: AuthContext, running: Runtime): Promise<Response> {
+  requireOwnOrigin(request, running);
+  const { env, users } = running;
+  const visitor = visitorOf(env, request.headers);
+  users.attempts.take("portal", clientBlock(visitor.address));
+  letNextAuthReadItsOrigin();
+  const cookieHeader = request.headers.get("cookie");
+  const origin = new URL(ownOrigin(env, request.headers));
+  const { reply, toResponse: finish } = createReply();
+  const asked = {
+    method: request.method,
+    query: { ...Object.fromEntries(new URL(request.url).searchParams), nextauth: [...(await params).nextauth] },
+    cookies: readCookies(cookieHeader),
+    body: await formOf(request),
+    // Only what we vouch for: whatever a client sent under these names is not passed on.
+    headers: { "x-forwarded-host": origin.host, "x-forwarded-proto": origin.protocol.slice(0, -1) },
+  };
+  const options = authOptions(running, visitor, await claimedSession(cookieHeader, running));
+  await NextAuth(asked as never, reply as never, options);
+  return finish();
+}
+
+/**
+ * Everything under /api/auth: next-auth's own interface (csrf, providers, signin, callback, session, signout), on the portal's
+ * own address, with the portal's guards before it.
+ */
+export async function handleAuth(request: Request, context: AuthContext): Promise<Response> {
+  const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));
+  let running: Runtime | undefined;
+  try {
+    running = runtime();
+    return await answer(request, context, running);
+  } catch (error) {
+    if (!isFault(error) && faultOf(error).id === "internal_error")
+      running?.log.error({ err: error, request_id: headers["x-request-id"] }, "sign-in request failed");
+    return toResponse(failureOf(error, headers, running?.env.PUBLIC_URL ?? ""));
+  }
+}

@@ -1,0 +1,75 @@
+import { Readable } from "node:stream";
+import type { ReadableStream as WebStream } from "node:stream/web";
+import type { z } from "zod";
+import { Fault } from "#lib/fault";
+
+const BODY_MAX_BYTES = 65_536;
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/**
+ * The body of a request as text.
+ * @throws Fault payload_too_large past 64 KiB; the rest is not read then
+ */
+export async function readBody(request: Request): Promise<string> {
+  const tooLarge = () => new Fault("payload_too_large", { detail: `At most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX_BYTES) throw tooLarge();
+  if (request.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of Readable.fromWeb(request.body as WebStream)) {
+    bytes += chunk.byteLength;
+    if (bytes > BODY_MAX_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function readQuery(request: Request): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (name in query) throw new Fault("invalid_parameter", { parameter: name, detail: "Given twice." });
+    query[name] = value;
+  }
+  return { ...query };
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? ""))
+    throw new Fault("invalid_parameter", { parameter: "content-type", detail: "Must be application/json." });
+  const text = await readBody(request);
+  if (text === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Fault("invalid_parameter", { detail: "The body is not JSON." });
+  }
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const step of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[step];
+  return value;
+}
+
+/** The fault of the first thing a schema has against a value: `parameter` is the form field, `detail` words for it. */
+function refusal(error: z.ZodError, value: unknown): Fault {
+  const [issue] = error.issues;
+  if (issue === undefined) return new Fault("invalid_parameter");
+  if (issue.code === "unrecognized_keys")
+    return new Fault("invalid_parameter", { parameter: issue.keys[0] ?? "", detail: "There is no such field." });
+  const parameter = String(issue.path[0] ?? "body");
+  if (issue.path.length > 0 && valueAt(value, issue.path) === undefined)
+    return new Fault("missing_parameter", { parameter, detail: "Is needed." });
+  return new Fault("invalid_parameter", { parameter, detail: issue.message });
+}
+
+/**
+ * What a request carries, as its schema has it: the query of a GET, the JSON of any other.
+ * @throws Fault invalid_parameter or missing_parameter naming the field; payload_too_large
+ */
+export async function readInput<Input>(request: Request, schema: z.ZodType<Input>): Promise<Input> {
+  const given = request.method === "GET" ? readQuery(request) : await readJson(request);
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw refusal(parsed.error, given);
+}

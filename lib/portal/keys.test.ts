@@ -1,0 +1,242 @@
+import { encode } from "next-auth/jwt";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GET as readAudit } from "#app/api/portal/audit/route";
+import { POST as revoke } from "#app/api/portal/keys/[id]/revoke/route";
+import { POST as rotate } from "#app/api/portal/keys/[id]/rotate/route";
+import { PATCH as edit } from "#app/api/portal/keys/[id]/route";
+import { POST as create, GET as list } from "#app/api/portal/keys/route";
+import { GET as explain } from "#app/api/portal/logs/[request_id]/route";
+import { GET as readLogs } from "#app/api/portal/logs/route";
+import { GET as readOverview } from "#app/api/portal/overview/route";
+import { GET as exportUsage } from "#app/api/portal/usage/export/route";
+import { GET as readUsage } from "#app/api/portal/usage/route";
+import { putAccount } from "#lib/access/accounts";
+import { openPortalSession } from "#lib/testing/portal-session";
+import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+
+const PORTAL = "http://spotwire.test";
+const KEY = { name: "my key", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
+const INSTRUMENTS = "/api/v1/market/instruments";
+
+type Handler = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>;
+interface Call {
+  readonly method?: string;
+  readonly body?: object;
+  readonly query?: Record<string, string>;
+  readonly params?: Record<string, string>;
+}
+
+let t: TestRuntime;
+/** Every answer of the portal so far, as text. */
+const answers: string[] = [];
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+/** Somebody who is signed in, on an account of their own. */
+async function signIn(name: string, verified = true) {
+  const { id: accountId } = await putAccount(t.keyContext, name, { plan: "endless" });
+  const sid = await openPortalSession(t.db, accountId, t.clock.now());
+  const now = new Date(t.clock.now());
+  await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: now } });
+  await t.db.prisma.user.update({ where: { accountId }, data: { emailVerifiedAt: verified ? now : null } });
+  const cookie = `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
+
+  async function raw(handler: Handler, { method = "GET", body, query = {}, params = {} }: Call = {}): Promise<Response> {
+    const headers = { cookie, host: new URL(PORTAL).host, origin: PORTAL, "content-type": "application/json" };
+    const url = `${PORTAL}/api/portal/x?${new URLSearchParams(query)}`;
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return handler(new Request(url, init), { params: Promise.resolve(params) });
+  }
+  return {
+    accountId,
+    email: `${accountId}@example.com`,
+    raw,
+    async call(handler: Handler, call?: Call): Promise<Answer> {
+      const response = await raw(handler, call);
+      const text = await response.text();
+      answers.push(text);
+      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    },
+    async createKey(settings: object = {}) {
+      const { body } = await this.call(create, { method: "POST", body: { ...KEY, ...settings } });
+      await t.settle();
+      return body.data;
+    },
+  };
+}
+
+describe("keys in the portal", () => {
+  it("are made, changed, rotated and revoked, and the audit log says by whom", async () => {
+    const ada = await signIn("ada");
+    const { text, key } = await ada.createKey({ origins: ["https://app.example.com"] });
+    expect(key).toMatchObject({ name: "my key", state: "active", origins: ["https://app.example.com"], last4: text.slice(-4) });
+    expect(await t.ask(INSTRUMENTS, { key: text })).toMatchObject({ status: 200 });
+
+    const params = { id: key.id };
+    const change = { name: "renamed", scopes: ["market:stream"], origins: [] };
+    expect(await ada.call(edit, { method: "PATCH", params, body: change })).toMatchObject({ body: { data: { key: change } } });
+    await t.settle();
+    expect(await t.ask(INSTRUMENTS, { key: text })).toMatchObject(failed("insufficient_scope"));
+
+    const rotated = (await ada.call(rotate, { method: "POST", params, body: { grace: "1h" } })).body.data;
+    expect(rotated).toMatchObject({
+      key: { name: "renamed", state: "active" },
+      replaced: { state: "grace", replaced_by: rotated.key.id },
+    });
+    const wrong = await ada.call(revoke, { method: "POST", params, body: { confirm: "my key" } });
+    expect(wrong).toMatchObject(failed("invalid_parameter", { parameter: "confirm" }));
+    const revoked = await ada.call(revoke, { method: "POST", params, body: { confirm: "renamed" } });
+    expect(revoked).toMatchObject({ body: { data: { key: { state: "revoked" } } } });
+    expect(await ada.call(edit, { method: "PATCH", params, body: { name: "again" } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "id" }),
+    );
+
+    const { items } = (await ada.call(list)).body.data;
+    expect(items.map(({ state }: { state: string }) => state).sort()).toEqual(["active", "revoked"]);
+    const { items: entries } = (await ada.call(readAudit)).body.data;
+    expect(entries.map(({ actor, action, target }: Record<string, string>) => [actor, action, target])).toEqual([
+      [ada.email, "key.revoke", key.id],
+      [ada.email, "key.rotate", key.id],
+      [ada.email, "key.edit", key.id],
+      [ada.email, "key.create", key.id],
+      ["command line", "account.create", "ada"],
+    ]);
+    expect(entries[2]).toMatchObject({
+      before: { name: "my key", scopes: ["market:read"] },
+      after: { name: "renamed", scopes: ["market:stream"] },
+    });
+  });
+
+  it("need a verified e-mail address", async () => {
+    const eve = await signIn("unverified", false);
+    const refused = await eve.call(create, { method: "POST", body: KEY });
+    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "email", detail: "Verify your e-mail first." }));
+    expect(await t.db.prisma.apiKey.count({ where: { accountId: eve.accountId } })).toBe(0);
+  });
+
+  it.each([
+    ["a scope of operators", { scopes: ["market:ingest"] }, "invalid_parameter"],
+    ["an origin that is none", { origins: ["*"] }, "invalid_parameter"],
+    ["an expiry in the past", { expires_at: "2020-01-01T00:00:00Z" }, "invalid_parameter"],
+    ["another account", { account_id: "00000000-0000-7000-8000-000000000001" }, "invalid_parameter"],
+    ["a field that is the database's", { hash: "00" }, "invalid_parameter"],
+  ] as const)("are not made with %s", async (_, settings, message) => {
+    const mallory = await signIn("mallory");
+    expect(await mallory.call(create, { method: "POST", body: { ...KEY, ...settings } })).toMatchObject(failed(message));
+  });
+});
+
+describe("what is another account's", () => {
+  it("is not there: keys, requests, usage and audit entries", async () => {
+    const owner = await signIn("owner");
+    const thief = await signIn("thief");
+    const { text, key } = await owner.createKey();
+    await t.ask(INSTRUMENTS, { key: text, headers: { "x-request-id": "owned-request" } });
+    await t.usage.flush();
+    const params = { id: key.id };
+    const tries: [Handler, Call][] = [
+      [edit, { method: "PATCH", params, body: { name: "mine" } }],
+      [rotate, { method: "POST", params, body: { grace: "now" } }],
+      [revoke, { method: "POST", params, body: { confirm: "my key" } }],
+      [explain, { params: { request_id: "owned-request" } }],
+    ];
+    for (const [handler, call] of tries)
+      expect(await thief.call(handler, call)).toMatchObject({ status: 404, ...failed("not_found") });
+    expect((await thief.call(list)).body.data.items).toEqual([]);
+    expect((await thief.call(readLogs, { query: { key_id: key.id } })).body.data.items).toEqual([]);
+    expect((await thief.call(readUsage, { query: { key_id: key.id } })).body.data.by.keys).toEqual([]);
+    expect(await (await thief.raw(exportUsage, { query: { key_id: key.id } })).text()).not.toContain(key.id);
+    const { items } = (await owner.call(readAudit)).body.data;
+    const page = (await thief.call(readAudit, { query: { before: items[0].id } })).body.data;
+    expect(JSON.stringify(page)).not.toContain(key.id);
+    expect(await t.ask(INSTRUMENTS, { key: text })).toMatchObject({ status: 200 });
+    expect((await owner.call(explain, { params: { request_id: "owned-request" } })).body.data).toMatchObject({
+      entry: { key_id: key.id, status: 200 },
+      explanation: null,
+    });
+  });
+
+  it("is asked for by somebody who is signed in, or not at all", async () => {
+    for (const handler of [list, readLogs, readUsage, exportUsage, readAudit, readOverview, explain] as Handler[]) {
+      const response = await handler(new Request(`${PORTAL}/api/portal/x`), { params: Promise.resolve({}) });
+      expect(response.status).toBe(401);
+    }
+  });
+});
+
+describe("the dashboard", () => {
+  it("ticks off what really happened, and shows today and what is left", async () => {
+    const user = await signIn("starter");
+    const start = (await user.call(readOverview)).body.data;
+    expect(start).toMatchObject({ checklist: { key: false, call: false, stream: false }, today: { calls: 0 }, expiring: [] });
+    expect(start.week).toHaveLength(7);
+    const expires_at = new Date(t.clock.now() + 86_400_000).toISOString();
+    const { text, key } = await user.createKey({ expires_at });
+    await t.ask(INSTRUMENTS, { key: text });
+    await t.ask("/api/v1/market/klines", { key: text });
+    await t.usage.flush();
+    const { body } = await user.call(readOverview);
+    expect(body.data).toMatchObject({
+      checklist: { key: true, call: true, stream: false },
+      today: { calls: 2, errors: 1, connections: 0 },
+      limits: { plan: "endless", rest_per_minute: 1e9, rest_remaining: 1e9 - 2, stream_connections: 1e6 },
+      expiring: [{ id: key.id }],
+    });
+  });
+
+  it("explains a refusal, filters the log and pages through it", async () => {
+    const user = await signIn("reader");
+    const { text: key } = await user.createKey();
+    for (let index = 0; index < 101; index += 1) await t.ask(`${INSTRUMENTS}?n=${index}`, { key });
+    await t.ask("/api/v1/market/quotes/latest?tickers=NOPENOPE", { key, headers: { "x-request-id": "refused-request" } });
+    await t.usage.flush();
+    const { explanation } = (await user.call(explain, { params: { request_id: "refused-request" } })).body.data;
+    expect(explanation).toMatchObject({
+      title: "Unknown ticker",
+      docs_url: expect.stringMatching(/\/docs\/errors\/unknown-ticker$/),
+    });
+    const paths = async (query: Record<string, string>) => {
+      const { items, next_before } = (await user.call(readLogs, { query })).body.data;
+      return { paths: items.map(({ path }: { path: string }) => path.split("?")[1]), next_before };
+    };
+    expect(await paths({ status: "4xx" })).toEqual({ paths: ["tickers=NOPENOPE"], next_before: null });
+    expect(await paths({ status: "404", operation: "instruments" })).toEqual({ paths: [], next_before: null });
+    expect((await paths({ q: "n=77" })).paths).toEqual(["n=77"]);
+    expect((await paths({ q: "n_77" })).paths).toEqual([]);
+    const first = await paths({ status: "200" });
+    expect(first.paths).toHaveLength(100);
+    expect(await paths({ status: "200", before: first.next_before })).toEqual({ paths: ["n=0"], next_before: null });
+  });
+});
+
+it("has the text of a key in one answer and nowhere else: no other answer, no log, no column of the database", async () => {
+  const user = await signIn("secretive");
+  answers.length = 0;
+  const made = await user.createKey();
+  const rotated = (await user.call(rotate, { method: "POST", params: { id: made.key.id }, body: { grace: "1h" } })).body.data;
+  await t.settle();
+  for (const text of [made.text, rotated.text]) {
+    const headers = { "user-agent": text, "x-request-id": text };
+    await t.ask(`${INSTRUMENTS}?key=${text}`, { key: text, headers });
+    await t.ask(`/api/v1/market/quotes/latest?tickers=${text}`, { key: text, headers });
+  }
+  await t.usage.flush();
+  for (const handler of [list, readAudit, readLogs, readUsage, readOverview] as Handler[]) await user.call(handler);
+  await user.call(explain, { params: { request_id: made.text } });
+  const { rows: tables } = await t.db.pool.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`);
+  const stored: string[] = [];
+  for (const { tablename } of tables) {
+    const { rows } = await t.db.pool.query(`SELECT stored::text AS text FROM "${tablename}" AS stored`);
+    stored.push(...rows.map(({ text }) => text));
+  }
+  expect(stored.join("\n")).toContain(made.key.id);
+  for (const text of [made.text, rotated.text] as string[]) {
+    const random = text.slice(12, -4);
+    const hex = Buffer.from(text).toString("hex");
+    expect(answers.filter((answer) => answer.includes(random))).toHaveLength(1);
+    expect(JSON.stringify(t.logged)).not.toContain(random);
+    expect(stored.filter((row) => row.includes(random) || row.includes(hex))).toEqual([]);
+  }
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { GET as sessions } from "#app/api/portal/sessions/route";
+import { POST as signUp } from "#app/api/portal/sign-up/route";
+import { POST as verify } from "#app/api/portal/verify/route";
+import { setRuntime } from "#lib/runtime";
+import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
+import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#lib/testing/portal-browser";
+import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { signInChoices, verifiedGithubEmail } from "./providers";
+
+const PASSWORD = "correct horse battery";
+
+let t: TestRuntime;
+let provider: OpenIdProvider;
+beforeAll(async () => {
+  t = await testRuntime();
+  provider = await startOpenIdProvider(`${PORTAL}/api/auth/callback/oidc`);
+  // biome-ignore lint/suspicious/noConsole: it warns at its start that it keeps everything in memory, which is wanted here
+  vi.mocked(console.warn).mockClear();
+  const { issuer, clientId, clientSecret } = provider;
+  const oidc = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, OIDC_NAME: "Acme" };
+  setRuntime({ ...t, env: { ...t.env, ...oidc } });
+});
+afterAll(async () => {
+  await provider.close();
+  await t.close();
+});
+
+/** Leaves for the provider: the address it is asked at. */
+async function leave(browser: PortalBrowser): Promise<string> {
+  const form = { csrfToken: await browser.csrfToken(), callbackUrl: "/dashboard", json: "true" };
+  return ((await (await browser.auth("signin/oidc", form)).json()) as { url: string }).url;
+}
+
+async function comeBack(browser: PortalBrowser, back: URL): Promise<URL> {
+  const response = await browser.auth(back.href.slice(`${PORTAL}/api/auth/`.length));
+  return new URL(response.headers.get("location") ?? "", PORTAL);
+}
+
+/** Signs in as this person; resolves to where the browser ends. */
+async function signIn(browser: PortalBrowser, person: ProviderPerson): Promise<URL> {
+  return comeBack(browser, await provider.visit(await leave(browser), person));
+}
+
+const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email }, include: { identities: true } });
+const status = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status;
+
+describe("signing in with a provider", () => {
+  it("makes a verified user without a password, and finds it again by the provider's name for it", async () => {
+    const person = { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada" };
+    const browser = portalBrowser();
+    expect((await signIn(browser, person)).pathname).toBe("/dashboard");
+    expect(await status(browser)).toBe(200);
+    const user = await userOf("ada@example.com");
+    expect(user).toMatchObject({ name: "Ada", passwordHash: null, emailVerifiedAt: expect.any(Date) });
+    const elsewhere = portalBrowser();
+    await signIn(elsewhere, { ...person, email: "moved@example.com" });
+    expect(await status(elsewhere)).toBe(200);
+    expect(await userOf("moved@example.com")).toBeNull();
+    expect(await t.db.prisma.portalSession.count({ where: { userId: user?.id ?? "" } })).toBe(2);
+  });
+
+  it("refuses an address that the provider does not vouch for", async () => {
+    for (const email_verified of [false, undefined]) {
+      const browser = portalBrowser();
+      const person = {
+        sub: `eve ${email_verified}`,
+        email: "eve@example.com",
+        ...(email_verified === false && { email_verified }),
+      };
+      const end = await signIn(browser, person);
+      expect(end.pathname + end.search).toBe("/signin?error=email_not_verified");
+      expect(await status(browser)).toBe(401);
+    }
+    expect(await userOf("eve@example.com")).toBeNull();
+  });
+
+  it("links to the user who verified the same address, who keeps the password", async () => {
+    const email = "grace@example.com";
+    const browser = portalBrowser();
+    await browser.send(signUp, { body: { email, password: PASSWORD } });
+    await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+    await signIn(browser, { sub: "grace", email, email_verified: true });
+    expect((await userOf(email))?.identities).toMatchObject([{ provider: "oidc", subject: "grace" }]);
+    expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
+  });
+
+  it("takes an address that nobody verified from whoever chose a password for it before", async () => {
+    const email = "alan@example.com";
+    const squatter = portalBrowser();
+    await squatter.send(signUp, { body: { email, password: PASSWORD } });
+    const token = mailedToken(t.outbox, email);
+    await squatter.signIn(email, PASSWORD);
+    const owner = portalBrowser();
+    await signIn(owner, { sub: "alan", email, email_verified: true });
+    expect([await status(owner), await status(squatter)]).toEqual([200, 401]);
+    expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
+    expect(await squatter.send(verify, { body: { token } })).toMatchObject({ status: 400 });
+  });
+
+  it("makes one user of a person who comes twice at once", async () => {
+    const person = { sub: "twin", email: "twin@example.com", email_verified: true };
+    const browsers = [portalBrowser(), portalBrowser()];
+    const backs: URL[] = [];
+    for (const browser of browsers) backs.push(await provider.visit(await leave(browser), person));
+    await Promise.all(browsers.map((browser, index) => comeBack(browser, backs[index] ?? new URL(PORTAL))));
+    expect(await Promise.all(browsers.map(status))).toEqual([200, 200]);
+    expect((await userOf(person.email))?.identities).toHaveLength(1);
+  });
+
+  it("takes an answer of the provider only from the browser that asked for it", async () => {
+    const victim = portalBrowser();
+    const attacker = portalBrowser();
+    const back = await provider.visit(await leave(attacker), { sub: "mallory", email: "m@example.com", email_verified: true });
+    await leave(victim);
+    expect((await comeBack(victim, back)).searchParams.get("error")).toBe("OAuthCallback");
+    expect(await status(victim)).toBe(401);
+  });
+
+  it("asks with PKCE, a state and a nonce, for the portal's own address", async () => {
+    const asked = new URL(await leave(portalBrowser())).searchParams;
+    expect(asked.get("code_challenge_method")).toBe("S256");
+    expect(asked.get("redirect_uri")).toBe(`${PORTAL}/api/auth/callback/oidc`);
+    for (const name of ["state", "nonce", "code_challenge"]) expect(asked.get(name)).toMatch(/^[\w.-]{20,}$/);
+  });
+});
+
+it("offers the providers that are configured whole", () => {
+  expect(signInChoices(t.env)).toEqual([]);
+  const env = { ...t.env, GITHUB_ID: "a", GITHUB_SECRET: "b", GOOGLE_ID: "c", OIDC_CLIENT_ID: "d", OIDC_CLIENT_SECRET: "e" };
+  expect(signInChoices(env)).toEqual([{ id: "github", name: "GitHub" }]);
+  expect(signInChoices({ ...env, GOOGLE_SECRET: "f", OIDC_ISSUER: "https://id.example", OIDC_NAME: "Acme" })).toEqual([
+    { id: "github", name: "GitHub" },
+    { id: "google", name: "Google" },
+    { id: "oidc", name: "Acme" },
+  ]);
+});
+
+it("takes of GitHub's addresses a verified one, the primary one first", () => {
+  const address = (email: string, verified: boolean, primary = false) => ({ email, verified, primary });
+  expect(verifiedGithubEmail([address("a@x", false, true), address("b@x", true), address("c@x", true)])).toBe("b@x");
+  expect(verifiedGithubEmail([address("b@x", true), address("c@x", true, true)])).toBe("c@x");
+  expect(verifiedGithubEmail([address("a@x", false, true)])).toBeUndefined();
+  expect(verifiedGithubEmail({ message: "Bad credentials" })).toBeUndefined();
+});

@@ -1,0 +1,127 @@
+import type { OAuthConfig } from "next-auth/providers/oauth";
+import type { ProviderIdentity } from "#lib/access/sign-in";
+import { Email } from "#lib/contract/portal";
+import type { Env } from "#lib/env";
+
+const GITHUB_MAX_MS = 10_000;
+
+type ProviderEnv = Pick<
+  Env,
+  | ("GITHUB_ID" | "GITHUB_SECRET" | "GOOGLE_ID" | "GOOGLE_SECRET")
+  | ("OIDC_ISSUER" | "OIDC_CLIENT_ID" | "OIDC_CLIENT_SECRET" | "OIDC_NAME")
+>;
+
+/** What a provider tells of a person, whatever its own names for it. */
+export interface ProviderProfile {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
+}
+
+/** A provider that people can sign in with. */
+export interface SignInChoice {
+  /** For next-auth's `signIn(id)`. */
+  readonly id: string;
+  /** As people know it. */
+  readonly name: string;
+}
+
+type Provider = OAuthConfig<ProviderProfile>;
+
+interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The address of a GitHub user that GitHub itself has verified, the primary one first; undefined when there is none. */
+export function verifiedGithubEmail(emails: unknown): string | undefined {
+  if (!Array.isArray(emails)) return undefined;
+  const verified = emails.filter((entry) => entry?.verified === true && typeof entry.email === "string");
+  return (verified.find(({ primary }) => primary === true) ?? verified[0])?.email;
+}
+
+async function askGithub(path: string, accessToken: string | undefined): Promise<unknown> {
+  const response = await fetch(`https://api.github.com${path}`, {
+    headers: { accept: "application/vnd.github+json", authorization: `Bearer ${accessToken}`, "user-agent": "spotwire" },
+    signal: AbortSignal.timeout(GITHUB_MAX_MS),
+  });
+  if (!response.ok) throw new Error(`GitHub answered ${response.status} to ${path}`);
+  return response.json();
+}
+
+/** GitHub is no OpenID provider: who it is and which addresses are verified stand in two answers of its API. */
+function github(credentials: Credentials): Provider {
+  return {
+    id: "github",
+    name: "GitHub",
+    type: "oauth",
+    checks: ["pkce", "state"],
+    authorization: { url: "https://github.com/login/oauth/authorize", params: { scope: "read:user user:email" } },
+    token: "https://github.com/login/oauth/access_token",
+    userinfo: {
+      async request({ tokens }) {
+        const { id, name, login } = (await askGithub("/user", tokens.access_token)) as Record<string, unknown>;
+        const email = verifiedGithubEmail(await askGithub("/user/emails", tokens.access_token));
+        const verified = email === undefined ? {} : { email, email_verified: true };
+        return { sub: String(id), name: String(name ?? login ?? ""), ...verified };
+      },
+    },
+    profile: ({ sub }) => ({ id: sub }),
+    ...credentials,
+  };
+}
+
+/** Any OpenID provider by its discovery document; its ID token says who, its userinfo adds what the token leaves out. */
+function openId(id: string, name: string, issuer: string, credentials: Credentials): Provider {
+  return {
+    id,
+    name,
+    type: "oauth",
+    issuer,
+    wellKnown: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+    idToken: true,
+    checks: ["pkce", "state", "nonce"],
+    authorization: { params: { scope: "openid email profile" } },
+    userinfo: {
+      async request({ client, tokens }) {
+        // openid-client refuses an answer about another subject than the token's.
+        const info = client.issuer.metadata.userinfo_endpoint === undefined ? {} : await client.userinfo(tokens as never);
+        return { ...(tokens as unknown as { claims(): ProviderProfile }).claims(), ...info };
+      },
+    },
+    profile: ({ sub }) => ({ id: sub }),
+    ...credentials,
+  };
+}
+
+/** The providers that are configured, as next-auth takes them. */
+export function configuredProviders(env: ProviderEnv): Provider[] {
+  const providers: Provider[] = [];
+  const both = (clientId: string | undefined, clientSecret: string | undefined): Credentials | undefined =>
+    clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
+  const githubClient = both(env.GITHUB_ID, env.GITHUB_SECRET);
+  const googleClient = both(env.GOOGLE_ID, env.GOOGLE_SECRET);
+  const oidcClient = both(env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET);
+  if (githubClient) providers.push(github(githubClient));
+  if (googleClient) providers.push(openId("google", "Google", "https://accounts.google.com", googleClient));
+  if (oidcClient && env.OIDC_ISSUER) providers.push(openId("oidc", env.OIDC_NAME, env.OIDC_ISSUER, oidcClient));
+  return providers;
+}
+
+/** What the sign-in page offers beside a password. */
+export function signInChoices(env: ProviderEnv): SignInChoice[] {
+  return configuredProviders(env).map(({ id, name }) => ({ id, name }));
+}
+
+/** A provider's profile as we know people; an address that is none counts as absent. */
+export function identityOf(provider: string, subject: string, profile: ProviderProfile): ProviderIdentity {
+  const email = Email.safeParse(profile.email);
+  return {
+    provider,
+    subject,
+    email: email.success ? email.data : undefined,
+    emailVerified: profile.email_verified === true,
+    name: typeof profile.name === "string" ? profile.name.slice(0, 80) : "",
+  };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { chmod, link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Env } from "#lib/env";
+import { EnvError } from "#lib/env";
+
+const SECRET_BYTES = 48;
+/** Readable by the owner alone. */
+const SECRET_MODE = 0o600;
+const FILE_NAME = "nextauth-secret";
+
+/** What signs and encrypts here. Never logged, never sent. */
+export interface Secrets {
+  /** Behind sign-in cookies and playground tokens. */
+  readonly nextAuth: string;
+}
+
+type SecretsEnv = Pick<Env, "NODE_ENV" | "DATABASE_URL" | "DATA_DIR" | "NEXTAUTH_SECRET">;
+
+async function readSecret(path: string): Promise<string | undefined> {
+  try {
+    const secret = (await readFile(path, "utf8")).trim();
+    await chmod(path, SECRET_MODE);
+    return secret;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Writes a new secret whole or not at all; of two processes that start at once, both get the one that was first. */
+async function makeSecret(folder: string, path: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  const file = await open(draft, "wx", SECRET_MODE);
+  try {
+    await file.writeFile(`${randomBytes(SECRET_BYTES).toString("base64url")}\n`);
+    await file.sync();
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await file.close();
+    await unlink(draft);
+  }
+  return (await readSecret(path)) ?? "";
+}
+
+/**
+ * The secrets of this installation: from the environment, else made at the first start and kept in DATA_DIR.
+ * @throws EnvError in production with an external database, where several nodes must share what no node may make up
+ */
+export async function acquireSecrets({ NODE_ENV, DATABASE_URL, DATA_DIR, NEXTAUTH_SECRET }: SecretsEnv): Promise<Secrets> {
+  if (NEXTAUTH_SECRET !== undefined) return { nextAuth: NEXTAUTH_SECRET };
+  if (NODE_ENV === "production" && DATABASE_URL !== undefined)
+    throw new EnvError(
+      "Wrong configuration:\n  NEXTAUTH_SECRET: is needed with DATABASE_URL in production, the same on every node. Make one: openssl rand -base64 48",
+    );
+  const path = join(DATA_DIR, FILE_NAME);
+  return { nextAuth: (await readSecret(path)) ?? (await makeSecret(DATA_DIR, path)) };
+}

@@ -1,0 +1,38 @@
+import { createAttempts } from "#lib/access/attempts";
+import { createPasswords } from "#lib/access/passwords";
+import type { UserContext } from "#lib/access/user-context";
+import type { Clock } from "#lib/clock";
+import type { Database } from "#lib/db";
+import type { Env } from "#lib/env";
+import type { Logger } from "#lib/log";
+import { createMailer } from "#lib/mail/mailer";
+import { createOutbox, type Outbox } from "#lib/mail/outbox";
+import { logDelivery, smtpDelivery } from "#lib/mail/transport";
+
+interface UsersOptions {
+  readonly env: Pick<Env, "SMTP_URL" | "MAIL_FROM" | "PUBLIC_URL">;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What the portal's users are managed with, running. */
+export interface Users {
+  readonly users: UserContext;
+  /** Empty where mails go to a server. */
+  readonly outbox: Outbox;
+  /** Resolves when no mail is being sent any more. */
+  stop(): Promise<void>;
+}
+
+/** Starts what sign-up, sign-in and their mails need. */
+export function startUsers({ env, db, clock, log }: UsersOptions): Users {
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
+  if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
+    log.warn("SMTP_URL is set and PUBLIC_URL is not: links in mails lead to this machine alone");
+  const outbox = createOutbox();
+  const deliver = SMTP_URL === undefined ? logDelivery(outbox, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
+  const mailer = createMailer({ deliver, clock, log });
+  const users = { db, clock, passwords: createPasswords(), attempts: createAttempts(clock), send: mailer.send };
+  return { users, outbox, stop: mailer.stop };
+}
