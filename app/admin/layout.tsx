@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
-import { AdminNav } from "#components/admin/admin-nav";
+import { SideNav } from "#components/shell/side-nav";
 import { Toaster } from "#components/ui/toast";
 
 /**
@@ -12,7 +12,7 @@ export default async function AdminLayout({ children }: { children: ReactNode })
   if (!user?.operator) return children;
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
-      <AdminNav />
+      <SideNav area="Operators" email={user.email} operator />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <Toaster>{children}</Toaster>
       </main>

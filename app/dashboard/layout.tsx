@@ -10,7 +10,7 @@ export default async function DashboardLayout({ children }: { children: ReactNod
   if (user === undefined) return children;
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
-      <SideNav email={user.email} />
+      <SideNav area="Dashboard" email={user.email} operator={user.operator} />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <Toaster>
           {user.emailVerified ? null : <VerifyNotice email={user.email} />}

@@ -15,6 +15,19 @@ export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard/account", label: "Account" },
 ];
 
+/** The operators' part. */
+export const ADMIN_PAGES: readonly PageLink[] = [
+  { href: "/admin", label: "Accounts" },
+  { href: "/admin/plans", label: "Plans" },
+  { href: "/admin/calendars", label: "Calendars" },
+  { href: "/admin/feeds", label: "Feeds" },
+  { href: "/admin/audit", label: "Audit log" },
+  { href: "/dashboard", label: "Dashboard" },
+];
+
+/** From the dashboard to the operators' part, for those who may go there. */
+export const TO_ADMIN: PageLink = { href: "/admin", label: "Operators" };
+
 /** What describes the service to a reader. */
 export const REFERENCE_PAGES: readonly PageLink[] = [
   { href: "/openapi.json", label: "OpenAPI", document: true },

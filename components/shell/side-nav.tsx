@@ -5,13 +5,22 @@ import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { signOut } from "../portal/sign-in";
 import { Button } from "../ui/button";
-import { DASHBOARD_PAGES } from "./pages";
+import { ADMIN_PAGES, DASHBOARD_PAGES, TO_ADMIN } from "./pages";
 
 const LINK =
   "block whitespace-nowrap rounded-md px-3 py-1.5 text-ink-soft text-sm leading-6 hover:text-ink aria-[current=page]:bg-line/70 aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
-/** The dashboard's navigation: a column beside the page, a bar above it where there is no room. */
-export function SideNav({ email }: { email: string }) {
+interface SideNavProps {
+  /** Which part it is the navigation of. */
+  readonly area: "Dashboard" | "Operators";
+  readonly email: string;
+  readonly operator: boolean;
+}
+
+/** The navigation of a signed-in part: a column beside the page, a bar above it where there is no room. */
+export function SideNav({ area, email, operator }: SideNavProps) {
+  const own = operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
+  const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
   const [failed, setFailed] = useState(false);
   const leave = async () => {
@@ -21,11 +30,11 @@ export function SideNav({ email }: { email: string }) {
   return (
     <div className="min-w-0 md:sticky md:top-8 md:w-48 md:shrink-0 md:self-start">
       <nav
-        aria-label="Dashboard"
+        aria-label={area}
         className="-mx-4 overflow-x-auto px-4 max-md:border-line max-md:border-b max-md:pb-2 md:mx-0 md:px-0"
       >
         <ul className="flex gap-1 md:flex-col">
-          {DASHBOARD_PAGES.map(({ href, label }) => (
+          {pages.map(({ href, label }) => (
             <li key={href}>
               <Link prefetch={false} href={href} aria-current={path === href ? "page" : undefined} className={LINK}>
                 {label}

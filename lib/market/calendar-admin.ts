@@ -163,10 +163,10 @@ export async function addOverride({ db, clock }: CalendarContext, name: string, 
 }
 
 /**
- * Ends an override now; one that has ended, or never began, counts no more.
+ * Ends an override now; one that has ended, or never began, counts no more. Gives what it was.
  * @throws Fault not_found
  */
-export async function liftOverride({ db, clock }: CalendarContext, id: string): Promise<void> {
+export async function liftOverride({ db, clock }: CalendarContext, id: string): Promise<StoredOverride & { calendar: string }> {
   const now = new Date(clock.now());
   const row = z.uuid().safeParse(id).success ? await db.prisma.calendarOverride.findUnique({ where: { id } }) : null;
   if (row === null) throw new Fault("not_found", { detail: "There is no such override." });
@@ -174,4 +174,6 @@ export async function liftOverride({ db, clock }: CalendarContext, id: string): 
   else if (row.endsAt === null || row.endsAt > now)
     await db.prisma.calendarOverride.update({ where: { id }, data: { endsAt: now } });
   await publish(db.pool, { kind: "calendars" });
+  const { calendarName, state, startsAt, endsAt, note } = row;
+  return { id, calendar: calendarName, state: stateOf(state), startsAt, endsAt, note };
 }

@@ -151,7 +151,11 @@ describe("an operator", () => {
     const params = { id: made.data.override.id };
     expect((await call({ route: override.DELETE, method: "DELETE", params })).status).toBe(200);
     expect(await status()).toMatchObject({ calendar_state: "open" });
-    expect(await lastEntry()).toMatchObject({ action: "calendar.lift", target: params.id });
+    expect(await lastEntry()).toMatchObject({
+      action: "calendar.lift",
+      target: "forex",
+      before: { id: params.id, state: "closed" },
+    });
   });
 
   test("sees what a definition would say before it is in force", async () => {

@@ -5,8 +5,7 @@ import { portalRoute } from "#lib/portal/route";
 
 export const DELETE = portalRoute({ user: "operator" }, async (call) => {
   const { params, running } = call;
-  const id = params.id ?? "";
-  await liftOverride(running, id);
-  await audit(running.db.prisma, { ...operatorOf(call), accountId: null, action: "calendar.lift", target: id });
+  const { calendar, ...before } = await liftOverride(running, params.id ?? "");
+  await audit(running.db.prisma, { ...operatorOf(call), accountId: null, action: "calendar.lift", target: calendar, before });
   return {};
 });
