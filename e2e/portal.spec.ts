@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
@@ -56,6 +56,14 @@ afterAll(async () => {
 const goto = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
 const heading = () => page.getByRole("heading", { level: 1 }).textContent();
 const rowOf = (name: string) => page.getByRole("row").filter({ hasText: name });
+
+/** The text of everything that browsers load of the build. */
+async function builtFiles(): Promise<string[]> {
+  const entries = await readdir(".next/static", { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|json)$/.test(entry.name));
+  expect(files.length).toBeGreaterThan(5);
+  return Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), "utf8")));
+}
 
 async function call(key: string, origin?: string): Promise<number> {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
@@ -290,6 +298,27 @@ describe("the pages", () => {
 
   it("broke no rule of that policy on the way, and complained of nothing", () => {
     expect(complaints).toEqual([]);
+  });
+
+  it("hold no text of a key, nor does what the product printed, what browsers load, or an error", async () => {
+    const texts = Object.values(keys);
+    expect(texts.length).toBeGreaterThan(1);
+    const seen = [product.output(), ...(await builtFiles())];
+    for (const path of [
+      "/",
+      "/dashboard",
+      "/dashboard/keys",
+      "/dashboard/usage",
+      "/dashboard/logs",
+      "/dashboard/account",
+      "/nowhere",
+    ]) {
+      await goto(path);
+      seen.push(await page.content());
+    }
+    const answer = await fetch(`${product.baseUrl}/api/v1/market/nowhere`, { headers: { authorization: `Bearer ${texts[0]}` } });
+    seen.push(await answer.text());
+    for (const text of texts) expect(seen.filter((page) => page.includes(text))).toEqual([]);
   });
 });
 

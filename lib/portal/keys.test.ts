@@ -8,6 +8,7 @@ import { POST as create, GET as list } from "#app/api/portal/keys/route";
 import { GET as explain } from "#app/api/portal/logs/[request_id]/route";
 import { GET as readLogs } from "#app/api/portal/logs/route";
 import { GET as readOverview } from "#app/api/portal/overview/route";
+import { POST as mintToken } from "#app/api/portal/tokens/route";
 import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
@@ -239,4 +240,23 @@ it("has the text of a key in one answer and nowhere else: no other answer, no lo
     expect(JSON.stringify(t.logged)).not.toContain(random);
     expect(stored.filter((row) => row.includes(random) || row.includes(hex))).toEqual([]);
   }
+});
+
+describe("a playground token", () => {
+  it("stands in for a key of one's own until one signs out, and is not made for another's", async () => {
+    const owner = await signIn("token owner");
+    const other = await signIn("token other");
+    const { key } = (await owner.call(create, { method: "POST", body: KEY })).body.data;
+    const ask = () => owner.call(mintToken, { method: "POST", body: { key_id: key.id } });
+    const { token } = (await ask()).body.data;
+    expect(await t.ask(INSTRUMENTS, { key: token })).toMatchObject({ status: 200 });
+    expect(await t.ask(INSTRUMENTS, { key: token, headers: { origin: "https://elsewhere.example" } })).toMatchObject(
+      failed("origin_not_allowed"),
+    );
+    expect(await other.call(mintToken, { method: "POST", body: { key_id: key.id } })).toMatchObject({ status: 404 });
+    await owner.call(revoke, { method: "POST", params: { id: key.id }, body: { confirm: KEY.name } });
+    await t.settle();
+    expect(await t.ask(INSTRUMENTS, { key: token })).toMatchObject({ status: 401 });
+    expect(await ask()).toMatchObject({ status: 404 });
+  });
 });
