@@ -1,6 +1,7 @@
 "use client";
 
 import type { ReactNode } from "react";
+import type { FeedReport } from "#lib/contract/portal";
 import { countText, msText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
@@ -8,7 +9,7 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
-import type { FeedRow, FeedsAnswer, ImportRow } from "./shapes";
+import type { FeedsAnswer, ImportRow } from "./shapes";
 import { usePolled } from "./use-polled";
 
 const PAUSE_MS = 2_000;
@@ -25,18 +26,18 @@ function ageText(ms: number | null): string {
 }
 
 /** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
-function rateText(venue: FeedRow["venue"], data: FeedsAnswer, before: FeedsAnswer | undefined): string {
+function rateText(venue: FeedReport["venue"], data: FeedsAnswer, before: FeedsAnswer | undefined): string {
   const taken = (answer: FeedsAnswer) => answer.feeds.find((feed) => feed.venue === venue)?.taken ?? 0;
   if (before === undefined || before.process !== data.process || before.at_ms >= data.at_ms) return "–";
   return (((taken(data) - taken(before)) * SECOND_MS) / (data.at_ms - before.at_ms)).toFixed(1);
 }
 
-function StateBadge({ provider, problem }: FeedRow) {
+function StateBadge({ provider, problem }: FeedReport) {
   if (provider === null) return <Badge tone="neutral">Nothing bound</Badge>;
   return problem === null ? <Badge tone="positive">Well</Badge> : <Badge tone="danger">Trouble</Badge>;
 }
 
-function Feed({ feed, rate }: { feed: FeedRow; rate: string }) {
+function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
   const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken, refused } = feed;
   const quoted: ReactNode = `${countText(stale)} stale, ${countText(missing)} without a quote`;
   return (

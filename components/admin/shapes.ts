@@ -1,5 +1,5 @@
 import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
-import type { Venue } from "#lib/contract/primitives";
+import type { FeedReport } from "#lib/contract/portal";
 import type { CalendarState, StatusReason } from "#lib/contract/status";
 
 /** A plan as /admin/plans answers it. */
@@ -50,27 +50,6 @@ export interface Preview {
   readonly sessions: readonly Session[] | null;
 }
 
-/** One venue's feed as the process that answered sees it. */
-export interface FeedRow {
-  readonly venue: Venue;
-  /** Slug of the bound provider, null where none is. */
-  readonly provider: string | null;
-  /** What is wrong with the feed, null when it is well. */
-  readonly problem: string | null;
-  /** Ticker of the newest tick, null before the first. */
-  readonly newest_ticker: string | null;
-  /** Its age in milliseconds by the clock of the service. */
-  readonly lag_ms: number | null;
-  /** Listed tickers, and how many of them have a fresh quote, an old one, none at all. */
-  readonly tickers: number;
-  readonly live: number;
-  readonly stale: number;
-  readonly missing: number;
-  /** Ticks since the process started: taken, and refused for whatever reason. */
-  readonly taken: number;
-  readonly refused: number;
-}
-
 /** Progress of an import of one file. */
 export interface ImportRow {
   readonly id: string;
@@ -88,7 +67,7 @@ export interface FeedsAnswer {
   readonly process: string;
   /** Unix milliseconds. */
   readonly at_ms: number;
-  readonly feeds: readonly FeedRow[];
+  readonly feeds: readonly FeedReport[];
   /** The latest imports, newest first. */
   readonly imports: readonly ImportRow[];
 }

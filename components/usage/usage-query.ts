@@ -14,23 +14,6 @@ export const SPANS = {
 } as const satisfies Record<string, { label: string; ms: number; grain: UsageGrain }>;
 export type Span = keyof typeof SPANS;
 
-/** Calls of one key, operation or code. */
-export interface UsageShare {
-  readonly calls: number;
-  readonly errors: number;
-}
-
-/** What the portal answers about use. */
-export interface UsageReport {
-  readonly grain: UsageGrain;
-  readonly items: readonly UsagePoint[];
-  readonly by: {
-    readonly keys: readonly (UsageShare & { readonly key_id: string })[];
-    readonly operations: readonly (UsageShare & { readonly operation: string })[];
-    readonly codes: readonly { readonly code: number; readonly calls: number }[];
-  };
-}
-
 /** What is chosen above the charts; an empty text is "all". */
 export interface UsageFilter {
   readonly span: Span;

@@ -1,9 +1,8 @@
-import type { PortalKey } from "#lib/contract/portal";
+import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { countText, shareText } from "../portal/numbers";
 import type { Resource } from "../portal/use-portal";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
-import type { UsageReport, UsageShare } from "./usage-query";
 
 const NONE = "No calls in this span.";
 

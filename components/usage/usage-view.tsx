@@ -1,7 +1,7 @@
 "use client";
 
 import { useState } from "react";
-import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
 import { countText, shareText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 import { usePortal } from "../portal/use-portal";
@@ -13,7 +13,7 @@ import { Tabs } from "../ui/tabs";
 import { Tooltip } from "../ui/tooltip";
 import type { Series } from "./chart";
 import { ChartCard } from "./chart-card";
-import { SPANS, type Span, totals, type UsageFilter, type UsageReport, usageQuery } from "./usage-query";
+import { SPANS, type Span, totals, type UsageFilter, usageQuery } from "./usage-query";
 import { keyName, UsageTables } from "./usage-tables";
 
 const CALLS: readonly Series[] = [

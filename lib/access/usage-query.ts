@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
-import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
+import type { UsageGrain, UsagePoint, UsageReport, UsageShare } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import { LATENCY_BANDS_COUNT, latencyQuantile } from "./latency-bands";
 import { GRAIN_MS } from "./usage-store";
@@ -31,23 +31,6 @@ export interface UsageSpan {
   readonly toMs: number;
   readonly keyId: string | null;
   readonly operation: string | null;
-}
-
-/** Calls of a part of what was asked about. */
-export interface UsageShare {
-  readonly calls: number;
-  readonly errors: number;
-}
-
-/** Use over a span: a point for each bucket, empty ones too, and what it was made of, the most called first. */
-export interface UsageReport {
-  readonly grain: UsageGrain;
-  readonly items: readonly UsagePoint[];
-  readonly by: {
-    readonly keys: readonly (UsageShare & { readonly key_id: string })[];
-    readonly operations: readonly (UsageShare & { readonly operation: string })[];
-    readonly codes: readonly (UsageShare & { readonly code: number })[];
-  };
 }
 
 /**

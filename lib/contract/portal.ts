@@ -206,3 +206,41 @@ export interface PortalAccount {
   /** Keys that are neither revoked nor expired. */
   readonly active_keys: number;
 }
+
+/** Calls of a part of what was asked about. */
+export interface UsageShare {
+  readonly calls: number;
+  readonly errors: number;
+}
+
+/** Use over a span: a point for each bucket, empty ones too, and what it was made of, the most called first. */
+export interface UsageReport {
+  readonly grain: UsageGrain;
+  readonly items: readonly UsagePoint[];
+  readonly by: {
+    readonly keys: readonly (UsageShare & { readonly key_id: string })[];
+    readonly operations: readonly (UsageShare & { readonly operation: string })[];
+    readonly codes: readonly (UsageShare & { readonly code: number })[];
+  };
+}
+
+/** One venue's feed as the process that answered sees it. */
+export interface FeedReport {
+  readonly venue: (typeof VENUES)[number];
+  /** Slug of the bound provider, null where none is. */
+  readonly provider: string | null;
+  /** What is wrong with the feed, null when it is well. */
+  readonly problem: string | null;
+  /** Ticker of the newest tick, null before the first. */
+  readonly newest_ticker: string | null;
+  /** Its age in milliseconds by the clock of the service. */
+  readonly lag_ms: number | null;
+  /** Listed tickers, and how many of them have a fresh quote, an old one, none at all. */
+  readonly tickers: number;
+  readonly live: number;
+  readonly stale: number;
+  readonly missing: number;
+  /** Ticks since the process started: taken, and refused for whatever reason. */
+  readonly taken: number;
+  readonly refused: number;
+}

@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/clock";
+import type { FeedReport } from "#lib/contract/portal";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { marketDataState } from "#lib/domain/status";
@@ -15,23 +16,6 @@ export interface FeedSources {
   readonly db: Pick<Database, "prisma">;
   readonly clock: Clock;
   ready(): Promise<Record<string, string | null>>;
-}
-
-/** One venue's feed as this process sees it. Counts of ticks are since it started. */
-export interface FeedReport {
-  readonly venue: Venue;
-  readonly provider: string | null;
-  /** What is wrong with the feed, null when it is well or none is bound. */
-  readonly problem: string | null;
-  readonly newest_ticker: string | null;
-  /** Age of the newest tick in ms by the wall clock, null before the first. */
-  readonly lag_ms: number | null;
-  readonly tickers: number;
-  readonly live: number;
-  readonly stale: number;
-  readonly missing: number;
-  readonly taken: number;
-  readonly refused: number;
 }
 
 /** The quotes of one venue by age. */

@@ -62,6 +62,18 @@ function sourceOf({ keyId, portal }: Principal): string {
   return portal === undefined ? keyId : `${keyId} ${portal.session} ${portal.until}`;
 }
 
+/** The sessions of each owner, in the order in which they were opened. */
+function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
+  const groups = new Map<string, Session[]>();
+  for (const session of sessions) {
+    const { owner } = session.admission;
+    const group = groups.get(owner);
+    if (group === undefined) groups.set(owner, [session]);
+    else group.push(session);
+  }
+  return groups;
+}
+
 /** Makes the register of connections, with none open. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { venues, access, connections, flusher, tally, usage, heard, docsBase, clock, log } = options;
@@ -74,30 +86,37 @@ export function createSessions(options: SessionsOptions): Sessions {
   let failing = false;
   let generation = 0;
 
-  async function lookUp(before: Principal): Promise<void> {
-    let principal: Principal | undefined;
+  /** The principals as they are now, by source; those that could not be read are put back on the list. */
+  async function readAgain(source: string, before: Principal, read: Map<string, Principal | undefined>): Promise<void> {
     try {
-      principal = await access.refresh(before);
+      read.set(source, await access.refresh(before));
+      failing = false;
     } catch (error) {
       // Nothing is known of the key: its connections stay, as REST's verified keys do, and it is asked for again.
       if (!failing) log.warn({ err: error }, "keys of open connections cannot be looked up; they are asked for again");
       failing = true;
-      stale.set(sourceOf(before), before);
+      stale.set(source, before);
       retryMs = clock.now() + LOOK_UP_AGAIN_MS;
-      return;
     }
-    failing = false;
-    // A change that came meanwhile has put the key on the list again.
-    const concerned = [...sessions].filter((session) => sourceOf(session.principal) === sourceOf(before));
-    for (const session of concerned) session.reauthorize(principal);
-    const owners = new Set(concerned.map(({ admission }) => admission.owner));
-    if (principal !== undefined) for (const owner of owners) enforcePlaces(owner, principal.plan.streamConnections);
+  }
+
+  /** Gives principals to their sessions, in one pass for all of them, and ends what they do not allow. */
+  function reauthorize(read: ReadonlyMap<string, Principal | undefined>): void {
+    const concerned = [...sessions].filter(({ principal }) => read.has(sourceOf(principal)));
+    const places = new Map<string, number>();
+    for (const session of concerned) {
+      const principal = read.get(sourceOf(session.principal));
+      session.reauthorize(principal);
+      if (principal !== undefined) places.set(session.admission.owner, principal.plan.streamConnections);
+    }
+    if (places.size === 0) return;
+    const owned = byOwner(sessions);
+    for (const [owner, max] of places) enforcePlaces(owned.get(owner) ?? [], max);
   }
 
   /** Ends the newest connections of an owner that the plan has no place for any more. */
-  function enforcePlaces(owner: string, max: number): void {
-    const open = [...sessions].filter((session) => session.admission.owner === owner && !session.closed);
-    for (const session of open.slice(max))
+  function enforcePlaces(owned: readonly Session[], max: number): void {
+    for (const session of owned.filter(({ closed }) => !closed).slice(max))
       session.close("forbidden", new Fault("too_many_connections", { detail: `The plan now allows ${max} connections.`, max }));
   }
 
@@ -107,7 +126,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     while (stale.size > 0 && clock.now() >= retryMs) {
       const batch = [...stale].slice(0, PARALLEL_LOOK_UPS_COUNT);
       for (const [source] of batch) stale.delete(source);
-      await Promise.all(batch.map(([, principal]) => lookUp(principal)));
+      const read = new Map<string, Principal | undefined>();
+      await Promise.all(batch.map(([source, principal]) => readAgain(source, principal, read)));
+      // A change that came meanwhile has put its key on the list again.
+      if (read.size > 0) reauthorize(read);
     }
     lookingUp = false;
   }
