@@ -7,6 +7,7 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
+import type { OpenDoors } from "#lib/portal/open-doors";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { writeAnswer } from "./socket/refuse-upgrade";
 import { pathOf, settleTarget } from "./target";
@@ -24,6 +25,8 @@ interface HttpOptions {
   socketIo: Listener;
   /** Everything else: Next. */
   pages: Listener;
+  /** What of it is refused before Next has to do with it. */
+  openDoors: OpenDoors;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
 }
@@ -44,7 +47,7 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * (A route handler behind Next answers some 25 times fewer requests than the same function called directly.)
  * What is not even HTTP, or too long to be read, gets the envelope too.
  */
-export function createHttpServer({ direct, api, socketIo, pages, addressOf, log }: HttpOptions): Server {
+export function createHttpServer({ direct, api, socketIo, pages, openDoors, addressOf, log }: HttpOptions): Server {
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -57,6 +60,8 @@ export function createHttpServer({ direct, api, socketIo, pages, addressOf, log 
 
   /** Pages know the client by this header alone; what a client itself sent under its name does not get through. */
   const addressed: Listener = (request, response) => {
+    const refused = openDoors(request, pathOf(request.url ?? "/"));
+    if (refused !== undefined) return write(response, refused);
     request.headers[ADDRESS_HEADER] = addressOf(request);
     pages(request, response);
   };

@@ -15,12 +15,14 @@ import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
 import { GET as metrics } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
+import type { Attempts } from "#lib/access/attempts";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { Env } from "#lib/env";
 import { createApi, type RouteModule } from "#lib/http/api";
 import { pageHeaders } from "#lib/http/page-headers";
 import type { Logger } from "#lib/log";
 import { isSecure } from "#lib/portal/cookies";
+import { createOpenDoors } from "#lib/portal/open-doors";
 import { createHttpServer } from "./http";
 import type { Streams } from "./streams";
 import { routeUpgrades } from "./upgrades";
@@ -45,6 +47,7 @@ interface ServeOptions {
   direct: boolean;
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
+  attempts: Attempts;
 }
 
 interface Pages {
@@ -63,6 +66,7 @@ export async function serve({
   direct,
   streams,
   addressOf,
+  attempts,
 }: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
   const pages = await preparePages(env, log);
   const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
@@ -77,6 +81,7 @@ export async function serve({
     },
     socketIo: streams.socketIo.handleRequest,
     pages: pages.handle,
+    openDoors: createOpenDoors({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
   });

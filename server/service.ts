@@ -106,7 +106,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       metrics,
     });
     parts.streams = streams;
-    const { server, address } = await serve({ env, log, direct, streams, addressOf });
+    const { server, address } = await serve({ env, log, direct, streams, addressOf, attempts: portal.users.attempts });
     // Streams last: a drain begins with them.
     later("http", () => drainServer(server));
     later("streams", streams.stop);

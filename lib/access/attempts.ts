@@ -8,6 +8,10 @@ import { createMemoryBucketStore } from "./bucket-store";
  * account, and for both together, so that one client guessing does not keep the owner out and many clients still get nowhere.
  */
 const LIMITS = {
+  /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
+  door_client: { restPerMinute: 120, restBurst: 60 },
+  /** The same by all clients together: what one process spends on strangers. */
+  door: { restPerMinute: 900, restBurst: 120 },
   /** Any call of the portal's interface, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
   /** Passwords tried, by client. */

@@ -70,6 +70,7 @@ async function openDoors(streams: Streams, addressOf: ReturnType<typeof createAd
     direct: {},
     socketIo: streams.socketIo.handleRequest,
     pages: (_, response) => response.writeHead(404).end("a page"),
+    openDoors: () => undefined,
     addressOf,
     log,
   });
