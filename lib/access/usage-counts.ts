@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/clock";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { DEMO_NAME } from "./find-key";
 import { LATENCY_BANDS_COUNT, latencyBand } from "./latency-bands";
 import type { Principal } from "./principal";
@@ -6,11 +7,17 @@ import type { Principal } from "./principal";
 const MINUTE_MS = 60_000;
 /** Different (minute, key, operation, code) that wait to be written, and as many again that are being counted. */
 const WAITING_MAX_COUNT = 50_000;
+/** Counts and logged requests are written so often. */
+export const FLUSH_INTERVAL_MS = 2_000;
 /**
- * Requests of one account that are logged between two flushes; further ones are only counted. More than any plan that ships
- * allows in that time, and what keeps one busy account from pushing the requests of others out of the log.
+ * Requests of one account that are logged between two flushes; further ones are only counted. What the largest plan that ships
+ * allows in that time; it keeps one busy account from pushing the requests of others out of the log.
  */
-const LOGGED_MAX_COUNT = 1_000;
+const LOGGED_MAX_COUNT = Math.max(
+  ...Object.values(PLAN_DEFAULTS).map(
+    ({ restPerMinute, restBurst }) => restBurst + (restPerMinute * FLUSH_INTERVAL_MS) / MINUTE_MS,
+  ),
+);
 
 /** Calls of one key, operation and outcome in one minute. */
 export interface CallCount {

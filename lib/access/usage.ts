@@ -6,11 +6,10 @@ import type { Metrics } from "#lib/metrics";
 import type { Principal } from "./principal";
 import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
 import { createStreamCounts, type StreamUse } from "./stream-use";
-import { createUsageCounts } from "./usage-counts";
+import { createUsageCounts, FLUSH_INTERVAL_MS } from "./usage-counts";
 import { deleteExpiredUsage } from "./usage-retention";
 import { writeCalls, writeStreams } from "./usage-store";
 
-const FLUSH_INTERVAL_MS = 2_000;
 const RETENTION_INTERVAL_MS = 3_600_000;
 /** One statement's worth. */
 const BATCH_COUNT = 2_000;

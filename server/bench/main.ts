@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { benchDashboard } from "./dashboard";
+import { benchFlood } from "./flood";
 import { benchImport } from "./import";
 import { benchKlines } from "./klines";
 import { benchQuotes } from "./quotes";
@@ -26,6 +27,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   engine: benchEngine,
   usage: benchUsage,
   dashboard: benchDashboard,
+  flood: benchFlood,
 };
 
 // However it ends, it ends by exit, which takes the servers and clients along.

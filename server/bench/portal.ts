@@ -1,0 +1,35 @@
+import { encode } from "next-auth/jwt";
+import { systemClock } from "#lib/clock";
+import { readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { sessionCookieName } from "#lib/portal/cookies";
+import { openPortalSession } from "#lib/testing/portal-session";
+import { acquireSecrets } from "#server/secrets";
+import { startService } from "#server/service";
+import { localAddress } from "#server/start-message";
+import { seedUsage } from "./usage-seed";
+
+/** The service with a signed-in owner of 100 keys, one million rows of usage and 100,000 requests in the log, among others. */
+
+const SEED = {
+  keys: 100,
+  combinations: 174,
+  buckets: { minute: 2_880, hour: 2_160, day: 730 },
+  requests: 100_000,
+  audited: 5_000,
+};
+
+const env = readEnv();
+const service = await startService({ env, log: createLog(env.LOG_LEVEL), clock: systemClock });
+const { db } = service;
+const nowMs = systemClock.now();
+const [busy, other] = await Promise.all(["busy", "other"].map((name) => db.prisma.account.create({ data: { name } })));
+if (busy === undefined || other === undefined) throw new Error("no account was made");
+await seedUsage(db.pool, { ...SEED, accountId: busy.id, nowMs });
+await seedUsage(db.pool, { ...SEED, accountId: other.id, nowMs, combinations: 20 });
+const sid = await openPortalSession(db, busy.id, nowMs);
+const token = await encode({ token: { sub: busy.id, sid }, secret: (await acquireSecrets(env)).nextAuth });
+process.stdout.write(
+  `account ${busy.id}\ncookie ${sessionCookieName(env)}=${token}\nlistening on ${localAddress(service.address)}\n`,
+);
+process.on("SIGTERM", () => void service.stop().then(() => process.exit(0)));
