@@ -1,9 +1,9 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, manualClock, systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { openDatabase } from "./db";
+import { isDatabaseAway, openDatabase } from "./db";
 
 const SECRET = "hunter2-secret";
 
@@ -27,6 +27,27 @@ async function closedPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A way to a database that can be opened and shut; shutting breaks what goes through it. */
+async function doorTo(database: string) {
+  const { hostname, port: databasePort } = new URL(database);
+  const port = await closedPort();
+  const sockets = new Set<Socket>();
+  const door = createServer((socket) => {
+    const onward = connect(Number(databasePort), hostname);
+    socket.pipe(onward).pipe(socket);
+    onward.on("error", () => socket.destroy());
+    socket.on("error", () => onward.destroy());
+    sockets.add(socket.once("close", () => sockets.delete(socket)));
+  });
+  const shut = () => {
+    door.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(shut);
+  const url = database.replace(`:${databasePort}/`, `:${port}/`);
+  return { url, shut, open: () => new Promise<void>((resolve) => door.listen(port, "127.0.0.1", resolve)) };
 }
 
 /** Speaks as much of PostgreSQL's protocol as it takes to admit anyone and answer every query with one row. */
@@ -94,26 +115,16 @@ describe("openDatabase", () => {
   });
 
   it("connects when the database comes back meanwhile", async () => {
-    const port = await closedPort();
-    const target = new URL(db.url);
-    const door = createServer((socket) => {
-      const onward = connect(Number(target.port), target.hostname);
-      socket.pipe(onward).pipe(socket);
-      onward.on("error", () => socket.destroy());
-      socket.on("error", () => onward.destroy());
-    });
-    onTestFinished(() => void door.close());
+    const { url, open } = await doorTo(db.url);
     const clock = hurriedClock();
     const opening: Clock = {
       now: clock.now,
       wait: async (ms) => {
         await clock.wait(ms);
-        if (clock.waits.length === 3) await new Promise<void>((resolve) => door.listen(port, "127.0.0.1", resolve));
+        if (clock.waits.length === 3) await open();
       },
     };
-    const url = new URL(db.url);
-    url.port = String(port);
-    const opened = await openDatabase({ url: url.href, poolSize: 2, waitS: 60, clock: opening, log: createLog("silent") });
+    const opened = await openDatabase({ url, poolSize: 2, waitS: 60, clock: opening, log: createLog("silent") });
     expect(await opened.prisma.plan.count()).toBe(4);
     expect(clock.waits).toHaveLength(3);
     await opened.close();
@@ -145,5 +156,39 @@ describe("openDatabase", () => {
     const error = await failure(`postgresql://someone:${SECRET}@no-such-host.invalid/market`, systemClock, 0);
     expect(error.message).toMatch(/no-such-host\.invalid:5432\/market cannot be reached/);
     expect(error.message).not.toContain(SECRET);
+  });
+});
+
+describe("isDatabaseAway", () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.close());
+
+  it("knows a database that went away, through the pool and through Prisma, and nothing else", async () => {
+    const { url, open, shut } = await doorTo(db.url);
+    await open();
+    const opened = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
+    onTestFinished(() => opened.close());
+    const errorOf = (work: Promise<unknown>) =>
+      work.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    expect(isDatabaseAway(await errorOf(opened.prisma.$queryRaw`SELECT 1 FROM nowhere`))).toBe(false);
+    expect(isDatabaseAway(await errorOf(opened.pool.query("SELECT 1 FROM nowhere")))).toBe(false);
+
+    const broken = [errorOf(opened.prisma.$queryRaw`SELECT pg_sleep(60)`), errorOf(opened.pool.query("SELECT pg_sleep(60)"))];
+    await expect
+      .poll(async () => {
+        const { rows } = await db.pool.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
+        return rows.length;
+      })
+      .toBe(2);
+    shut();
+    for (const error of await Promise.all(broken)) expect(isDatabaseAway(error), String(error)).toBe(true);
+    const refused = [errorOf(opened.prisma.plan.count()), errorOf(opened.pool.query("SELECT 1"))];
+    for (const error of await Promise.all(refused)) expect(isDatabaseAway(error), String(error)).toBe(true);
   });
 });

@@ -122,8 +122,12 @@ export async function openDatabase(options: Options): Promise<Database> {
   };
 }
 
-/** SQLSTATE classes and codes of a server that is away, shutting down or full; Node's codes of a connection that broke. */
-const AWAY_CODES = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+/**
+ * SQLSTATE classes and codes of a server that is away, shutting down or full; Node's codes of a connection that broke; what
+ * Prisma makes of both (not reached, timed out, closed, full).
+ */
+const AWAY_CODES =
+  /^(08...|57P0[123]|53300|P1001|P1002|P1008|P1017|P2024|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const AWAY_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|Query read timeout/;
 
 /** True for an error that says the database cannot be reached now, false for one about what was asked of it. */
