@@ -36,7 +36,7 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
   });
 }
 
-/** Answers what no route handler does: preflights, wrong methods, unknown paths. Also the catch-all of /api/v1 under Next. */
+/** Answers what no route handler does: preflights, wrong methods, unknown paths. Also the catch-all of /api under Next. */
 export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin }) => {
   const methods = METHODS.get(plain(path));
   if (origin !== null) admitOrigin(headers, origin);

@@ -1,4 +1,5 @@
 import { listPlans } from "#lib/access/plan-admin";
 import { portalRoute } from "#lib/portal/route";
 
+/** All plans, the smallest first. */
 export const GET = portalRoute({ user: "operator" }, async ({ running }) => ({ items: await listPlans(running) }));

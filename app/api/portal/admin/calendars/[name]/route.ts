@@ -1,9 +1,10 @@
 import { audit } from "#lib/access/audit";
-import { DefinitionForm } from "#lib/contract/portal";
+import { DefinitionForm } from "#lib/contract/portal-admin";
 import { putDefinition } from "#lib/market/calendar-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
+/** Puts another definition in the place of a calendar's. */
 export const PUT = portalRoute({ input: DefinitionForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
   const name = params.name ?? "";

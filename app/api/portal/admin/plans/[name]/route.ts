@@ -1,18 +1,14 @@
 import { audit } from "#lib/access/audit";
 import { putPlan } from "#lib/access/plan-admin";
-import { PlanForm } from "#lib/contract/portal";
+import { PlanForm } from "#lib/contract/portal-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
+/** Makes a plan, or changes the limits of one. */
 export const PUT = portalRoute({ input: PlanForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
   const name = params.name ?? "";
-  const { before, after } = await putPlan(running, name, {
-    restPerMinute: input.rest_per_minute,
-    restBurst: input.rest_burst,
-    streamConnections: input.stream_connections,
-    subscriptionsPerConnection: input.subscriptions_per_connection,
-  });
+  const { before, after } = await putPlan(running, name, input);
   await audit(running.db.prisma, { ...operatorOf(call), accountId: null, action: "plan.change", target: name, before, after });
-  return { name, ...after };
+  return { plan: { name, ...after } };
 });

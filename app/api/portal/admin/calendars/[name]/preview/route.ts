@@ -1,8 +1,9 @@
-import { DefinitionForm } from "#lib/contract/portal";
-import { previewOf } from "#lib/market/calendar-admin";
+import { DefinitionForm } from "#lib/contract/portal-admin";
+import { overridesOf } from "#lib/market/calendar-admin";
+import { previewCalendar } from "#lib/market/calendar-preview";
 import { portalRoute } from "#lib/portal/route";
 
 /** What a definition would say of the coming fortnight, with the overrides that the calendar has, before it is stored. */
-export const POST = portalRoute({ input: DefinitionForm, user: "operator" }, ({ input, params, running }) =>
-  previewOf(running, params.name ?? "", input.definition),
+export const POST = portalRoute({ input: DefinitionForm, user: "operator" }, async ({ input, params, running }) =>
+  previewCalendar(input.definition, await overridesOf(running, params.name ?? ""), running.clock.now()),
 );

@@ -1,6 +1,6 @@
 import { unserved } from "#lib/http/api";
 
-/** Under a host that routes by itself: everything in /api/v1 that no other route serves. */
+/** What no other route under /api serves: the envelope, never a page. */
 export {
   unserved as DELETE,
   unserved as GET,
