@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,7 +26,8 @@ export async function benchKlines(seconds: number): Promise<Row[]> {
   const store = createKlineStore(db.pool, "live");
   for await (const page of history(ROWS_COUNT)) await store.copyKlines(page);
   await db.pool.query("ANALYZE kline");
-  const spotwire = await startSpotwire("direct", { DATABASE_URL: url });
+  // A database that others may use too wants its secret from the environment.
+  const spotwire = await startSpotwire("direct", { DATABASE_URL: url, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   const fastify = await startChild("server/bench/fastify.ts", {}, ["--database", url]);
   try {
     const own = { server: spotwire, path: PATH, headers: { authorization: `Bearer ${spotwire.liveKey}` } };
