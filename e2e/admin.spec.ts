@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
@@ -20,6 +20,7 @@ let product: Product;
 let browser: Browser;
 let mailbox: Mailbox;
 let pictures: string;
+let folder: string;
 let context: BrowserContext;
 let page: Page;
 let customer: Visitor;
@@ -36,11 +37,21 @@ async function signUp(email: string, address: string): Promise<Visitor> {
   return visitor;
 }
 
+/** A file of so many minutes of a Wednesday and after. */
+async function klineFile(name: string, count: number): Promise<string> {
+  const file = join(folder, name);
+  const start = Date.UTC(2024, 2, 6) / 1000;
+  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  await writeFile(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
+  return file;
+}
+
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser, pictures] = await Promise.all([
+  [product, browser, folder, pictures] = await Promise.all([
     startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
     openBrowser(),
+    mkdtemp(join(tmpdir(), "spotwire-imports-")),
     process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
   ]);
   await signUp(OPERATOR, "198.51.100.1");
@@ -62,6 +73,7 @@ afterAll(async () => {
   await browser?.close();
   await product?.dispose();
   await mailbox?.close();
+  if (folder !== undefined) await rm(folder, { recursive: true });
 }, SERVER_TIMEOUT_MS);
 
 const goto = (path: string) => page.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
@@ -151,7 +163,7 @@ describe("an operator", () => {
   });
 
   it("sees the fortnight of another definition before it can be saved", async () => {
-    await calendar("metals").getByRole("button", { name: "Definition…" }).click();
+    await calendar("metals").getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
     const text = dialog.getByRole("textbox", { name: "Definition" });
     const save = dialog.getByRole("button", { name: "Save" });
@@ -171,11 +183,32 @@ describe("an operator", () => {
     await calendar("metals").getByText("Closed all the time.").waitFor();
   });
 
+  it("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
+    await page.getByText("Opens more than 300 times in the coming fortnight").first().waitFor();
+  });
+
   it("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
     await goto("admin/feeds");
     await page.getByText("Nothing bound").waitFor();
     const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
     await expect.poll(async () => Number(await rate.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
+    await page.getByRole("heading", { name: "Gaps none" }).waitFor();
+    await page
+      .getByText(/^History read .* \d+ of \d+ tickers have any/)
+      .last()
+      .waitFor();
+  });
+
+  it("sees an import in another process as it was told, and why a file was not imported", async () => {
+    await page.getByText("Nothing was imported").waitFor();
+    expect((await runCommand(product, "import", [await klineFile("EURUSD.csv", 5_000)])).exitCode).toBe(0);
+    await row("1 of 1 file").getByText("Done", { exact: true }).waitFor();
+    await row("1 of 1 file").getByText("5,000").waitFor();
+    const broken = join(folder, "XAUUSD.csv");
+    await writeFile(broken, "these,are,no\nmarket,data,1\n");
+    expect((await runCommand(product, "import", [broken, await klineFile("GBPUSD.csv", 100)])).exitCode).toBe(1);
+    await row("2 of 2 files").getByText("Failed", { exact: true }).waitFor();
+    await row("2 of 2 files").getByText("XAUUSD.csv: ").waitFor();
   });
 
   it("finds every one of these changes in the audit log, with before and after", async () => {
@@ -187,6 +220,7 @@ describe("an operator", () => {
     expect(line("account.change", CUSTOMER, "false → true")).toBe(1);
     expect(line("calendar.override", "forex", "Provider outage")).toBe(1);
     expect(line("calendar.define", "metals", "weekly → never")).toBe(1);
+    expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
+import { feedGaps } from "#lib/market/feed-gaps";
 import { mergeRows } from "#lib/market/kline-merge";
 import { createMetrics } from "#lib/metrics";
 import { testKline } from "#lib/testing/market";
@@ -167,6 +168,33 @@ describe("a running market", () => {
     expectDay(market);
     const [before] = await readAll(market, "D1", alignment.openTime("D1", startMs / 1000), startMs / 1000);
     expect(market.view.snapshot(TICKER)?.close).toBe(before?.close);
+    // Its klines are whole, but nobody was sent the ticks of that time.
+    expect(feedGaps(market.sight, catalogue, clock.now()).items).toEqual([
+      { starts_at: "2026-01-07T19:41:00.000Z", ends_at: "2026-01-07T22:12:00.000Z", length_s: 151 * 60 },
+    ]);
+    await market.stop();
+  });
+
+  test("knows after a restart what it missed, and no more of what an import brought since", async () => {
+    const startMs = Date.UTC(2026, 0, 7, 12);
+    const stored = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => testKline(TICKER, "M1", startMs / 1000 + (from + index) * 60));
+    const store = createMemoryKlines([...stored(-1_500, -90), ...stored(-60, -30)]);
+    const clock = manualClock(startMs);
+    const catalogue = catalogueOfOne();
+    const options = { venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push" } as const;
+    const market = await startMarket({ ...options, clock, log, metrics: createMetrics() });
+    const lengths = () => feedGaps(market.sight, catalogue, clock.now()).items.map(({ length_s }) => length_s / 60);
+    expect(market.sight.filling()).toEqual({ tickers: 1, restored: 1, startedMs: startMs, endedMs: startMs });
+    expect(lengths()).toEqual([30, 30]);
+    await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+    await clock.advance(5 * MINUTE_MS);
+    expect(lengths()).toEqual([4, 30, 30]);
+    await store.writeBatch(stored(-90, -60), []);
+    const changed = market.historyChanged(TICKER);
+    await clock.advance(1_000);
+    await changed;
+    expect(lengths()).toEqual([4, 30]);
     await market.stop();
   });
 });

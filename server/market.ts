@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/contract/kline";
+import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
 import type { Venue } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import type { Listener } from "#server/bus/bus";
@@ -27,6 +29,8 @@ const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
 /** Enough chance that no two runs share a name. */
 const EPOCH_CHARACTERS = 8;
+const MINUTE_MS = 60_000;
+const GAPS_MS = FEED_GAPS_HOURS * 3_600_000;
 
 /** What fills a venue by itself. */
 export interface MarketFeed {
@@ -79,6 +83,22 @@ export interface RunningMarket extends Market {
   stop(): Promise<void>;
 }
 
+function recorderOf(writer: KlineWriter, { venue, clock, metrics, pendingMaxRows }: MarketOptions, log: Logger) {
+  return createRecorder({ writer, clock, log, pendingMaxRows, onFlush: metrics.recorderFlush.bind(null, venue) });
+}
+
+/** Minutes of the last day that are stored, by an earlier run or an import, were none without ticks. */
+async function lookBack(watch: FeedWatch, { catalogue, store }: MarketOptions, nowMs: number): Promise<void> {
+  const fromMs = Math.floor((nowMs - GAPS_MS) / MINUTE_MS) * MINUTE_MS;
+  // A recording that has not begun is nowhere near any day that is stored.
+  if (fromMs < 0) return;
+  const tickers = catalogue.list().map(({ ticker }) => ticker);
+  const found = await store.minutesSince?.(tickers, fromMs / 1000);
+  const [first] = found?.times ?? [];
+  if (found?.earlier) watch.stored(found.times, fromMs);
+  else if (found !== undefined && first !== undefined) watch.stored(found.times, first * 1000);
+}
+
 /** Starts a venue: fills engine and view from the store, then follows the feed. Answers are right when it resolves. */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
   const { venue, catalogue, store, writer, feed, provider, clock, metrics } = options;
@@ -92,26 +112,23 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   bus.subscribe(ring.apply);
   const alignment = createAlignment();
   const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
-  const recorder =
-    writer &&
-    createRecorder({
-      writer,
-      clock,
-      log,
-      pendingMaxRows: options.pendingMaxRows,
-      onFlush: metrics.recorderFlush.bind(null, venue),
-    });
+  const recorder = writer && recorderOf(writer, options, log);
 
   let reachedMs = feed?.startMs ?? clock.now();
   /** The time the engine goes by: the wall clock, or where the feed is. */
   const engineNow = () => (feed?.keepsTime ? reachedMs : clock.now());
+  const watch = createFeedWatch(clock, reachedMs > 0 ? reachedMs : null);
   const restore = (restored: RestoredTicker, latestClosed: readonly Kline[]) => {
+    watch.restored();
     view.fill(latestClosed);
     bus.publish(engine.restore(restored));
   };
   const hydration = () => ({ store, view, alignment, nowMs: engineNow(), repair: writer !== undefined, restore });
+  watch.fill(catalogue.list().length);
   const missed = await hydrateAll(catalogue.list(), hydration());
   if (missed.length > 0) await writer?.writeBatch(missed, []);
+  await lookBack(watch, options, engineNow());
+  watch.filled();
   if (recorder) bus.subscribe(recorder.record);
 
   let history = 0;
@@ -135,6 +152,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       if (feed?.keepsTime) reachedMs = Math.max(reachedMs, tick.time_msc);
       const rejection = engine.judge(tick, engineNow());
       if (rejection === null) {
+        watch.tick(tick.time_msc);
         bus.publish(engine.ingest(tick));
       }
       return rejection;
@@ -156,9 +174,15 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     // Until they are written only the view has them.
     if (recorder) await recorder.written(stopping.signal);
     const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
+    watch.fill(touched.length);
     for (const listing of touched) view.forget(listing.ticker, (kline) => !isClosed(kline, changedMs, alignment));
     history += 1;
-    for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+    try {
+      for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+      await lookBack(watch, options, engineNow());
+    } finally {
+      watch.filled();
+    }
   }
 
   let feedProblem: string | null = null;
@@ -180,6 +204,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     provider,
     epoch,
     recent: ring,
+    sight: watch.sight,
     follow: bus.subscribe,
     ...(feed?.keepsTime && { now: engineNow }),
     historyRevision: () => history,

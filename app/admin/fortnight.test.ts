@@ -4,9 +4,11 @@ import { weeksOf } from "../../components/admin/fortnight";
 const DAY_MS = 86_400_000;
 const midnight = new Date(2026, 0, 7).getTime();
 const noon = new Date(2026, 0, 7, 12).getTime();
+const at = (days: number) => new Date(midnight + days * DAY_MS).toISOString();
+const session = (from: number, to: number) => ({ opens_at: at(from), closes_at: at(to) });
 
 test("sessions lie in two weeks from the viewer's midnight on, cut where a week ends", () => {
-  const over = { openMs: midnight + 6 * DAY_MS, closeMs: midnight + 8 * DAY_MS };
+  const over = session(6, 8);
   const [first, second] = weeksOf([over], noon);
   expect(first?.days).toHaveLength(8);
   expect(first?.days[0]).toBe(midnight);
@@ -15,7 +17,7 @@ test("sessions lie in two weeks from the viewer's midnight on, cut where a week 
 });
 
 test("now stands in the first week alone, and what is past both weeks in neither", () => {
-  const [first, second] = weeksOf([{ openMs: midnight + 20 * DAY_MS, closeMs: midnight + 21 * DAY_MS }], noon);
+  const [first, second] = weeksOf([session(20, 21)], noon);
   expect([first?.now, second?.now]).toEqual([expect.closeTo(0.5 / 7), null]);
   expect([first?.bars, second?.bars]).toEqual([[], []]);
 });

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { ASSET_CLASSES } from "#lib/contract/instrument";
-import type { PortalAccount } from "#lib/contract/portal";
+import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { textOf, useSubmit } from "../portal/use-submit";
@@ -86,7 +86,9 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
     },
   });
   const wrong =
-    errorOf("permissions") === undefined ? undefined : "Tickers are 3 to 20 letters and digits, at most 10,000 of them.";
+    errorOf("permissions") === undefined
+      ? undefined
+      : `Tickers are 3 to 20 letters and digits, at most ${countText(PERMISSION_TICKERS_MAX_COUNT)} of them.`;
   return (
     <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="All its keys inherit them.">
       <form onSubmit={onSubmit} className="space-y-5">

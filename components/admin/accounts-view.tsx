@@ -2,6 +2,7 @@
 
 import { type FormEvent, useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal";
+import type { AdminPlan } from "#lib/contract/portal-admin";
 import { queryOf } from "../portal/api";
 import { Instant } from "../portal/time";
 import { usePages } from "../portal/use-pages";
@@ -15,9 +16,9 @@ import { ActionMenu } from "../ui/menu";
 import { type Column, Table } from "../ui/table";
 import { EditPermissions, permissionsText } from "./account-permissions";
 import { SuspendAccount } from "./account-suspend";
+import { Address } from "./address";
 import { Older } from "./older";
 import { PlanChoice } from "./plan-choice";
-import type { PlanRow } from "./shapes";
 
 const SEARCH_MAX_CHARACTERS = 120;
 const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
@@ -35,14 +36,18 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
       head: "Account",
       cell: ({ name, email, suspended_at }) => (
         <>
-          <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
+          <span className="block font-medium">
+            <Address>{name}</Address>
+          </span>
           {suspended_at === null ? null : (
             <Badge tone="danger" title={`Since ${suspended_at}`}>
               Suspended
             </Badge>
           )}
           {email === null || email === name ? null : (
-            <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">{email}</span>
+            <span className="block text-ink-faint text-xs leading-5">
+              <Address>{email}</Address>
+            </span>
           )}
         </>
       ),
@@ -100,7 +105,7 @@ export function AccountsView() {
   const [q, setQ] = useState("");
   const [action, setAction] = useState<Action>();
   const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q }));
-  const plans = usePortal<{ items: readonly PlanRow[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
+  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
   const Open = action === undefined ? undefined : DIALOGS[action.kind];
   return (
     <>

@@ -6,6 +6,7 @@ import { usePages } from "../portal/use-pages";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { type Column, Table } from "../ui/table";
+import { Address } from "./address";
 import { type Change, changesOf } from "./diff";
 import { Older } from "./older";
 
@@ -58,17 +59,21 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
           <Instant at={at} to="second" />
         </span>
         <code className="block font-mono text-[13px]">{action}</code>
-        <span className="block text-xs leading-5 [overflow-wrap:anywhere]">{target}</span>
-        <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere] lg:hidden">{actor}</span>
+        <span className="block text-xs leading-5">
+          <Address>{target}</Address>
+        </span>
+        <span className="block text-ink-faint text-xs leading-5 lg:hidden">
+          <Address>{actor}</Address>
+        </span>
       </>
     ),
   },
-  { head: "Who", from: "lg", cell: ({ actor }) => <span className="[overflow-wrap:anywhere]">{actor}</span> },
+  { head: "Who", from: "lg", cell: ({ actor }) => <Address>{actor}</Address> },
   { head: "From", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
   { head: "Before and after", cell: ({ before, after }) => <Changes before={before} after={after} /> },
 ];
 
-/** Every change to accounts, keys, plans and calendars of the installation. */
+/** Every change to accounts, keys, plans, calendars and history of the installation. */
 export function AuditView() {
   const log = usePages<AuditLogEntry>("admin/audit", "");
   return (

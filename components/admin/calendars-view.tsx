@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import type { AdminCalendar, AdminOverride, CalendarPreview } from "#lib/contract/portal-admin";
 import type { CalendarState } from "#lib/contract/status";
 import { type ApiFailure, callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
@@ -14,7 +15,6 @@ import { Skeleton } from "../ui/skeleton";
 import { useToast } from "../ui/toast";
 import { DefinitionDialog } from "./definition-dialog";
 import { OverrideDialog } from "./override-dialog";
-import type { CalendarRow, OverrideRow, Preview } from "./shapes";
 import { usePreview } from "./use-preview";
 import { WeekStrip } from "./week-strip";
 
@@ -24,7 +24,7 @@ const STATES: Record<CalendarState, { tone: Tone; label: string }> = {
   unknown: { tone: "neutral", label: "Unknown" },
 };
 
-function NowBadge({ preview }: { preview: Preview | undefined }) {
+function NowBadge({ preview }: { preview: CalendarPreview | undefined }) {
   if (preview === undefined) return null;
   const { state, reason } = preview.now;
   return (
@@ -34,20 +34,20 @@ function NowBadge({ preview }: { preview: Preview | undefined }) {
   );
 }
 
-function NextChange({ preview }: { preview: Preview | undefined }) {
+function NextChange({ preview }: { preview: CalendarPreview | undefined }) {
   if (preview === undefined) return null;
-  const { state, nextOpen, nextClose } = preview.now;
-  const next = state === "open" ? nextClose : nextOpen;
+  const { state, next_open_at, next_close_at } = preview.now;
+  const next = state === "open" ? next_close_at : next_open_at;
   if (next === null) return null;
   return (
     <>
       {" · "}
-      {state === "open" ? "closes" : "opens"} <Instant at={new Date(next).toISOString()} />
+      {state === "open" ? "closes" : "opens"} <Instant at={next} />
     </>
   );
 }
 
-function Override({ override, onChange }: { override: OverrideRow; onChange: () => void }) {
+function Override({ override, onChange }: { override: AdminOverride; onChange: () => void }) {
   const announce = useToast();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -59,18 +59,18 @@ function Override({ override, onChange }: { override: OverrideRow; onChange: () 
     onChange();
     announce("Lifted. Rules and holidays count again.");
   };
-  const { state, startsAt, endsAt, note } = override;
+  const { state, starts_at, ends_at, note } = override;
   return (
     <li className="border-line border-t px-4 py-3 first:border-t-0">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="min-w-0 text-sm leading-6">
           <p>
-            <span className="font-medium">{state === "open" ? "Open" : "Closed"} by hand</span> from <Instant at={startsAt} />{" "}
-            {endsAt === null ? (
+            <span className="font-medium">{state === "open" ? "Open" : "Closed"} by hand</span> from <Instant at={starts_at} />{" "}
+            {ends_at === null ? (
               "until it is lifted"
             ) : (
               <>
-                until <Instant at={endsAt} />
+                until <Instant at={ends_at} />
               </>
             )}
           </p>
@@ -85,9 +85,9 @@ function Override({ override, onChange }: { override: OverrideRow; onChange: () 
   );
 }
 
-type Open = OverrideRow["state"] | "definition";
+type Open = AdminOverride["state"] | "definition";
 
-function CalendarCard({ calendar, onChange }: { calendar: CalendarRow; onChange: () => void }) {
+function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChange: () => void }) {
   const { name, overrides, listings } = calendar;
   const { preview, failure } = usePreview(calendar);
   const [open, setOpen] = useState<Open>();
@@ -105,10 +105,10 @@ function CalendarCard({ calendar, onChange }: { calendar: CalendarRow; onChange:
               <NextChange preview={preview} />
             </p>
           </div>
-          <div className="flex flex-wrap gap-2">
+          <div className="flex flex-wrap gap-2 max-sm:w-full max-sm:flex-nowrap max-sm:*:flex-1 max-sm:*:px-1">
             <Button onClick={() => setOpen("closed")}>Close now…</Button>
             <Button onClick={() => setOpen("open")}>Open now…</Button>
-            <Button onClick={() => setOpen("definition")}>Definition…</Button>
+            <Button onClick={() => setOpen("definition")}>Edit…</Button>
           </div>
         </div>
         {overrides.length === 0 ? null : (
@@ -130,7 +130,7 @@ function CalendarCard({ calendar, onChange }: { calendar: CalendarRow; onChange:
 
 /** All calendars: what they say of the coming fortnight, and what an operator says against them. */
 export function CalendarsView() {
-  const { data, failure, reload } = usePortal<{ items: readonly CalendarRow[] }>("admin/calendars");
+  const { data, failure, reload } = usePortal<{ items: readonly AdminCalendar[] }>("admin/calendars");
   return (
     <>
       <PageHead title="Calendars">When markets are open from now on, in your time. Point at a bar for UTC.</PageHead>

@@ -1,6 +1,7 @@
 "use client";
 
 import { type FormEvent, useState } from "react";
+import type { AdminCalendar, CalendarPreview } from "#lib/contract/portal-admin";
 import type { ApiFailure, ApiResult } from "../portal/api";
 import { callPortal } from "../portal/api";
 import { Button } from "../ui/button";
@@ -8,18 +9,17 @@ import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { TextArea } from "../ui/field";
 import { useToast } from "../ui/toast";
-import type { CalendarRow, Preview } from "./shapes";
 import { previewOf } from "./use-preview";
 import { WeekStrip } from "./week-strip";
 
 interface DefinitionDialogProps {
-  readonly calendar: CalendarRow;
+  readonly calendar: AdminCalendar;
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
 
 /** What a text is judged to be: a preview of it, or why there is none. */
-type Judged = { readonly text: string; readonly result: ApiResult<Preview> };
+type Judged = { readonly text: string; readonly result: ApiResult<CalendarPreview> };
 
 /** A definition as JSON; a failure in the browser's own words where it is none. */
 function parse(text: string): ApiResult<unknown> {

@@ -1,43 +1,51 @@
 "use client";
 
 import type { ReactNode } from "react";
-import type { FeedReport } from "#lib/contract/portal";
-import { countText, msText } from "../portal/numbers";
+import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
+import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
-import { type Column, Table } from "../ui/table";
-import type { FeedsAnswer, ImportRow } from "./shapes";
+import { BackfillsView } from "./backfills-view";
+import { FeedGapsView } from "./feed-gaps-view";
+import { lengthText } from "./length";
 import { usePolled } from "./use-polled";
 
 const PAUSE_MS = 2_000;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
-/** An age with the unit that suits it. */
-function ageText(ms: number | null): string {
-  if (ms === null || ms < SECOND_MS) return msText(ms);
-  if (ms < 2 * MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
-  return ms < 2 * HOUR_MS ? `${Math.round(ms / MINUTE_MS)} min` : `${countText(Math.round(ms / HOUR_MS))} h`;
-}
 
 /** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
-function rateText(venue: FeedReport["venue"], data: FeedsAnswer, before: FeedsAnswer | undefined): string {
-  const taken = (answer: FeedsAnswer) => answer.feeds.find((feed) => feed.venue === venue)?.taken ?? 0;
+function rateText(venue: FeedReport["venue"], data: FeedsReport, before: FeedsReport | undefined): string {
+  const taken = (answer: FeedsReport) => answer.feeds.find((feed) => feed.venue === venue)?.taken ?? 0;
   if (before === undefined || before.process !== data.process || before.at_ms >= data.at_ms) return "–";
   return (((taken(data) - taken(before)) * SECOND_MS) / (data.at_ms - before.at_ms)).toFixed(1);
 }
 
-function StateBadge({ provider, problem }: FeedReport) {
+function StateBadge({ provider, problem, newest_ticker, gaps }: FeedReport) {
   if (provider === null) return <Badge tone="neutral">Nothing bound</Badge>;
-  return problem === null ? <Badge tone="positive">Well</Badge> : <Badge tone="danger">Trouble</Badge>;
+  if (problem !== null) return <Badge tone="danger">Failing</Badge>;
+  if (gaps?.items[0]?.ends_at === null) return <Badge tone="warning">Silent</Badge>;
+  return newest_ticker === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="positive">Connected</Badge>;
+}
+
+/** How far stored or computed history is in memory. */
+function History({ history: { restored, tickers, started_at, ended_at } }: { history: HistoryFill }) {
+  const took = ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at);
+  return (
+    <p className="mt-2 text-ink-faint text-xs leading-5">
+      {took === null ? "Reading history since " : "History read "}
+      <Instant at={started_at} to="second" />
+      {took === null ? " · " : ` in ${lengthText(took)} · `}
+      {countText(restored)} of {countText(tickers)} {tickers === 1 ? "ticker has" : "tickers have"} any
+    </p>
+  );
 }
 
 function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
+  const { gaps, history } = feed;
   const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken, refused } = feed;
   const quoted: ReactNode = `${countText(stale)} stale, ${countText(missing)} without a quote`;
   return (
@@ -56,26 +64,24 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
         </p>
       )}
       <Figures>
-        <Figure label="Lag of the newest tick" value={ageText(lag_ms)} note={newest_ticker ?? "No tick yet"} />
+        <Figure label="Lag of the newest tick" value={lengthText(lag_ms)} note={newest_ticker ?? "No tick yet"} />
         <Figure label="Ticks per second" value={rate} note="Over the last two seconds" />
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
         <Figure label="Ticks since the start" value={countText(taken)} note={`${countText(refused)} refused`} />
       </Figures>
+      {gaps === null ? null : (
+        <div className="mt-3 overflow-hidden rounded-lg border border-line">
+          <FeedGapsView gaps={gaps} />
+        </div>
+      )}
+      <History history={history} />
     </Section>
   );
 }
 
-const IMPORT_COLUMNS: readonly Column<ImportRow>[] = [
-  { head: "Ticker", cell: ({ ticker, venue }) => `${ticker} (${venue})` },
-  { head: "File", from: "md", cell: ({ file }) => <span className="font-mono text-xs [overflow-wrap:anywhere]">{file}</span> },
-  { head: "Rows", numeric: true, cell: ({ rows }) => countText(rows) },
-  { head: "Last progress", from: "sm", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
-  { head: "State", cell: ({ done }) => <Badge tone={done ? "positive" : "neutral"}>{done ? "Done" : "Not done"}</Badge> },
-];
-
-/** How the venues are filled, by the second, and how far imports have come. */
+/** How the venues are filled, by the second, and how far backfills have come. */
 export function FeedsView() {
-  const { data, before, failure } = usePolled<FeedsAnswer>("admin/feeds", PAUSE_MS);
+  const { data, before, failure } = usePolled<FeedsReport>("admin/feeds", PAUSE_MS);
   return (
     <>
       <PageHead title="Feeds">As the process sees it that answers; read again every two seconds.</PageHead>
@@ -88,24 +94,7 @@ export function FeedsView() {
       {data?.feeds.map((feed) => (
         <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, before)} />
       ))}
-      {data === undefined ? null : (
-        <Section title="Imports of history">
-          <Table
-            caption="Imports of history"
-            columns={IMPORT_COLUMNS}
-            rows={data.imports}
-            rowKey={({ id }) => id}
-            empty={
-              <>
-                <p className="font-medium text-ink">Nothing was imported</p>
-                <p className="mt-1">
-                  <code className="font-mono text-xs">npm run import</code> fills the history of a ticker from files.
-                </p>
-              </>
-            }
-          />
-        </Section>
-      )}
+      {data === undefined ? null : <BackfillsView backfills={data.backfills} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import type { Session } from "./shapes";
+import type { PreviewSession } from "#lib/contract/portal-admin";
 
 const WEEK_DAYS = 7;
 const WEEKS_COUNT = 2;
@@ -7,7 +7,7 @@ const WEEKS_COUNT = 2;
 export interface Bar {
   readonly start: number;
   readonly width: number;
-  readonly session: Session;
+  readonly session: PreviewSession;
 }
 
 /** One row of the strip. */
@@ -26,14 +26,17 @@ function midnight(nowMs: number, days: number): number {
 }
 
 /** Two weeks from the viewer's today on, with the sessions cut to them. */
-export function weeksOf(sessions: readonly Session[], nowMs: number): readonly Week[] {
+export function weeksOf(sessions: readonly PreviewSession[], nowMs: number): readonly Week[] {
   return Array.from({ length: WEEKS_COUNT }, (_, week) => {
     const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(nowMs, week * WEEK_DAYS + day));
     const from = days[0] ?? nowMs;
     const length = (days.at(-1) ?? nowMs) - from;
     const part = (ms: number) => Math.min(1, Math.max(0, (ms - from) / length));
     const bars = sessions
-      .map((session) => ({ start: part(session.openMs), width: part(session.closeMs) - part(session.openMs), session }))
+      .map((session) => {
+        const start = part(Date.parse(session.opens_at));
+        return { start, width: part(Date.parse(session.closes_at)) - start, session };
+      })
       .filter(({ width }) => width > 0);
     return { days, bars, now: nowMs >= from && nowMs < from + length ? part(nowMs) : null };
   });

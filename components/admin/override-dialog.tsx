@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { type AdminOverride, OVERRIDE_NOTE_MAX_CHARACTERS } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
@@ -9,9 +10,7 @@ import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
-import type { OverrideRow } from "./shapes";
 
-const NOTE_MAX_CHARACTERS = 200;
 const WORDS = {
   closed: {
     title: "Close",
@@ -25,7 +24,7 @@ const WORDS = {
 interface OverrideDialogProps {
   /** Name of the calendar. */
   readonly name: string;
-  readonly state: OverrideRow["state"];
+  readonly state: AdminOverride["state"];
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
@@ -42,7 +41,7 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
   const [timed, setTimed] = useState(false);
   const words = WORDS[state];
   const { busy, errorOf, failure, onSubmit } = useSubmit({
-    fields: ["ends_at", "endsAt", "note"],
+    fields: ["ends_at", "note"],
     send: (form) =>
       callPortal("POST", `admin/calendars/${encodeURIComponent(name)}/overrides`, {
         state,
@@ -78,13 +77,13 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
             type="datetime-local"
             required
             hint={`Your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}
-            error={errorOf("ends_at") ?? errorOf("endsAt")}
+            error={errorOf("ends_at")}
           />
         ) : null}
         <TextField
           label="Note"
           name="note"
-          maxLength={NOTE_MAX_CHARACTERS}
+          maxLength={OVERRIDE_NOTE_MAX_CHARACTERS}
           autoComplete="off"
           hint="For other operators; stands in the audit log too."
           error={errorOf("note")}

@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { type AdminPlan, PLAN_NAME_MAX_CHARACTERS, type PlanForm } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/use-portal";
@@ -12,32 +13,29 @@ import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
-import type { PlanRow } from "./shapes";
 
 const LIMITS = [
   {
     field: "rest_per_minute",
-    of: "restPerMinute",
     label: "REST calls per minute",
     hint: "What flows back into the bucket.",
     start: 120,
   },
-  { field: "rest_burst", of: "restBurst", label: "REST burst", hint: "Calls at once, from a full bucket.", start: 20 },
-  { field: "stream_connections", of: "streamConnections", label: "Stream connections", hint: "Open at the same time.", start: 2 },
+  { field: "rest_burst", label: "REST burst", hint: "Calls at once, from a full bucket.", start: 20 },
+  { field: "stream_connections", label: "Stream connections", hint: "Open at the same time.", start: 2 },
   {
     field: "subscriptions_per_connection",
-    of: "subscriptionsPerConnection",
     label: "Subscriptions per connection",
     hint: "A ticker on a stream counts once.",
     start: 50,
   },
-] as const satisfies readonly { field: string; of: keyof PlanRow; label: string; hint: string; start: number }[];
+] as const satisfies readonly { field: keyof PlanForm; label: string; hint: string; start: number }[];
 
 const limitsOf = (form: FormData) => Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))]));
 
 interface PlanDialogProps {
   /** The plan that is changed; undefined makes one. */
-  readonly plan: PlanRow | undefined;
+  readonly plan: AdminPlan | undefined;
   /** Names that are taken. */
   readonly names: readonly string[];
   readonly onClose: () => void;
@@ -53,7 +51,7 @@ const TAKEN = {
 
 function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
   const announce = useToast();
-  const { busy, errorOf, failure, onSubmit } = useSubmit<{ name: string }>({
+  const { busy, errorOf, failure, onSubmit } = useSubmit<{ plan: PlanForm & { name: string } }>({
     fields: ["name", ...LIMITS.map(({ field }) => field)],
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
@@ -61,7 +59,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
       if (plan === undefined && names.includes(name)) return { failure: TAKEN };
       return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, limitsOf(form));
     },
-    done: ({ name }) => {
+    done: ({ plan: { name } }) => {
       onClose();
       onChange();
       announce(`Plan ${name} is saved. It counts within a second.`);
@@ -80,14 +78,14 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
             label="Name"
             name="name"
             required
-            maxLength={40}
+            maxLength={PLAN_NAME_MAX_CHARACTERS}
             autoComplete="off"
             hint="Lower-case letters, digits and dashes."
             error={errorOf("name")}
           />
         ) : null}
         <div className="grid gap-5 sm:grid-cols-2">
-          {LIMITS.map(({ field, of, label, hint, start }) => (
+          {LIMITS.map(({ field, label, hint, start }) => (
             <TextField
               key={field}
               label={label}
@@ -98,7 +96,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
               step={1}
               required
               hint={hint}
-              defaultValue={plan?.[of] ?? start}
+              defaultValue={plan?.[field] ?? start}
               error={errorOf(field)}
               className="font-mono tabular-nums"
             />
@@ -120,13 +118,24 @@ function accountsText(count: number): string {
   return count === 1 ? "1 account" : `${countText(count)} accounts`;
 }
 
-function columns(edit: (plan: PlanRow) => void): readonly Column<PlanRow>[] {
+function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] {
   const [perMinute, burst, connections, subscriptions] = LIMITS;
-  const limit = (head: string, { of }: (typeof LIMITS)[number], from?: "sm" | "md" | "lg"): Column<PlanRow> => {
-    return { head, numeric: true, cell: (plan) => countText(plan[of]), ...(from && { from }) };
+  const limit = (head: string, { field }: (typeof LIMITS)[number], from?: "sm" | "md" | "lg"): Column<AdminPlan> => {
+    return { head, numeric: true, cell: (plan) => countText(plan[field]), ...(from && { from }) };
   };
   return [
-    { head: "Plan", cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span> },
+    {
+      head: "Plan",
+      cell: ({ name, rest_burst, stream_connections, subscriptions_per_connection }) => (
+        <>
+          <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
+          <span className="block text-ink-faint text-xs leading-5 sm:hidden">burst {countText(rest_burst)}</span>
+          <span className="block text-ink-faint text-xs leading-5 lg:hidden">
+            {countText(stream_connections)} × {countText(subscriptions_per_connection)} subscriptions
+          </span>
+        </>
+      ),
+    },
     limit("REST / min", perMinute),
     limit("Burst", burst, "sm"),
     limit("Connections", connections, "md"),
@@ -147,8 +156,8 @@ function columns(edit: (plan: PlanRow) => void): readonly Column<PlanRow>[] {
 
 /** All plans with their limits. */
 export function PlansView() {
-  const { data, failure, reload } = usePortal<{ items: readonly PlanRow[] }>("admin/plans");
-  const [open, setOpen] = useState<{ plan: PlanRow | undefined }>();
+  const { data, failure, reload } = usePortal<{ items: readonly AdminPlan[] }>("admin/plans");
+  const [open, setOpen] = useState<{ plan: AdminPlan | undefined }>();
   const add = (
     <Button kind="primary" disabled={data === undefined} onClick={() => setOpen({ plan: undefined })}>
       Add plan

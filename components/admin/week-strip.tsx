@@ -1,37 +1,36 @@
 "use client";
 
 import { memo } from "react";
+import { type CalendarPreview, PREVIEW_SESSIONS_MAX_COUNT, type PreviewSession } from "#lib/contract/portal-admin";
 import { countText } from "../portal/numbers";
 import { Instant, useNow } from "../portal/time";
 import { Skeleton } from "../ui/skeleton";
 import { type Week, weeksOf } from "./fortnight";
-import type { Preview, Session } from "./shapes";
 
 /** Units of the drawing: a minute each, so that the shortest break is still a line. */
 const WIDTH = 7 * 24 * 60;
 const HEIGHT = 40;
 const MINUTE_MS = 60_000;
-/** A calendar with more sessions in a fortnight opens every hour or so: its bars would be thinner than a pixel. */
-const DRAWN_MAX_COUNT = 300;
 /** Sessions listed as text. */
 const LISTED_MAX_COUNT = 60;
 
-const iso = (ms: number) => new Date(ms).toISOString();
-const local = (ms: number) =>
-  new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(ms);
-const utc = (ms: number) => iso(ms).replace(/:\d\d\.\d+Z$/, "Z");
+const local = (at: string) =>
+  new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(
+    new Date(at),
+  );
+const utc = (at: string) => at.replace(/:\d\d\.\d+Z$/, "Z");
 
 /** What stands on a bar when it is pointed at: the viewer's time, then UTC. */
-function spanText({ openMs, closeMs }: Session): string {
-  return `${local(openMs)} – ${local(closeMs)}\n${utc(openMs)} – ${utc(closeMs)}`;
+function spanText({ opens_at, closes_at }: PreviewSession): string {
+  return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
 }
 
 function WeekRow({ week: { days, bars, now } }: { week: Week }) {
   return (
     <div>
-      <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5">
+      <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
         {days.slice(0, -1).map((day) => (
-          <span key={day} className="truncate">
+          <span key={day} className="truncate pr-0.5">
             {new Intl.DateTimeFormat("en-GB", { weekday: "short" }).format(day)}{" "}
             <span className="tabular-nums">{new Date(day).getDate()}</span>
           </span>
@@ -44,7 +43,7 @@ function WeekRow({ week: { days, bars, now } }: { week: Week }) {
         className="h-8 w-full rounded bg-sunken"
       >
         {bars.map(({ start, width, session }) => (
-          <rect key={session.openMs} x={start * WIDTH} width={width * WIDTH} y="0" height={HEIGHT} className="fill-positive/55">
+          <rect key={session.opens_at} x={start * WIDTH} width={width * WIDTH} y="0" height={HEIGHT} className="fill-positive/55">
             <title>{spanText(session)}</title>
           </rect>
         ))}
@@ -75,41 +74,48 @@ function WeekRow({ week: { days, bars, now } }: { week: Week }) {
   );
 }
 
-function SessionList({ sessions }: { sessions: readonly Session[] }) {
+function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSession[]; cut?: boolean }) {
   return (
     <details className="text-sm">
       <summary className="cursor-pointer text-ink-soft hover:text-ink">Hours as text</summary>
       <ul className="mt-2 space-y-1">
-        {sessions.slice(0, LISTED_MAX_COUNT).map(({ openMs, closeMs }) => (
-          <li key={openMs}>
-            <Instant at={iso(openMs)} /> – <Instant at={iso(closeMs)} />
+        {sessions.slice(0, LISTED_MAX_COUNT).map(({ opens_at, closes_at }) => (
+          <li key={opens_at}>
+            <Instant at={opens_at} /> – <Instant at={closes_at} />
           </li>
         ))}
       </ul>
       {sessions.length > LISTED_MAX_COUNT ? (
-        <p className="mt-1 text-ink-faint">and {sessions.length - LISTED_MAX_COUNT} more</p>
+        <p className="mt-1 text-ink-faint">
+          and {cut ? "more than " : ""}
+          {sessions.length - LISTED_MAX_COUNT} more
+        </p>
       ) : null}
     </details>
   );
 }
 
 /** Made anew each minute, not with each tick of the clock. */
-const Weeks = memo(function Weeks({ sessions, nowMs }: { sessions: readonly Session[]; nowMs: number }) {
+const Weeks = memo(function Weeks({ sessions, nowMs }: { sessions: readonly PreviewSession[]; nowMs: number }) {
   return weeksOf(sessions, nowMs).map((week) => <WeekRow key={week.days[0]} week={week} />);
 });
 
 /** When a market is open in the coming fortnight, in the viewer's time; undefined while that is on its way. */
-export function WeekStrip({ preview }: { preview: Preview | undefined }) {
+export function WeekStrip({ preview }: { preview: CalendarPreview | undefined }) {
   const now = useNow();
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
-  const { sessions } = preview;
+  const { sessions, sessions_cut } = preview;
   if (sessions === null)
     return <p className="text-ink-soft text-sm">Part of the fortnight is past the last day that this calendar covers.</p>;
-  if (sessions.length > DRAWN_MAX_COUNT)
+  // Bars of a calendar that opens every hour or so would be thinner than a pixel.
+  if (sessions_cut)
     return (
-      <p className="text-ink-soft text-sm">
-        Opens {countText(sessions.length)} times in the coming fortnight, too often to draw.
-      </p>
+      <div className="space-y-2">
+        <p className="text-ink-soft text-sm">
+          Opens more than {countText(PREVIEW_SESSIONS_MAX_COUNT)} times in the coming fortnight, too often to draw.
+        </p>
+        <SessionList sessions={sessions} cut />
+      </div>
     );
   return (
     <div className="space-y-2">

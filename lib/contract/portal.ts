@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { CalendarDefinitionSchema } from "./calendar";
 import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
 import { SCOPES, Ticker, VENUES } from "./primitives";
@@ -25,6 +24,16 @@ export const REQUEST_LOG_MAX_ROWS = 100_000;
 export const REQUEST_LOG_RETENTION_S = 2_592_000;
 /** One page of the log or of the audit log. */
 export const LOG_PAGE_MAX_ROWS = 100;
+
+/** An instant that a form gives: of these years alone, since a typing error in one would count for ages. */
+const INSTANT_MIN_YEAR = 1970;
+const INSTANT_MAX_YEAR = 2100;
+export const InstantField = z.iso
+  .datetime({ offset: true, error: "Must be an instant in ISO 8601, for example 2026-01-31T17:00:00Z." })
+  .refine((text) => {
+    const year = new Date(text).getUTCFullYear();
+    return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
+  }, `Must be an instant of the years ${INSTANT_MIN_YEAR} to ${INSTANT_MAX_YEAR}.`);
 
 export const Email = z
   .string()
@@ -67,7 +76,7 @@ export const CreateKeyForm = z.strictObject({
   venue: z.enum(VENUES),
   scopes: KeyScopes,
   origins: KeyOrigins,
-  expires_at: z.iso.datetime({ offset: true }).nullable(),
+  expires_at: InstantField.nullable(),
 });
 export const EditKeyForm = z.strictObject({
   name: KeyName.optional(),
@@ -163,19 +172,19 @@ export interface AuditLogEntry {
   readonly address: string | null;
 }
 
-/** A plan's limits as an operator edits them. */
-const Limit = z.int("Must be a whole number.").min(1, "At least 1.").max(1_000_000_000, "At most 1,000,000,000.");
-export const PlanForm = z.strictObject({
-  rest_per_minute: Limit,
-  rest_burst: Limit,
-  stream_connections: Limit,
-  subscriptions_per_connection: Limit,
-});
+/** Tickers an account may be narrowed to one by one; so many fit into the body of a form. */
+export const PERMISSION_TICKERS_MAX_COUNT = 1_000;
 /** Which instruments an account may read. */
 export const PermissionsForm = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("all") }),
-  z.strictObject({ kind: z.literal("asset_classes"), values: z.array(z.enum(ASSET_CLASSES)) }),
-  z.strictObject({ kind: z.literal("tickers"), values: z.array(Ticker).max(10_000) }),
+  z.strictObject({
+    kind: z.literal("asset_classes"),
+    values: z.array(z.enum(ASSET_CLASSES)).max(ASSET_CLASSES.length, `At most ${ASSET_CLASSES.length} classes.`),
+  }),
+  z.strictObject({
+    kind: z.literal("tickers"),
+    values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `At most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
+  }),
 ]);
 /** What an operator changes of an account; what is absent stays. */
 export const AccountForm = z.strictObject({
@@ -184,14 +193,6 @@ export const AccountForm = z.strictObject({
   suspended: z.boolean().optional(),
 });
 export const AccountsQuery = z.strictObject({ q: z.string().trim().max(120).optional(), before: z.uuid().optional() });
-/** Opens or closes a calendar by hand, from now unless a start is given, until it is lifted unless an end is given. */
-export const OverrideForm = z.strictObject({
-  state: z.enum(["open", "closed"]),
-  starts_at: z.iso.datetime({ offset: true }).nullable(),
-  ends_at: z.iso.datetime({ offset: true }).nullable(),
-  note: z.string().trim().max(200, "At most 200 characters."),
-});
-export const DefinitionForm = z.strictObject({ definition: CalendarDefinitionSchema });
 export const TokenForm = z.strictObject({ key_id: z.uuid() });
 
 /** An account as an operator sees it. */
@@ -222,25 +223,4 @@ export interface UsageReport {
     readonly operations: readonly (UsageShare & { readonly operation: string })[];
     readonly codes: readonly (UsageShare & { readonly code: number })[];
   };
-}
-
-/** One venue's feed as the process that answered sees it. */
-export interface FeedReport {
-  readonly venue: (typeof VENUES)[number];
-  /** Slug of the bound provider, null where none is. */
-  readonly provider: string | null;
-  /** What is wrong with the feed, null when it is well. */
-  readonly problem: string | null;
-  /** Ticker of the newest tick, null before the first. */
-  readonly newest_ticker: string | null;
-  /** Its age in milliseconds by the clock of the service. */
-  readonly lag_ms: number | null;
-  /** Listed tickers, and how many of them have a fresh quote, an old one, none at all. */
-  readonly tickers: number;
-  readonly live: number;
-  readonly stale: number;
-  readonly missing: number;
-  /** Ticks since the process started: taken, and refused for whatever reason. */
-  readonly taken: number;
-  readonly refused: number;
 }

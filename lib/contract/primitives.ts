@@ -29,7 +29,10 @@ export type Scope = z.infer<typeof Scope>;
 
 export const Ticker = z
   .string()
-  .regex(new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`))
+  .regex(
+    new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`),
+    `Must be a ticker: ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} capital letters and digits.`,
+  )
   .meta({ id: "Ticker", description: "Compact ticker: letters and digits, no separator.", examples: ["EURUSD"] });
 
 /** Unix seconds, UTC. */

@@ -1,13 +1,12 @@
 import type { Clock } from "#lib/clock";
-import type { FeedReport } from "#lib/contract/portal";
+import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { marketDataState } from "#lib/domain/status";
 import type { Metrics } from "#lib/metrics";
+import { listBackfills } from "./backfills";
+import { feedGaps } from "./feed-gaps";
 import type { Market } from "./ports";
-
-/** Imports that are told of; older ones are done or given up. */
-const IMPORTS_MAX_COUNT = 20;
 
 /** What the report is made from: the parts of a running process. */
 export interface FeedSources {
@@ -45,22 +44,28 @@ async function tickCounts({ registry }: Pick<Metrics, "registry">): Promise<Reco
   return counts;
 }
 
-async function latestImports({ prisma }: Pick<Database, "prisma">) {
-  const rows = await prisma.importJob.findMany({ orderBy: { updatedAt: "desc" }, take: IMPORTS_MAX_COUNT });
-  return rows.map(({ id, venue, ticker, file, rows: count, done, updatedAt }) => {
-    return { id, venue, ticker, file, rows: Number(count), done, updated_at: updatedAt.toISOString() };
-  });
+function historyOf({ sight }: Market): HistoryFill {
+  const { restored, tickers, startedMs, endedMs } = sight.filling();
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return { restored, tickers, started_at: iso(startedMs), ended_at: endedMs === null ? null : iso(endedMs) };
 }
 
-/** How the feeds of this process are, and how far imports have come. A rate is the difference of two reports of one process. */
-export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources) {
-  const [checks, ticks, imports] = await Promise.all([ready(), tickCounts(metrics), latestImports(db)]);
+/** How the feeds of this process are, and how far backfills have come, whatever process they run in. */
+export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources): Promise<FeedsReport> {
+  const [checks, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
   const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();
   const nowMs = clock.now();
   const feeds = VENUES.map((venue): FeedReport => {
     const market = markets[venue];
-    const problem = checks[`feed_${venue}`] ?? null;
-    return { venue, provider: market.provider, problem, ...quotesOf(market, nowMs), ...ticks[venue] };
+    return {
+      venue,
+      provider: market.provider,
+      problem: checks[`feed_${venue}`] ?? null,
+      ...quotesOf(market, nowMs),
+      ...ticks[venue],
+      gaps: market.provider === null ? null : feedGaps(market.sight, market.catalogue, market.now?.() ?? nowMs),
+      history: historyOf(market),
+    };
   });
-  return { process: `${process.pid}.${started?.values[0]?.value ?? 0}`, at_ms: nowMs, feeds, imports };
+  return { process: `${process.pid}.${started?.values[0]?.value ?? 0}`, at_ms: nowMs, feeds, backfills };
 }

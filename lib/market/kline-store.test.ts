@@ -214,3 +214,18 @@ describe("shape", () => {
     },
   );
 });
+
+describe("the minutes of a day", () => {
+  it("are those of any of the tickers, each once, with word of what is stored before", async () => {
+    await store.writeKlines([...minutes("ONE", 3), ...minutes("TWO", 2, {}, START_S + 120), ...minutes("OTHER", 9)]);
+    await store.writeKlines(minutes("ONE", 1, { timeframe: "M5" }, START_S + 600));
+    const offsets = async (tickers: readonly string[], from: number) => {
+      const { times, earlier } = await store.minutesSince(tickers, START_S + from);
+      return { times: times.map((time) => (time - START_S) / MINUTE_S), earlier };
+    };
+    expect(await offsets(["ONE", "TWO"], 0)).toEqual({ times: [0, 1, 2, 3], earlier: false });
+    expect(await offsets(["ONE", "TWO"], 60.5)).toEqual({ times: [1, 2, 3], earlier: true });
+    expect(await offsets(["TWO"], 60)).toEqual({ times: [2, 3], earlier: false });
+    expect(await offsets([], 0)).toEqual({ times: [], earlier: false });
+  });
+});

@@ -5,7 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type Stretch, stretchesOf, toKline } from "./kline-rows";
-import type { KlineQuery, KlineStore, LastQuote } from "./ports";
+import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
 
 /** Years that may have a partition; a row outside is a mistake, not history. */
 const FIRST_YEAR = 1970;
@@ -52,10 +52,19 @@ const ANY_STORED = `SELECT EXISTS (
       AND time BETWEEN asked.first AND asked.last LIMIT 1) AS stored
   ) AS stored`;
 
+/** Ticker by ticker, as the key has them: the minutes of all of them at once would be a scan. */
+const MINUTES = `SELECT DISTINCT time FROM unnest($2::text[]) AS asked (ticker),
+    LATERAL (SELECT time FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time >= $3) AS found
+  ORDER BY time`;
+const EARLIER = `SELECT EXISTS (SELECT FROM unnest($2::text[]) AS asked (ticker),
+    LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time < $3 LIMIT 1) AS found
+  ) AS earlier`;
+
 /** Stored klines and last price states of one venue, in PostgreSQL. */
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
@@ -156,6 +165,15 @@ async function readLastQuotes(pool: pg.Pool, venue: Venue, atMs: number): Promis
   return new Map(rows.map((quote) => [quote.ticker, quote]));
 }
 
+async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string[], from: number): Promise<StoredMinutes> {
+  const values = [venue, tickers, Math.floor(from)];
+  const [minutes, older] = await Promise.all([
+    pool.query<[number]>({ text: MINUTES, values, rowMode: "array", types: NUMBERS }),
+    pool.query<{ earlier: boolean }>(EARLIER, values),
+  ]);
+  return { times: minutes.rows.map(([time]) => time), earlier: older.rows[0]?.earlier ?? false };
+}
+
 /**
  * The klines of a venue in PostgreSQL; no other file of the running service has SQL about them.
  * Every call throws pg's own error when the database is away or refuses.
@@ -189,6 +207,7 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
   return {
     read: (query) => readKlines(pool, venue, query),
     lastQuotes: (atMs) => readLastQuotes(pool, venue, atMs),
+    minutesSince: (tickers, from) => readMinutes(pool, venue, tickers, from),
     writeBatch,
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),

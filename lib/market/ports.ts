@@ -7,6 +7,7 @@ import type { Snapshot } from "#lib/contract/snapshot";
 import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
+import type { FeedSight } from "./feed-watch";
 
 /** What is known now about one venue; synchronous, memory only. Its only writer is the view. */
 export interface MarketView {
@@ -46,11 +47,21 @@ export interface LastQuote {
   readonly ask_low: number | null;
 }
 
+/** In which minutes ticks came, as the stored klines tell it. */
+export interface StoredMinutes {
+  /** Unix seconds, ascending. */
+  readonly times: readonly number[];
+  /** Whether anything is stored of before. */
+  readonly earlier: boolean;
+}
+
 /** Stored klines of one venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
   /** The newest price state known of each ticker at `atMs` (Unix ms) or before, for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
+  /** The minutes from `from` (Unix seconds) on of which any of these tickers has a kline; absent where klines are computed. */
+  minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
 
 /** The listings and calendars of one venue, as the database has them now. */
@@ -77,6 +88,8 @@ export interface Market {
    * may still change. Absent where the venue goes by the wall clock.
    */
   readonly now?: () => number;
+  /** What was noticed of the feed: in which minutes it delivered, how history was read. */
+  readonly sight: FeedSight;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
   /** Takes pushed ticks; absent where nothing may be pushed. Resolves once the engine has them and the recorder has room. */

@@ -13,10 +13,11 @@ import * as plan from "#app/api/portal/admin/plans/[name]/route";
 import * as plans from "#app/api/portal/admin/plans/route";
 import { putAccount } from "#lib/access/accounts";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
+import { beginBackfill } from "#lib/market/backfills";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
-import type { FeedsAnswer } from "../../components/admin/shapes";
 
 const ORIGIN = "http://localhost:3000";
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
@@ -127,9 +128,16 @@ describe("an operator", () => {
   test("changes the limits of a plan for all that are on it", async () => {
     const { text: key } = await t.issueKey({ plan: "pro" });
     const params = { name: "pro" };
-    expect(await call({ route: plan.PUT, method: "PUT", params, body: LIMITS })).toMatchObject({ data: { restPerMinute: 300 } });
+    expect(await call({ route: plan.PUT, method: "PUT", params, body: LIMITS })).toMatchObject({
+      data: { plan: { name: "pro", ...LIMITS } },
+    });
     expect((await t.ask("/api/v1/market/instruments", { key })).headers.get("x-ratelimit-limit")).toBe("300");
-    expect(await lastEntry()).toMatchObject({ action: "plan.change", target: "pro", before: PLAN_DEFAULTS.pro });
+    expect(await lastEntry()).toMatchObject({
+      action: "plan.change",
+      target: "pro",
+      before: { rest_per_minute: PLAN_DEFAULTS.pro.restPerMinute },
+      after: LIMITS,
+    });
     const none = { ...LIMITS, rest_burst: 0 };
     expect(await call({ route: plan.PUT, method: "PUT", params, body: none })).toMatchObject({
       data: { parameter: "rest_burst" },
@@ -160,9 +168,13 @@ describe("an operator", () => {
 
   test("sees what a definition would say before it is in force", async () => {
     const asked = await call({ route: preview.POST, method: "POST", params: forex, body: { definition: { kind: "never" } } });
-    expect(asked).toMatchObject({ status: 200, data: { now: { state: "closed" }, sessions: [] } });
+    expect(asked).toMatchObject({ status: 200, data: { now: { state: "closed" }, sessions: [], sessions_cut: false } });
+    const definition = { kind: "cycle", anchorS: 0, openS: 30, closedS: 30 };
+    const flipping = await call({ route: preview.POST, method: "POST", params: forex, body: { definition } });
+    expect(flipping.data.sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
+    expect(flipping.data.sessions_cut).toBe(true);
     const wrong = await call({ route: calendar.PUT, method: "PUT", params: forex, body: { definition: { kind: "sometimes" } } });
-    expect(wrong).toMatchObject({ status: 400, data: { parameter: "definition" } });
+    expect(wrong).toMatchObject({ status: 400, data: { parameter: "definition", detail: expect.stringContaining("kind: ") } });
     const unknown = await call({ route: calendar.PUT, method: "PUT", params: { name: "mars" }, body: ALWAYS });
     expect(unknown).toMatchObject({ status: 404 });
   });
@@ -174,14 +186,40 @@ describe("an operator", () => {
     live.quote("EURUSD", 1.1, 1.1001, now - 250);
     live.quote("GBPUSD", 1.3, 1.3001, now - 86_400_000);
     t.metrics.ticks("live", [null, null, "duplicate"]);
-    await t.db.prisma.importJob.create({ data: { id: "job", venue: "live", ticker: "EURUSD", file: "a.csv", rows: 5n } });
-    const { data }: { data: FeedsAnswer } = await call({ route: feeds.GET });
+    const backfill = { filesDone: 1, filesFailed: 0, file: "b.csv", step: "importing", share: 0.4, rows: 500, readMs: 250 };
+    const told = { state: "running", files: 2, problem: null, ...backfill } as const;
+    await beginBackfill(t, "live", told);
+    const { data }: { data: FeedsReport } = await call({ route: feeds.GET });
     expect(data.feeds.map(({ venue }) => venue)).toEqual(["live", "sandbox"]);
     expect(data.feeds[0]).toMatchObject({
       ...{ provider: null, problem: null, newest_ticker: "EURUSD", lag_ms: 250, taken: 2, refused: 1 },
       ...{ tickers: total, live: 1, stale: 1, missing: total - 2 },
     });
     expect(data.feeds[1]).toMatchObject({ provider: "sandbox", newest_ticker: null, lag_ms: null, taken: 0 });
-    expect(data.imports).toMatchObject([{ id: "job", ticker: "EURUSD", rows: 5, done: false }]);
+    expect(data.feeds[0]?.gaps).toBeNull();
+    expect(data.feeds[1]?.gaps).toMatchObject({ count: 0, threshold_s: 120 });
+    expect(data.backfills).toMatchObject([
+      { venue: "live", state: "running", files: 2, files_done: 1, file: "b.csv", share: 0.4, rows: 500, rows_per_s: 2_000 },
+    ]);
+  });
+
+  test("is answered in one style of names, whatever is asked", async () => {
+    await call({ route: overrides.POST, method: "POST", params: forex, body: HALT });
+    for (const { route } of [accounts, plans, calendars, feeds, auditLog].map(({ GET }) => ({ route: GET }))) {
+      const { data } = await call({ route });
+      // A definition and what the audit log holds are documents with names of their own.
+      const text = JSON.stringify(data, (name, value) => (["definition", "before", "after"].includes(name) ? undefined : value));
+      expect(text.match(/"[a-z]+[A-Z]\w*":/g)).toBeNull();
+    }
+  });
+
+  test("hears of a name in the path that cannot be, as of one that is not there", async () => {
+    for (const name of ["mars", "\0", "\ud800", "x".repeat(10_000)]) {
+      const params = { name };
+      expect(await call({ route: calendar.PUT, method: "PUT", params, body: ALWAYS })).toMatchObject({ status: 404 });
+      expect(await call({ route: overrides.POST, method: "POST", params, body: HALT })).toMatchObject({ status: 404 });
+      expect(await call({ route: override.DELETE, method: "DELETE", params: { id: name } })).toMatchObject({ status: 404 });
+      expect(await call({ route: account.PATCH, method: "PATCH", params: { id: name } })).toMatchObject({ status: 404 });
+    }
   });
 });

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import type { z } from "zod";
-import { Fault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
+import { plainWords, refusal } from "./input-words";
 
 const BODY_MAX_BYTES = 65_536;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
@@ -27,6 +28,7 @@ export async function readBody(request: Request): Promise<string> {
 function readQuery(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(request.url).searchParams) {
+    requireKept(name, value);
     if (name in query) throw new Fault("invalid_parameter", { parameter: name, detail: "Given twice." });
     query[name] = value;
   }
@@ -39,28 +41,28 @@ async function readJson(request: Request): Promise<unknown> {
   const text = await readBody(request);
   if (text === "") return {};
   try {
-    return JSON.parse(text);
-  } catch {
+    return JSON.parse(text, (name, value) => {
+      if (typeof value === "string") requireKept(name, value);
+      return value;
+    });
+  } catch (error) {
+    if (isFault(error)) throw error;
     throw new Fault("invalid_parameter", { detail: "The body is not JSON." });
   }
 }
 
-function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
-  let value = root;
-  for (const step of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[step];
-  return value;
+/** Half of a character pair, or U+0000: PostgreSQL keeps neither. */
+const UNKEPT = /\0|\p{Surrogate}/u;
+
+/** Whether a database keeps a text as it is. */
+export function isKept(text: string): boolean {
+  return !UNKEPT.test(text);
 }
 
-/** The fault of the first thing a schema has against a value: `parameter` is the form field, `detail` words for it. */
-function refusal(error: z.ZodError, value: unknown): Fault {
-  const [issue] = error.issues;
-  if (issue === undefined) return new Fault("invalid_parameter");
-  if (issue.code === "unrecognized_keys")
-    return new Fault("invalid_parameter", { parameter: issue.keys[0] ?? "", detail: "There is no such field." });
-  const parameter = String(issue.path[0] ?? "body");
-  if (issue.path.length > 0 && valueAt(value, issue.path) === undefined)
-    return new Fault("missing_parameter", { parameter, detail: "Is needed." });
-  return new Fault("invalid_parameter", { parameter, detail: issue.message });
+/** @throws Fault invalid_parameter for text that cannot be kept */
+function requireKept(name: string, text: string): void {
+  if (!isKept(name) || !isKept(text))
+    throw new Fault("invalid_parameter", { detail: "The text holds a character that cannot be kept (U+0000, or half of one)." });
 }
 
 /**
@@ -69,7 +71,7 @@ function refusal(error: z.ZodError, value: unknown): Fault {
  */
 export async function readInput<Input>(request: Request, schema: z.ZodType<Input>): Promise<Input> {
   const given = request.method === "GET" ? readQuery(request) : await readJson(request);
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { error: plainWords });
   if (parsed.success) return parsed.data;
   throw refusal(parsed.error, given);
 }

@@ -6,7 +6,7 @@ import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
 import { type Runtime, runtime } from "#lib/runtime";
-import { readInput } from "./input";
+import { isKept, readInput } from "./input";
 import { sessionUser } from "./session-user";
 import { ownOrigin, visitorOf } from "./visitor";
 
@@ -81,6 +81,8 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     admit(admission, user);
     const input = await readInput(request, inputSchema);
     const known = Object.fromEntries(Object.entries((await params) ?? {}).map(([name, value]) => [name, String(value)]));
+    // No name or id is written so, and a database would not take it even to look it up.
+    if (!Object.values(known).every(isKept)) throw new Fault("not_found");
     return handle({
       input,
       user: user as PortalCall<Input, Admitted>["user"],

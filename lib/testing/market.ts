@@ -1,5 +1,7 @@
+import { systemClock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
+import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, Market } from "#lib/market/ports";
 import { createView } from "#server/view/view";
 import { eventOf } from "./events";
@@ -9,6 +11,8 @@ import { createMemoryKlines, type MemoryKlines } from "./memory-klines";
 export interface TestMarket extends Market {
   /** Stored klines; what is put there after a read is seen by `historyChanged` alone. */
   readonly store: MemoryKlines;
+  /** What it notices of its feed; a quote that is put in is a tick. */
+  readonly watch: FeedWatch;
   /** Reads of the store so far. */
   reads(): number;
   /** The newest quote of a ticker, with a snapshot of the same prices. */
@@ -50,6 +54,7 @@ export function testKlines(ticker: string, timeframe: Timeframe, from: number, c
 export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket {
   const view = createView();
   const memory = createMemoryKlines();
+  const watch = createFeedWatch(systemClock, null);
   let history = 0;
   let reads = 0;
   const store: MemoryKlines = {
@@ -64,10 +69,13 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
     catalogue,
     view,
     store,
+    watch,
+    sight: watch.sight,
     provider: venue === "sandbox" ? "sandbox" : null,
     historyRevision: () => history,
     reads: () => reads,
     quote(ticker, bid, ask, timeMs) {
+      watch.tick(timeMs);
       const price = { ticker, time_msc: timeMs, bid, ask, mid: round((bid + ask) / 2), spread: round(ask - bid) };
       view.apply([eventOf({ type: "quote", ...price }), eventOf({ type: "snapshot", ...price, ...NOT_PROVIDED })]);
     },

@@ -26,6 +26,11 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
         .sort((a, b) => a.time - b.time);
       return end === "oldest" ? found.slice(0, limit) : found.slice(-limit);
     },
+    async minutesSince(tickers, from) {
+      const minutes = [...klines.values()].filter(({ ticker, timeframe }) => timeframe === "M1" && tickers.includes(ticker));
+      const times = minutes.map(({ time }) => time).sort((a, b) => a - b);
+      return { times: [...new Set(times.filter((time) => time >= from))], earlier: times.some((time) => time < from) };
+    },
     async lastQuotes(atMs) {
       return new Map([...quotes].filter(([, quote]) => quote.time_msc <= atMs));
     },

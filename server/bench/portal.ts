@@ -1,9 +1,9 @@
 import { encode } from "next-auth/jwt";
+import { startSession } from "#lib/access/portal-sessions";
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { sessionCookieName } from "#lib/portal/cookies";
-import { openPortalSession } from "#lib/testing/portal-session";
 import { acquireSecrets } from "#server/secrets";
 import { startService } from "#server/service";
 import { localAddress } from "#server/start-message";
@@ -27,8 +27,10 @@ const [busy, other] = await Promise.all(["busy", "other"].map((name) => db.prism
 if (busy === undefined || other === undefined) throw new Error("no account was made");
 await seedUsage(db.pool, { ...SEED, accountId: busy.id, nowMs });
 await seedUsage(db.pool, { ...SEED, accountId: other.id, nowMs, combinations: 20 });
-const sid = await openPortalSession(db, busy.id, nowMs);
-const token = await encode({ token: { sub: busy.id, sid }, secret: (await acquireSecrets(env)).nextAuth });
+const user = await db.prisma.user.create({ data: { accountId: busy.id, email: "busy@example.com" } });
+const visitor = { address: "127.0.0.1", userAgent: "bench", base: "" };
+const sid = await startSession({ db, clock: systemClock }, user.id, visitor);
+const token = await encode({ token: { sub: user.id, sid }, secret: (await acquireSecrets(env)).nextAuth });
 process.stdout.write(
   `account ${busy.id}\ncookie ${sessionCookieName(env)}=${token}\nlistening on ${localAddress(service.address)}\n`,
 );

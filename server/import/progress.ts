@@ -10,6 +10,8 @@ export interface Terminal {
   line(text: string): void;
   /** The stream a bar is drawn on; null where lines are printed instead. */
   readonly bar: NodeJS.WritableStream | null;
+  /** Told of all progress: what is done, the part of it that is done (0 to 1), rows so far. */
+  onProgress?(title: string, share: number, rows: number): void;
 }
 
 /** How far one piece of work is. */
@@ -31,8 +33,10 @@ function duration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+const shareOf = (done: number, total: number) => (total > 0 ? Math.min(1, done / total) : 1);
+
 function figures(done: number, total: number, rows: number, elapsedMs: number): { percent: string; rate: string; left: string } {
-  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const share = shareOf(done, total);
   const left = share > 0 ? duration(elapsedMs / share - elapsedMs) : "?";
   return { percent: `${Math.floor(share * PERCENT)}%`, rate: `${perSecond(rows, elapsedMs)} rows/s`, left };
 }
@@ -74,5 +78,12 @@ function printed(terminal: Terminal, title: string, total: number, clock: Clock)
 
 /** A bar with rows/s and time left on a terminal, now and then a line elsewhere. Stop it before printing anything else. */
 export function startProgress(terminal: Terminal, title: string, total: number, clock: Clock): Progress {
-  return terminal.bar === null ? printed(terminal, title, total, clock) : drawn(terminal.bar, `  ${title}`, total, clock);
+  const shown = terminal.bar === null ? printed(terminal, title, total, clock) : drawn(terminal.bar, `  ${title}`, total, clock);
+  return {
+    update(done, rows) {
+      shown.update(done, rows);
+      terminal.onProgress?.(title, shareOf(done, total), rows);
+    },
+    stop: shown.stop,
+  };
 }

@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { type BackfillReporter, IMPORTING, reportBackfill } from "./backfill";
 import { doubtClock } from "./clock-detect";
 import { knownClock } from "./clock-zone";
 import { type Source, sourcesOf } from "./decompress";
@@ -41,9 +42,11 @@ interface Finished {
 }
 
 interface Session extends PrepareContext {
+  readonly database: Database;
   readonly batchKlines: number;
   readonly store: KlineTable;
   readonly jobs: Jobs;
+  readonly report: BackfillReporter;
   readonly finished: Finished[];
   /** One for each ticker that was imported. */
   readonly rebuilders: Map<string, Rebuilder>;
@@ -73,14 +76,21 @@ function touchedBy({ counts }: Loaded): Touched | null {
   return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
 }
 
-/** @returns false when it stopped before the end of the file */
-async function load(prepared: Prepared, key: JobKey, id: string, session: Session): Promise<boolean> {
+/** How the import of one source ended; `problem` is null when it came to its end. */
+interface Outcome {
+  readonly exitCode: number;
+  readonly problem: string | null;
+}
+const WELL: Outcome = { exitCode: EXIT_DONE, problem: null };
+
+/** @returns why it stopped before the end of the file; null when it did not */
+async function load(prepared: Prepared, key: JobKey, id: string, session: Session): Promise<Loaded["stopped"]> {
   const { options, terminal, clock, signal, store, jobs } = session;
   const { source, recognition, listing } = prepared;
   const found = await jobs.find(id);
   if (found.done && !options.force) {
     terminal.line(`  already imported (${found.rows.toLocaleString("en-US")} rows); --force imports it again`);
-    return true;
+    return null;
   }
   const job = options.force ? { ...found, rows: 0 } : found;
   if (job.rows > 0) terminal.line(`  resumed: an earlier run stored the first ${job.rows.toLocaleString("en-US")} rows`);
@@ -88,7 +98,7 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
   session.rebuilders.set(listing.ticker, rebuilder);
   const evidence = evidenceFor(recognition.kind);
   const liveliness = livelinessOf(recognition.kind);
-  const progress = startProgress(terminal, "importing", source.sizeBytes, clock);
+  const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   const loaded = await loadFile({
     ...prepared,
     ticker: listing.ticker,
@@ -114,13 +124,11 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
   if (doubt !== null) terminal.line(`  DOUBTFUL: ${doubt}`);
   const touched = job.rows > 0 ? touchedBy(loaded) : null;
   if (touched !== null) rebuilder.include(touched);
-  if (loaded.stopped !== null) return false;
-  session.finished.push({ id, key, rows: loaded.counts.rows });
-  return true;
+  if (loaded.stopped === null) session.finished.push({ id, key, rows: loaded.counts.rows });
+  return loaded.stopped;
 }
 
-/** @returns the exit code of this file */
-async function importSource(source: Source, session: Session): Promise<number> {
+async function importSource(source: Source, session: Session): Promise<Outcome> {
   const { terminal, options } = session;
   terminal.line(source.name);
   let began = false;
@@ -128,17 +136,39 @@ async function importSource(source: Source, session: Session): Promise<number> {
     const prepared = await prepare(source, session);
     if (prepared === null) {
       terminal.line("  empty: an hour or day without quotes");
-      return EXIT_DONE;
+      return WELL;
     }
     for (const line of describe(prepared)) terminal.line(line);
     const key = keyOf(prepared, options.venue);
     began = true;
-    return (await load(prepared, key, await jobId({ ...key, file: source.file }), session)) ? EXIT_DONE : EXIT_FAILED;
+    const stopped = await load(prepared, key, await jobId({ ...key, file: source.file }), session);
+    return stopped === null ? WELL : { exitCode: EXIT_FAILED, problem: `${source.name}: ${stopped}` };
   } catch (error) {
     if (!isImportFailure(error)) throw error;
     terminal.line(`  NOT IMPORTED${began ? " to its end, what was read before is stored" : ""}: ${error.message}`);
-    return error.exitCode;
+    return { exitCode: error.exitCode, problem: `${source.name}: ${error.message}` };
   }
+}
+
+/** All sources of a file, one after the other. @throws ImportFailure when it is interrupted between two of them */
+async function importFile(file: string, session: Session): Promise<Outcome> {
+  const { terminal, signal, report } = session;
+  let sources: Source[];
+  try {
+    sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  left out: not data`));
+  } catch (error) {
+    if (!isImportFailure(error)) throw error;
+    terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
+    return { exitCode: EXIT_FAILED, problem: error.message };
+  }
+  let worst = WELL;
+  for (const [index, source] of sources.entries()) {
+    if (signal.aborted) throw new ImportFailure("interrupted: run the same command again and it goes on from here");
+    report.source(source.name, index, sources.length);
+    const outcome = await importSource(source, session);
+    worst = { exitCode: Math.max(worst.exitCode, outcome.exitCode), problem: outcome.problem ?? worst.problem };
+  }
+  return worst;
 }
 
 /** The longer timeframes of everything that was imported. */
@@ -152,48 +182,56 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session)
   for (const { id, key, rows } of finished) await jobs.save(id, key, rows, true);
 }
 
+/** @returns the exit code */
+async function importAll(files: readonly string[], session: Session): Promise<number> {
+  const { options, report, rebuilders } = session;
+  let exitCode: number = EXIT_DONE;
+  for (const file of files) {
+    const outcome = await importFile(file, session);
+    // One that was stopped in its middle is not done, nor is anything wrong with it.
+    if (!session.signal.aborted) report.fileDone(outcome.problem);
+    exitCode = Math.max(exitCode, outcome.exitCode);
+  }
+  await rebuild(session);
+  for (const ticker of rebuilders.keys()) await publish(session.database.pool, { kind: "klines", venue: options.venue, ticker });
+  return exitCode;
+}
+
 /**
- * Imports files one after the other, then rebuilds the longer timeframes and tells running servers. A file that cannot be
- * imported does not stop the others.
+ * Imports files one after the other, then rebuilds the longer timeframes and tells running servers; meanwhile the operators'
+ * page shows how far it is. A file that cannot be imported does not stop the others.
  * @returns the exit code
  * @throws ImportFailure for wrong usage; pg's own error when the database is away.
  */
-export async function runImport({
-  options,
-  database,
-  terminal,
-  clock,
-  signal,
-  batchKlines = BATCH_KLINES,
-}: ImportContext): Promise<number> {
+export async function runImport(context: ImportContext): Promise<number> {
+  const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES } = context;
   const listings = await listingsOf(database, options.venue);
-  const store = createKlineStore(database.pool, options.venue);
+  const files = await filesOf(options.files);
+  const report = await reportBackfill({ database, clock, venue: options.venue, files: files.length });
+  const rebuilders: Session["rebuilders"] = new Map();
   const session: Session = {
     options,
+    database,
     listings,
-    terminal,
+    terminal: { ...terminal, onProgress: report.step },
     clock,
     signal,
-    store,
+    store: createKlineStore(database.pool, options.venue),
     jobs: createJobs(database),
+    report,
     finished: [],
     batchKlines,
-    rebuilders: new Map(),
+    rebuilders,
   };
-  let exitCode: number = EXIT_DONE;
-  for (const file of await filesOf(options.files)) {
-    const sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  left out: not data`)).catch((error: unknown) => {
-      if (!isImportFailure(error)) throw error;
-      terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
-      exitCode = EXIT_FAILED;
-      return [];
-    });
-    for (const source of sources) {
-      if (signal.aborted) throw new ImportFailure("interrupted: run the same command again and it goes on from here");
-      exitCode = Math.max(exitCode, await importSource(source, session));
-    }
+  const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
+  try {
+    const exitCode = await importAll(files, session);
+    await report.end({ state: ended(exitCode === EXIT_DONE), tickers: [...rebuilders.keys()], through: !signal.aborted });
+    return exitCode;
+  } catch (error) {
+    const problem = signal.aborted ? {} : { problem: error instanceof Error ? error.message : String(error) };
+    // Where the database is away there is nobody to tell: what was thrown matters more.
+    await report.end({ state: ended(false), tickers: [...rebuilders.keys()], through: false, ...problem }).catch(() => undefined);
+    throw error;
   }
-  await rebuild(session);
-  for (const ticker of session.rebuilders.keys()) await publish(database.pool, { kind: "klines", venue: options.venue, ticker });
-  return exitCode;
 }

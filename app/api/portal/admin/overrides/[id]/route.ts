@@ -7,6 +7,12 @@ import { portalRoute } from "#lib/portal/route";
 export const DELETE = portalRoute({ user: "operator" }, async (call) => {
   const { params, running } = call;
   const { calendar, override } = await liftOverride(running, params.id ?? "");
-  await audit(running.db.prisma, { ...operatorOf(call), accountId: null, action: "calendar.lift", target: calendar, before: override });
+  await audit(running.db.prisma, {
+    ...operatorOf(call),
+    accountId: null,
+    action: "calendar.lift",
+    target: calendar,
+    before: override,
+  });
   return { override };
 });

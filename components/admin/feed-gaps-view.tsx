@@ -1,0 +1,105 @@
+"use client";
+
+import { FEED_GAPS_HOURS, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
+import { countText } from "../portal/numbers";
+import { Instant } from "../portal/time";
+import { lengthText } from "./length";
+
+const HOUR_MS = 3_600_000;
+const SPAN_MS = FEED_GAPS_HOURS * HOUR_MS;
+/** Units of the drawing: a minute each. */
+const WIDTH = FEED_GAPS_HOURS * 60;
+const HEIGHT = 24;
+/** The shortest gap is still seen. */
+const BAR_MIN_WIDTH = 6;
+/** Gaps that stand below the strip; the rest is opened. */
+const SHOWN_MAX_COUNT = 3;
+
+/** The last day as a strip: gaps in it, and what was before anything was known. */
+function Strip({ items, since, until }: FeedGaps) {
+  const nowMs = Date.parse(until);
+  const from = nowMs - SPAN_MS;
+  const at = (ms: number) => Math.min(1, Math.max(0, (ms - from) / SPAN_MS)) * WIDTH;
+  const known = at(Date.parse(since));
+  return (
+    <div>
+      <svg
+        aria-hidden="true"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className="h-6 w-full rounded bg-positive/25"
+      >
+        {known === 0 ? null : <rect x="0" width={known} y="0" height={HEIGHT} className="fill-sunken" />}
+        {items.map(({ starts_at, ends_at }) => {
+          const start = at(Date.parse(starts_at));
+          const width = Math.max(BAR_MIN_WIDTH, at(ends_at === null ? nowMs : Date.parse(ends_at)) - start);
+          return (
+            <rect
+              key={starts_at}
+              x={Math.min(start, WIDTH - width)}
+              width={width}
+              y="0"
+              height={HEIGHT}
+              className="fill-warning"
+            />
+          );
+        })}
+      </svg>
+      <div aria-hidden="true" className="mt-1 flex justify-between text-ink-faint text-xs leading-5">
+        <span>{FEED_GAPS_HOURS} h ago</span>
+        <span>now</span>
+      </div>
+    </div>
+  );
+}
+
+function Lines({ items }: { items: readonly FeedGap[] }) {
+  return (
+    <ul className="space-y-1 text-sm">
+      {items.map(({ starts_at, ends_at, length_s }) => (
+        <li key={starts_at} className="flex flex-wrap justify-between gap-x-4">
+          <span>
+            <Instant at={starts_at} /> – {ends_at === null ? "still silent" : <Instant at={ends_at} />}
+          </span>
+          <span className="font-mono text-[13px] text-ink-soft tabular-nums">{lengthText(length_s * 1_000)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** When a feed was silent though a market of it was open, in the last day. */
+export function FeedGapsView({ gaps }: { gaps: FeedGaps }) {
+  const { count, total_s, items, since, until, threshold_s } = gaps;
+  const rest = items.slice(SHOWN_MAX_COUNT);
+  const whole = Date.parse(since) <= Date.parse(until) - SPAN_MS;
+  return (
+    <div className="space-y-3 bg-surface p-4">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+        <h3 className="text-sm">
+          <span className="font-medium">Gaps</span>{" "}
+          {count === 0 ? "none" : `${countText(count)}, together ${lengthText(total_s * 1_000)}`}
+        </h3>
+        <p className="text-ink-faint text-xs leading-5">
+          No tick for {lengthText(threshold_s * 1_000)} or longer while a market is open
+        </p>
+      </div>
+      <Strip {...gaps} />
+      {items.length === 0 ? null : <Lines items={items.slice(0, SHOWN_MAX_COUNT)} />}
+      {rest.length === 0 ? null : (
+        <details className="text-sm">
+          <summary className="mb-1 cursor-pointer text-ink-soft hover:text-ink">
+            {countText(count - SHOWN_MAX_COUNT)} more
+          </summary>
+          <Lines items={rest} />
+          {count > items.length ? <p className="mt-1 text-ink-faint">The newest {countText(items.length)} are listed.</p> : null}
+        </details>
+      )}
+      {whole ? null : (
+        <p className="text-ink-faint text-xs leading-5">
+          Known since <Instant at={since} />.
+        </p>
+      )}
+    </div>
+  );
+}

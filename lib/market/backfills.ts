@@ -1,0 +1,83 @@
+import type { Clock } from "#lib/clock";
+import {
+  BACKFILL_SILENT_S,
+  BACKFILL_STATES,
+  BACKFILLS_LISTED_COUNT,
+  BACKFILLS_MAX_COUNT,
+  type BackfillReport,
+  type BackfillState,
+} from "#lib/contract/portal-admin";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
+
+/** What is kept of a path or a problem: its end and its beginning say most. */
+const TEXT_MAX_CHARACTERS = 500;
+
+/** Where a backfill stands; what its own process says of it. */
+export interface BackfillProgress {
+  readonly state: Exclude<BackfillState, "lost">;
+  readonly files: number;
+  readonly filesDone: number;
+  readonly filesFailed: number;
+  readonly file: string;
+  readonly step: string;
+  /** 0 to 1. */
+  readonly share: number;
+  readonly rows: number;
+  /** Milliseconds that reading these rows took. */
+  readonly readMs: number;
+  readonly problem: string | null;
+}
+
+type Context = { readonly db: Pick<Database, "prisma">; readonly clock: Clock };
+
+const toRow = ({ rows, readMs, file, problem, ...rest }: BackfillProgress, now: Date) => ({
+  ...rest,
+  rows: BigInt(rows),
+  readMs: Math.round(readMs),
+  file: file.slice(-TEXT_MAX_CHARACTERS),
+  problem: problem?.slice(0, TEXT_MAX_CHARACTERS) ?? null,
+  updatedAt: now,
+});
+
+/** Notes that a backfill begins, and forgets all but the newest BACKFILLS_MAX_COUNT. @returns its id */
+export async function beginBackfill({ db, clock }: Context, venue: Venue, progress: BackfillProgress): Promise<string> {
+  const now = new Date(clock.now());
+  const { id } = await db.prisma.backfill.create({ data: { venue, startedAt: now, ...toRow(progress, now) } });
+  const old = await db.prisma.backfill.findMany({
+    select: { id: true },
+    orderBy: [{ startedAt: "desc" }, { id: "desc" }],
+    skip: BACKFILLS_MAX_COUNT,
+  });
+  await db.prisma.backfill.deleteMany({ where: { id: { in: old.map((row) => row.id) } } });
+  return id;
+}
+
+/** Notes where it stands. Nothing is noted of one that was forgotten meanwhile. */
+export async function noteBackfill({ db, clock }: Context, id: string, progress: BackfillProgress): Promise<void> {
+  await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
+}
+
+/** The latest backfills, newest first. */
+export async function listBackfills(db: Context["db"], clock: Clock): Promise<BackfillReport[]> {
+  const rows = await db.prisma.backfill.findMany({
+    orderBy: [{ startedAt: "desc" }, { id: "desc" }],
+    take: BACKFILLS_LISTED_COUNT,
+  });
+  const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
+  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, ...row }) => {
+    const told = BACKFILL_STATES.find((state) => state === row.state) ?? "failed";
+    const rows = Number(row.rows);
+    return {
+      ...row,
+      rows,
+      venue: VENUES.find((venue) => venue === row.venue) ?? "live",
+      state: told === "running" && updatedAt.getTime() < silentSince ? "lost" : told,
+      files_done: filesDone,
+      files_failed: filesFailed,
+      rows_per_s: rows === 0 ? null : Math.round((rows * 1_000) / Math.max(readMs, 1)),
+      started_at: startedAt.toISOString(),
+      updated_at: updatedAt.toISOString(),
+    };
+  });
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { CalendarDefinitionSchema } from "#lib/contract/calendar";
+import { type AdminOverride, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
+import { previewCalendar } from "./calendar-preview";
+
+/** A Wednesday noon, UTC. */
+const NOW_MS = Date.UTC(2026, 0, 7, 12);
+const HOUR_MS = 3_600_000;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+const OFFICE = CalendarDefinitionSchema.parse({
+  kind: "weekly",
+  zone: "UTC",
+  week: [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day, open: "00:00", close: day === 6 ? "12:00" : "24:00" })),
+  holidays: [],
+  earlyCloses: {},
+  lateOpens: {},
+  coveredUntil: "2026-12-31",
+});
+const cycle = (openS: number, closedS: number) => ({ kind: "cycle", anchorS: 0, openS, closedS }) as const;
+const halt: AdminOverride = { id: "", state: "closed", starts_at: iso(NOW_MS), ends_at: iso(NOW_MS + HOUR_MS), note: "" };
+
+describe("the preview of a fortnight", () => {
+  test("tells now and the sessions, those over midnight in one", () => {
+    const preview = previewCalendar(OFFICE, [], NOW_MS);
+    expect(preview).toMatchObject({
+      now: { state: "open", reason: null, next_close_at: "2026-01-10T12:00:00.000Z", next_open_at: "2026-01-11T00:00:00.000Z" },
+      sessions_cut: false,
+    });
+    expect(preview.sessions).toEqual([
+      { opens_at: iso(NOW_MS), closes_at: "2026-01-10T12:00:00.000Z" },
+      { opens_at: "2026-01-11T00:00:00.000Z", closes_at: "2026-01-17T12:00:00.000Z" },
+      { opens_at: "2026-01-18T00:00:00.000Z", closes_at: "2026-01-21T12:00:00.000Z" },
+    ]);
+  });
+
+  test("goes by overrides", () => {
+    const { now, sessions } = previewCalendar(OFFICE, [halt], NOW_MS);
+    expect(now).toMatchObject({ state: "closed", reason: "operator_override", next_open_at: iso(NOW_MS + HOUR_MS) });
+    expect(sessions?.[0]?.opens_at).toBe(iso(NOW_MS + HOUR_MS));
+  });
+
+  test("has no sessions where the fortnight is past the covered day", () => {
+    expect(previewCalendar(OFFICE, [], Date.UTC(2026, 11, 25))).toMatchObject({ sessions: null, sessions_cut: false });
+  });
+
+  test.each([
+    { name: "each minute", openS: 30, closedS: 30 },
+    { name: "each second", openS: 1, closedS: 1 },
+  ])("of a calendar that opens $name is cut, and says so", ({ openS, closedS }) => {
+    const { sessions, sessions_cut } = previewCalendar(cycle(openS, closedS), [], NOW_MS);
+    expect(sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
+    expect(sessions_cut).toBe(true);
+    const periodMs = (openS + closedS) * 1_000;
+    const lastMs = NOW_MS + (PREVIEW_SESSIONS_MAX_COUNT - 1) * periodMs;
+    expect(sessions?.at(-1)).toEqual({ opens_at: iso(lastMs), closes_at: iso(lastMs + openS * 1_000) });
+  });
+
+  test("is whole up to its bound", () => {
+    const periodS = (14 * 24 * 3_600) / PREVIEW_SESSIONS_MAX_COUNT;
+    const { sessions, sessions_cut } = previewCalendar(cycle(periodS / 2, periodS / 2), [], periodS * 1_000 * 10_000);
+    expect(sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
+    expect(sessions_cut).toBe(false);
+  });
+});

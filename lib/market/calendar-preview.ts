@@ -1,0 +1,55 @@
+import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
+import {
+  type AdminOverride,
+  type CalendarPreview,
+  PREVIEW_DAYS,
+  PREVIEW_SESSIONS_MAX_COUNT,
+  type PreviewSession,
+} from "#lib/contract/portal-admin";
+import { type Calendar, compileCalendar } from "#lib/domain/calendar";
+
+const HOUR_MS = 3_600_000;
+const PREVIEW_MS = PREVIEW_DAYS * 24 * HOUR_MS;
+
+const iso = (ms: number) => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+
+/** Sessions hour by hour, so that a calendar that turns each second is left after the first of them; null as the calendar has it. */
+function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; closeMs: number }[] | null {
+  const sessions: { openMs: number; closeMs: number }[] = [];
+  const endMs = fromMs + PREVIEW_MS;
+  for (let hourMs = fromMs; hourMs < endMs && sessions.length <= PREVIEW_SESSIONS_MAX_COUNT; hourMs += HOUR_MS) {
+    const found = calendar.sessionsBetween(hourMs, Math.min(hourMs + HOUR_MS, endMs));
+    if (found === null) return null;
+    for (const { openMs, closeMs } of found) {
+      const last = sessions.at(-1);
+      if (last?.closeMs === openMs) last.closeMs = closeMs;
+      else sessions.push({ openMs, closeMs });
+    }
+  }
+  return sessions;
+}
+
+/** What a definition with these overrides would say of the fortnight from `fromMs` (Unix ms) on, before it is stored. */
+export function previewCalendar(
+  definition: CalendarDefinitionSchema,
+  overrides: readonly AdminOverride[],
+  fromMs: number,
+): CalendarPreview {
+  const spans = overrides.map(({ state, starts_at, ends_at }) => ({
+    state,
+    fromMs: Date.parse(starts_at),
+    untilMs: ends_at === null ? null : Date.parse(ends_at),
+  }));
+  const calendar = compileCalendar(definition, spans);
+  const { state, reason, nextOpen, nextClose } = calendar.sessionAt(fromMs);
+  const sessions = firstSessions(calendar, fromMs);
+  return {
+    now: { state, reason, next_open_at: isoOrNull(nextOpen), next_close_at: isoOrNull(nextClose) },
+    sessions:
+      sessions
+        ?.slice(0, PREVIEW_SESSIONS_MAX_COUNT)
+        .map(({ openMs, closeMs }): PreviewSession => ({ opens_at: iso(openMs), closes_at: iso(closeMs) })) ?? null,
+    sessions_cut: sessions !== null && sessions.length > PREVIEW_SESSIONS_MAX_COUNT,
+  };
+}

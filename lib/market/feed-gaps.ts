@@ -1,0 +1,85 @@
+import { FEED_GAP_MIN_S, FEED_GAPS_HOURS, FEED_GAPS_MAX_COUNT, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
+import type { Calendar } from "#lib/domain/calendar";
+import type { FeedSight } from "./feed-watch";
+import type { Catalogue } from "./ports";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = FEED_GAPS_HOURS * 3_600_000;
+
+interface Span {
+  readonly openMs: number;
+  readonly closeMs: number;
+}
+
+/** When any of some calendars is open in [fromMs, toMs), ascending and apart; those that do not know are left out. */
+export function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs: number, toMs: number): Span[] {
+  const all = calendars.flatMap((calendar) => calendar.sessionsBetween(fromMs, toMs) ?? []);
+  const spans: { openMs: number; closeMs: number }[] = [];
+  for (const { openMs, closeMs } of all.sort((a, b) => a.openMs - b.openMs)) {
+    const last = spans.at(-1);
+    if (last !== undefined && openMs <= last.closeMs) last.closeMs = Math.max(last.closeMs, closeMs);
+    else spans.push({ openMs, closeMs });
+  }
+  return spans;
+}
+
+/**
+ * The stretches of open spans without a tick, by whole minutes. Closed time between two of them does not part them: a feed
+ * that was silent before a weekend and after it was silent once, and only the open time counts as its length.
+ */
+function silentStretches(spans: readonly Span[], sight: Pick<FeedSight, "ticked">) {
+  const found: { startMs: number; endMs: number; openMs: number }[] = [];
+  let silent = false;
+  for (const { openMs, closeMs } of spans) {
+    for (let minute = Math.floor(openMs / MINUTE_MS); minute * MINUTE_MS < closeMs; minute += 1) {
+      const startMs = Math.max(openMs, minute * MINUTE_MS);
+      const endMs = Math.min(closeMs, (minute + 1) * MINUTE_MS);
+      const last = found.at(-1);
+      if (sight.ticked(minute)) silent = false;
+      else if (silent && last !== undefined) {
+        last.endMs = endMs;
+        last.openMs += endMs - startMs;
+      } else {
+        found.push({ startMs, endMs, openMs: endMs - startMs });
+        silent = true;
+      }
+    }
+  }
+  return { found, silent };
+}
+
+/** The calendars that the listings of a venue follow, each once. */
+function calendarsOf(catalogue: Pick<Catalogue, "list" | "calendar">): Calendar[] {
+  const all = catalogue.list().map(({ ticker }) => catalogue.calendar(ticker));
+  return [...new Set(all)].filter((calendar) => calendar !== undefined);
+}
+
+/**
+ * The gaps of the last day before `nowMs` (Unix ms): a market of the venue was open by its calendar, and no tick of any
+ * instrument came for FEED_GAP_MIN_S or longer. The running minute is not judged yet.
+ */
+export function feedGaps(sight: FeedSight, catalogue: Pick<Catalogue, "list" | "calendar">, nowMs: number): FeedGaps {
+  const toMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  // A minute that was not watched from its start on is none.
+  const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - DAY_MS) / MINUTE_MS) * MINUTE_MS);
+  const { found, silent } = silentStretches(anyOpen(calendarsOf(catalogue), sinceMs, toMs), sight);
+  const gaps = found.filter(({ openMs }) => openMs >= FEED_GAP_MIN_S * 1_000);
+  const last = found.at(-1);
+  const items = gaps.map((gap): FeedGap => {
+    const { startMs, endMs, openMs } = gap;
+    const lasts = silent && gap === last && endMs === toMs && !sight.ticked(toMs / MINUTE_MS);
+    return {
+      starts_at: new Date(startMs).toISOString(),
+      ends_at: lasts ? null : new Date(endMs).toISOString(),
+      length_s: openMs / 1_000,
+    };
+  });
+  return {
+    since: new Date(sinceMs).toISOString(),
+    until: new Date(toMs).toISOString(),
+    threshold_s: FEED_GAP_MIN_S,
+    count: items.length,
+    total_s: items.reduce((sum, { length_s }) => sum + length_s, 0),
+    items: items.reverse().slice(0, FEED_GAPS_MAX_COUNT),
+  };
+}

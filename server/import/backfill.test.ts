@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { listBackfills } from "#lib/market/backfills";
+import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { hurriedClock, IMPORT_NOW_MS, importCommand } from "#lib/testing/import-command";
+import { IMPORTING, reportBackfill } from "./backfill";
+
+let database: TestDatabase;
+let folder = "";
+
+beforeAll(async () => {
+  database = await testDatabase();
+  folder = mkdtempSync(path.join(tmpdir(), "spotwire-backfill-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.close();
+});
+
+/** A file of `count` minutes. */
+function minutes(name: string, count: number): string {
+  const file = path.join(folder, name);
+  const start = Date.UTC(2024, 2, 6) / 1000;
+  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  writeFileSync(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
+  return file;
+}
+
+const latest = async () => (await listBackfills(database, manualClock(IMPORT_NOW_MS)))[0];
+const lastEntry = () => database.prisma.auditEntry.findFirst({ orderBy: { id: "desc" } });
+
+test("while it runs the database is told at most once a second how far it is, over files and what lies in them", async () => {
+  const clock = manualClock(IMPORT_NOW_MS);
+  const report = await reportBackfill({ database, clock, venue: "live", files: 2 });
+  const told = async (expected: object) => expect.poll(latest).toMatchObject(expected);
+  report.source("EURUSD.zip:a.csv", 0, 2);
+  await clock.advance(1_000);
+  report.step(IMPORTING, 0.5, 3_000);
+  await told({ state: "running", file: "EURUSD.zip:a.csv", step: "importing", share: 0.1125, rows: 3_000, rows_per_s: 3_000 });
+  report.step(IMPORTING, 0.6, 4_000);
+  report.source("EURUSD.zip:b.csv", 1, 2);
+  await clock.advance(1_000);
+  report.step("looking for the clock", 0.9, 100);
+  await told({ file: "EURUSD.zip:b.csv", step: "looking for the clock", share: 0.225, rows: 4_000 });
+  report.fileDone("b.csv: cannot be read");
+  report.source("GBPUSD.csv", 0, 1);
+  await clock.advance(1_000);
+  report.step(IMPORTING, 1, 1_000);
+  await told({ files_done: 1, files_failed: 1, problem: "b.csv: cannot be read", share: 0.9, rows: 5_000 });
+  report.fileDone(null);
+  await report.end({ state: "failed", tickers: ["EURUSD", "GBPUSD"], through: true });
+  expect(await latest()).toMatchObject({ state: "failed", files_done: 2, share: 1, problem: "b.csv: cannot be read" });
+});
+
+test("an import that came to its end stands as done, with an entry in the audit log", async () => {
+  await importCommand(database, [minutes("EURUSD.csv", 3_000)]);
+  expect(await latest()).toMatchObject({
+    ...{ state: "done", venue: "live", files: 1, files_done: 1, files_failed: 0, share: 1, rows: 3_000, problem: null },
+  });
+  expect(await lastEntry()).toMatchObject({
+    ...{ actor: "command line", action: "history.import", target: "live", before: null, address: null },
+    after: { state: "done", files: 1, files_done: 1, files_failed: 0, rows: 3_000, tickers: ["EURUSD"] },
+  });
+});
+
+test("a file that cannot be imported is named with its reason, and the others count", async () => {
+  const broken = path.join(folder, "GBPUSD.csv");
+  writeFileSync(broken, "these,are,no\nmarket,data,1\n");
+  await importCommand(database, [broken, minutes("AUDUSD.csv", 500)]);
+  expect(await latest()).toMatchObject({
+    ...{ state: "failed", files: 2, files_done: 2, files_failed: 1, rows: 500 },
+    problem: expect.stringContaining("GBPUSD.csv: "),
+  });
+  expect(await lastEntry()).toMatchObject({ after: { state: "failed", tickers: ["AUDUSD"] } });
+});
+
+test("one that somebody stopped says how far it came", async () => {
+  const options = { clock: hurriedClock(), batchKlines: 4_000, interruptAt: (line: string) => /importing: [3-9]\d%/.test(line) };
+  await importCommand(database, [minutes("NZDUSD.csv", 30_000)], options);
+  const stopped = await latest();
+  expect(stopped).toMatchObject({ state: "interrupted", files_done: 0, files_failed: 0, problem: null });
+  expect(stopped?.share).toBeGreaterThan(0.2);
+  expect(stopped?.share).toBeLessThan(0.9);
+});
+
+test("a wrong command line begins nothing", async () => {
+  const before = await database.prisma.backfill.count();
+  expect(await importCommand(database, [path.join(folder, "nowhere.csv")])).toMatchObject({
+    text: expect.stringContaining("no such file"),
+  });
+  expect(await database.prisma.backfill.count()).toBe(before);
+});

@@ -1,0 +1,105 @@
+import { audit, COMMAND_LINE } from "#lib/access/audit";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { Database } from "#lib/db";
+import { type BackfillProgress, beginBackfill, noteBackfill } from "#lib/market/backfills";
+
+/** Between two notes of progress: the operators' page reads as often. */
+const NOTE_INTERVAL_MS = 1_000;
+/** Reading and storing rows is about this part of the work, rebuilding longer timeframes the rest. */
+const READING_SHARE = 0.9;
+
+/** Title of the step whose rows are stored. */
+export const IMPORTING = "importing";
+
+/** How an import ended. */
+export interface BackfillEnd {
+  readonly state: "done" | "failed" | "interrupted";
+  readonly tickers: readonly string[];
+  /** Whether all its work was gone through, also where some files could not be imported. */
+  readonly through: boolean;
+  /** Why it ended early, where that is not what a file was not imported for. */
+  readonly problem?: string;
+}
+
+/** Tells the database where an import stands, so that the operators' page of a running service shows it. */
+export interface BackfillReporter {
+  /** One of the sources of a file is looked at; what was read of the one before counts. */
+  source(name: string, index: number, sources: number): void;
+  /** Progress of a step, as terminals are told of it. */
+  step(title: string, share: number, rows: number): void;
+  /** A file is dealt with; `problem` says why it was not imported to its end. */
+  fileDone(problem: string | null): void;
+  /** Resolves when the end is noted, with its entry in the audit log. */
+  end(end: BackfillEnd): Promise<void>;
+}
+
+interface ReporterOptions {
+  readonly database: Pick<Database, "prisma">;
+  readonly clock: Clock;
+  readonly venue: Venue;
+  readonly files: number;
+}
+
+/** Begins a backfill. Notes follow each other a second apart at least, and one that fails is left out: the next one says more. */
+export async function reportBackfill({ database, clock, venue, files }: ReporterOptions): Promise<BackfillReporter> {
+  const context = { db: database, clock };
+  let progress: BackfillProgress = {
+    ...{ state: "running", files, filesDone: 0, filesFailed: 0, file: "", step: "", share: 0, rows: 0, readMs: 0, problem: null },
+  };
+  const id = await beginBackfill(context, venue, progress);
+  let noted = clock.now();
+  let noting: Promise<void> = Promise.resolve();
+  let busy = false;
+  /** Of the sources before the running one. */
+  let before = { rows: 0, readMs: 0 };
+  let running = { index: 0, sources: 1, startedMs: 0 };
+
+  function note(change: Partial<BackfillProgress>): void {
+    progress = { ...progress, ...change };
+    const nowMs = clock.now();
+    if (busy || nowMs - noted < NOTE_INTERVAL_MS) return;
+    noted = nowMs;
+    busy = true;
+    noting = noteBackfill(context, id, progress)
+      .catch(() => undefined)
+      .finally(() => {
+        busy = false;
+      });
+  }
+
+  /** Part of all the work when so much of the running file is read. */
+  const reading = (share: number) => (READING_SHARE * (progress.filesDone + share)) / Math.max(files, 1);
+
+  return {
+    source(name, index, sources) {
+      running = { index, sources, startedMs: clock.now() };
+      before = { rows: progress.rows, readMs: progress.readMs };
+      note({ file: name, step: "", share: reading(index / sources) });
+    },
+    step(title, share, rows) {
+      if (title !== IMPORTING) return note({ step: title });
+      const { index, sources, startedMs } = running;
+      note({
+        step: title,
+        share: reading((index + share) / sources),
+        rows: before.rows + rows,
+        readMs: before.readMs + clock.now() - startedMs,
+      });
+    },
+    fileDone(problem) {
+      const failed = problem === null ? {} : { problem, filesFailed: progress.filesFailed + 1 };
+      progress = { ...progress, filesDone: progress.filesDone + 1 };
+      note({ ...failed, share: reading(0) });
+    },
+    async end({ state, tickers, through, problem = progress.problem }) {
+      const { file, step, share, ...counts } = progress;
+      const finished = through ? { file, step: "", share: 1 } : { file, step, share };
+      await noting;
+      await noteBackfill(context, id, { ...counts, ...finished, state, problem });
+      const { filesDone, filesFailed, rows } = progress;
+      const after = { state, files, files_done: filesDone, files_failed: filesFailed, rows, tickers };
+      await audit(database.prisma, { ...COMMAND_LINE, accountId: null, action: "history.import", target: venue, after });
+    },
+  };
+}
