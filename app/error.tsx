@@ -10,9 +10,14 @@ export default function PageError({ error, reset }: { error: Error & { digest?: 
       <section className="max-w-prose" role="alert">
         <h1 className="font-semibold text-3xl tracking-tight">This page could not be shown</h1>
         <p className="mt-4 text-ink-soft">
-          Something broke on our side. It was logged{error.digest ? " as " : "."}
-          {error.digest ? <code className="font-mono">{error.digest}</code> : null}
-          {error.digest ? "." : null}
+          Something broke on our side, and it was logged. Try again in a moment
+          {error.digest === undefined ? (
+            "."
+          ) : (
+            <>
+              ; if it stays, name <code className="select-all font-mono text-sm">{error.digest}</code> when you report it.
+            </>
+          )}
         </p>
         <button type="button" onClick={reset} className={`${buttonClass("primary")} mt-6`}>
           Try again

@@ -37,7 +37,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
           Skip to content
         </a>
         <StyleNonce />
-        <SiteHeader signedIn={user !== undefined} />
+        <SiteHeader reader={user === undefined ? "guest" : user.operator ? "operator" : "developer"} />
         {children}
         <SiteFooter theme={theme} />
       </body>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -61,12 +61,7 @@ beforeAll(async () => {
   expect((await runCommand(product, "admin", ["grant", OPERATOR])).exitCode).toBe(0);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
-  page.on("console", (message) => {
-    // A refused form is an answer, not a complaint, though the browser writes both to its console.
-    const answered = message.text().startsWith("Failed to load resource");
-    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  gatherComplaints(page, complaints);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright";
+import { type Browser, chromium, type Page } from "playwright";
 
 /** Playwright's download, then the distribution's package: neither may hold a test run for ever. */
 const DOWNLOAD_TIMEOUT_MS = 240_000;
@@ -96,4 +96,14 @@ async function installBrowser(): Promise<string> {
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findBrowser() ?? (await installBrowser());
   return chromium.launch({ executablePath, args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
+}
+
+/** Puts what a page writes to its console as an error or warning, and what it throws, into a list. */
+export function gatherComplaints(page: Page, complaints: string[]): void {
+  page.on("console", (message) => {
+    // A refused form is an answer, not a complaint, though the browser writes both to its console.
+    const answered = message.text().startsWith("Failed to load resource");
+    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
 }

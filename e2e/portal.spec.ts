@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -39,12 +39,7 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(STEP_MAX_MS);
   page = await context.newPage();
-  page.on("console", (message) => {
-    // A refused form is an answer, not a complaint, though the browser writes both to its console.
-    const answered = message.text().startsWith("Failed to load resource");
-    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  gatherComplaints(page, complaints);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -129,7 +124,7 @@ describe("a developer", () => {
     // What the server says, not the browser's own check.
     await page.evaluate("document.forms[0].noValidate = true");
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByText("At least 12 characters.").nth(1).waitFor();
+    await page.getByRole("alert").filter({ hasText: "At least 12 characters." }).waitFor();
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText("A mail is on its way").waitFor();
@@ -180,7 +175,7 @@ describe("a developer", () => {
     expect(await page.getByRole("row").count()).toBe(4);
     await page.getByLabel("Status").selectOption("4xx");
     await page.waitForURL("**/logs?status=4xx");
-    await page.getByRole("button", { name: `GET ${QUOTES}` }).click();
+    await page.getByRole("button", { name: "GET /quotes/latest?tickers=EURUSD" }).click();
     await page.getByText("Why was this refused?").waitFor();
     expect(await page.getByRole("dialog").textContent()).toContain("https://elsewhere.example.test");
     await page.keyboard.press("Escape");
@@ -209,6 +204,7 @@ describe("a developer", () => {
     await goto("/dashboard/keys");
     const before = keyOf("Backtests");
     await act("Backtests", "Rotate");
+    await page.getByRole("radio", { name: "24 hours" }).and(page.locator(":focus:checked")).waitFor();
     await page.getByRole("radio", { name: "1 hour" }).check();
     await page.getByRole("button", { name: "Rotate" }).click();
     const after = await keepSecret();

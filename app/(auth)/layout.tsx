@@ -1,13 +1,9 @@
 import type { ReactNode } from "react";
 
-/** A narrow page with one form. */
+/** A narrow page with one form; its top stays where it is when a notice makes it longer. */
 export default function AuthLayout({ children }: { children: ReactNode }) {
   return (
-    <main
-      id="main"
-      tabIndex={-1}
-      className="mx-auto flex w-full max-w-md flex-1 flex-col justify-center px-4 py-12 outline-none sm:px-8"
-    >
+    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-md flex-1 px-4 pt-[10dvh] pb-16 outline-none sm:px-8">
       {children}
     </main>
   );

@@ -1,5 +1,8 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { Instant } from "#components/portal/time";
+import { PageMain } from "#components/shell/page-main";
+import { PageHead } from "#components/ui/card";
 import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Outbox", robots: { index: false } };
@@ -11,20 +14,23 @@ export default function OutboxPage() {
   if (env.NODE_ENV === "production") notFound();
   const mails = outbox.list();
   return (
-    <main className="mx-auto max-w-3xl px-4 py-12">
-      <h1 className="font-semibold text-2xl">Outbox</h1>
-      <p className="mt-2">Mails of this process, newest first. Set SMTP_URL to send them.</p>
-      {mails.length === 0 ? <p className="mt-8">No mail yet. Sign up, and its link shows here.</p> : null}
+    <PageMain>
+      <PageHead title="Outbox">Mails of this process, newest first. Set SMTP_URL to send them.</PageHead>
+      {mails.length === 0 ? (
+        <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
+          No mail yet. Sign up, and its link shows here.
+        </p>
+      ) : null}
       {mails.map(({ to, subject, text, atMs }) => (
-        <article key={`${atMs} ${to} ${subject}`} className="mt-8 border-t pt-4">
+        <article key={`${atMs} ${to} ${subject}`} className="mb-4 rounded-lg border border-line bg-surface p-4 sm:p-5">
           <h2 className="font-medium">{subject}</h2>
-          <p className="text-sm">
-            to {to}, <time dateTime={new Date(atMs).toISOString()}>{new Date(atMs).toISOString()}</time>
+          <p className="mt-1 text-ink-faint text-sm [overflow-wrap:anywhere]">
+            to {to}, <Instant at={new Date(atMs).toISOString()} to="second" />
           </p>
-          <pre className="mt-4 whitespace-pre-wrap font-mono text-sm">
+          <pre className="mt-4 whitespace-pre-wrap font-mono text-[13px] leading-6 [overflow-wrap:anywhere]">
             {text.split(/(https?:\/\/\S+)/).map((part, index) =>
               index % 2 === 1 ? (
-                <a key={part} href={part} className="underline">
+                <a key={part} href={part} className="text-accent underline">
                   {part}
                 </a>
               ) : (
@@ -34,6 +40,6 @@ export default function OutboxPage() {
           </pre>
         </article>
       ))}
-    </main>
+    </PageMain>
   );
 }

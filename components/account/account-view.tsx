@@ -24,7 +24,7 @@ interface AccountViewProps {
 function Limits({ plan }: { plan: PlanInForce }) {
   return (
     <Figures>
-      <Figure label="REST" value={`${countText(plan.restPerMinute)}/min`} note="requests a minute" />
+      <Figure label="REST" value={countText(plan.restPerMinute)} note="requests a minute" />
       <Figure label="Burst" value={countText(plan.restBurst)} note="requests at once" />
       <Figure label="Streams" value={countText(plan.streamConnections)} note="connections at once" />
       <Figure label="Subscriptions" value={countText(plan.subscriptionsPerConnection)} note="a connection" />
@@ -68,11 +68,11 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       <Section title="Signed-in browsers">
         <Sessions sessions={sessions} />
       </Section>
-      <Section title="Audit log">
-        <Audit />
-      </Section>
       <Section title="Delete account">
         <DeleteAccount user={user} />
+      </Section>
+      <Section title="Audit log">
+        <Audit />
       </Section>
     </>
   );

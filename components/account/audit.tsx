@@ -1,25 +1,11 @@
 "use client";
 
 import type { AuditLogEntry } from "#lib/contract/portal";
+import { Changes } from "../portal/changes";
 import { Instant } from "../portal/time";
 import { usePages } from "../portal/use-pages";
 import { Button } from "../ui/button";
 import { Table } from "../ui/table";
-
-/** A value of a change in one line. */
-function valueText(value: unknown): string {
-  return value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function Change({ entry: { before, after } }: { entry: AuditLogEntry }) {
-  if (before === null && after === null) return <span className="text-ink-faint">–</span>;
-  return (
-    <span className="block max-w-44 truncate font-mono text-xs" title={`${valueText(before)} → ${valueText(after)}`}>
-      {before === null ? null : <>{valueText(before)} → </>}
-      {valueText(after)}
-    </span>
-  );
-}
 
 /** Who changed what about the account, newest first. */
 export function Audit() {
@@ -35,25 +21,31 @@ export function Audit() {
         empty="Nothing was changed yet. What is shows up here, with who did it and from where."
         expected={4}
         columns={[
-          { head: "Time", cell: ({ at }) => <Instant at={at} /> },
-          { head: "Action", cell: ({ action }) => <code className="font-mono text-[13px]">{action}</code> },
+          { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} /> },
           {
             head: "What",
-            from: "sm",
-            cell: ({ target }) => (
-              <span className="block max-w-32 truncate" title={target}>
-                {target}
-              </span>
+            cell: ({ at, action, target }) => (
+              <>
+                <code className="block font-mono text-[13px] leading-5">{action}</code>
+                <span className="line-clamp-2 text-ink-soft text-xs leading-5 [overflow-wrap:anywhere]" title={target}>
+                  {target}
+                </span>
+                <span className="block text-ink-faint text-xs leading-5 sm:hidden">
+                  <Instant at={at} />
+                </span>
+              </>
             ),
           },
-          { head: "Change", from: "lg", cell: (entry) => <Change entry={entry} /> },
+          { head: "Change", grow: true, cell: ({ before, after }) => <Changes before={before} after={after} /> },
           {
             head: "By",
             from: "md",
             cell: ({ actor, address }) => (
               <>
-                <span className="block max-w-40 truncate">{actor}</span>
-                <span className="block text-ink-faint text-xs">{address ?? ""}</span>
+                <span className="block w-36 truncate leading-5" title={actor}>
+                  {actor}
+                </span>
+                <span className="block text-ink-faint text-xs leading-5">{address ?? "–"}</span>
               </>
             ),
           },

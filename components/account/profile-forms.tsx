@@ -1,6 +1,7 @@
 "use client";
 
 import type { PortalUser } from "#lib/contract/portal";
+import { NewPasswordField } from "../auth/auth-form";
 import { callPortal } from "../portal/api";
 import { type Submission, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
@@ -12,7 +13,7 @@ import { useToast } from "../ui/toast";
 function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
   return (
     <>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
       <Button type="submit" busy={busy}>
         {label}
       </Button>
@@ -107,16 +108,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
           required
           error={submission.errorOf("current")}
         />
-        <TextField
-          label="New password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={passwordMinCharacters}
-          hint={`At least ${passwordMinCharacters} characters.`}
-          error={submission.errorOf("password")}
-        />
+        <NewPasswordField label="New password" minCharacters={passwordMinCharacters} error={submission.errorOf("password")} />
         <FormEnd submission={submission} label="Change password" />
       </form>
     </Card>

@@ -62,14 +62,24 @@ export function Sessions({ sessions }: { sessions: Resource<{ items: readonly Po
         columns={[
           {
             head: "Browser",
-            cell: ({ user_agent, current }) => (
-              <span title={user_agent} className="flex flex-wrap items-center gap-2">
-                <span className="max-w-64 truncate">{browserName(user_agent)}</span>
-                {current ? <Badge tone="positive">This one</Badge> : null}
-              </span>
+            grow: true,
+            cell: ({ user_agent, current, last_seen_at }) => (
+              <>
+                <span title={user_agent} className="flex flex-wrap items-center gap-x-2 gap-y-1">
+                  <span className="line-clamp-1 break-all">{browserName(user_agent)}</span>
+                  {current ? <Badge tone="positive">This one</Badge> : null}
+                </span>
+                <span className="block text-ink-faint text-xs leading-5 sm:hidden">
+                  <Instant at={last_seen_at} />
+                </span>
+              </>
             ),
           },
-          { head: "Network", from: "sm", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
+          {
+            head: "Network",
+            from: "sm",
+            cell: ({ address }) => <span className="whitespace-nowrap font-mono text-[13px]">{address ?? "–"}</span>,
+          },
           { head: "Signed in", from: "lg", cell: ({ created_at }) => <Instant at={created_at} /> },
           { head: "Last seen", from: "sm", cell: ({ last_seen_at }) => <Instant at={last_seen_at} /> },
           {
@@ -82,7 +92,11 @@ export function Sessions({ sessions }: { sessions: Resource<{ items: readonly Po
           },
         ]}
       />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      {failure === undefined ? null : (
+        <div className="mt-3">
+          <FailureNotice failure={failure} />
+        </div>
+      )}
       <Button busy={busy} className="mt-3" onClick={() => end("sessions", () => window.location.assign("/signin"))}>
         Sign out everywhere
       </Button>

@@ -1,53 +1,14 @@
 "use client";
 
 import type { AuditLogEntry } from "#lib/contract/portal";
+import { Changes } from "../portal/changes";
 import { Instant } from "../portal/time";
 import { usePages } from "../portal/use-pages";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 import { Address } from "./address";
-import { type Change, changesOf } from "./diff";
 import { Older } from "./older";
-
-/** Changes shown of one entry before the rest is opened. */
-const SHOWN_MAX_COUNT = 4;
-
-function ChangeLine({ change: { path, before, after } }: { change: Change }) {
-  return (
-    <li className="[overflow-wrap:anywhere]">
-      {path === "" ? null : <span className="text-ink-faint">{path} </span>}
-      {before === undefined ? null : <del className="text-danger">{before}</del>}
-      {before === undefined || after === undefined ? " " : " → "}
-      {after === undefined ? null : <ins className="text-positive no-underline">{after}</ins>}
-    </li>
-  );
-}
-
-function Lines({ changes }: { changes: readonly Change[] }) {
-  return changes.map((change) => <ChangeLine key={`${change.path} ${change.before} ${change.after}`} change={change} />);
-}
-
-function Changes({ before, after }: Pick<AuditLogEntry, "before" | "after">) {
-  const changes = changesOf(before, after);
-  if (changes.length === 0) return <span className="text-ink-faint">–</span>;
-  const rest = changes.slice(SHOWN_MAX_COUNT);
-  return (
-    <div className="min-w-36 font-mono text-xs leading-5">
-      <ul>
-        <Lines changes={changes.slice(0, SHOWN_MAX_COUNT)} />
-      </ul>
-      {rest.length === 0 ? null : (
-        <details>
-          <summary className="cursor-pointer text-ink-soft hover:text-ink">{rest.length} more</summary>
-          <ul>
-            <Lines changes={rest} />
-          </ul>
-        </details>
-      )}
-    </div>
-  );
-}
 
 const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },

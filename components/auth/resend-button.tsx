@@ -18,7 +18,7 @@ export function ResendButton({ email }: { email: string }) {
       <Button busy={busy} onClick={resend}>
         Send the mail again
       </Button>
-      <p role="status" className="mt-2 text-ink-faint text-xs">
+      <p role="status" className="mt-2 text-ink-faint text-xs leading-5 empty:mt-0">
         {result === undefined ? "" : "failure" in result ? result.failure.detail : "Sent. Look into the spam folder too."}
       </p>
     </div>

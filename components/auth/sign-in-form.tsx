@@ -4,11 +4,13 @@ import Link from "next/link";
 import { useState } from "react";
 import type { ApiFailure } from "../portal/api";
 import { signInWithPassword, signInWithProvider } from "../portal/sign-in";
+import { signInWords } from "../portal/sign-in-words";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { TEXT_LINK } from "./auth-card";
+import { AuthForm } from "./auth-form";
 
 /** Somewhere else to sign in. */
 export interface Provider {
@@ -30,14 +32,22 @@ function Providers({ providers, next }: { providers: readonly Provider[]; next: 
           Continue with {name}
         </Button>
       ))}
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
     </div>
   );
 }
 
-/** Signs in and goes on to `next`, which the server has found to be one of our own paths. */
-export function SignInForm({ next, providers }: { next: string; providers: readonly Provider[] }) {
-  const { busy, failure, onSubmit } = useSubmit({
+interface SignInFormProps {
+  /** Where to go on to, which the server has found to be one of our own paths. */
+  readonly next: string;
+  readonly providers: readonly Provider[];
+  /** What the last attempt ended with, as the address names it. */
+  readonly error: string | undefined;
+}
+
+/** Signs in and goes on. */
+export function SignInForm({ next, providers, error }: SignInFormProps) {
+  const submission = useSubmit({
     fields: [],
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
     // A whole load: everything that was read without a session is read again.
@@ -45,14 +55,15 @@ export function SignInForm({ next, providers }: { next: string; providers: reado
   });
   return (
     <>
-      <form onSubmit={onSubmit} className="space-y-5">
+      {error === undefined ? null : (
+        <p role="alert" className="mb-5 rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
+          {signInWords(error)}
+        </p>
+      )}
+      <AuthForm submission={submission} action="Sign in">
         <TextField label="E-mail" name="email" type="email" autoComplete="username" required />
         <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <Button type="submit" kind="primary" busy={busy} className="w-full">
-          Sign in
-        </Button>
-      </form>
+      </AuthForm>
       <p className="mt-4 text-sm">
         <Link href="/forgot" className={TEXT_LINK}>
           Forgot the password?

@@ -3,15 +3,14 @@
 import { useState } from "react";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
-import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
+import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
 import { ResendButton } from "./resend-button";
 
 /** Makes an account. The answer is the same for an address that already has one: only its mail differs. */
 export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: number }) {
   const [sentTo, setSentTo] = useState<string>();
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const submission = useSubmit({
     fields: ["email", "password", "name"],
     send: (form) => {
       const name = textOf(form, "name");
@@ -20,37 +19,22 @@ export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: n
     },
     done: (_, form) => setSentTo(textOf(new FormData(form), "email")),
   });
-  if (sentTo !== undefined) return <MailSent email={sentTo} />;
+  const { errorOf } = submission;
+  if (sentTo !== undefined)
+    return (
+      <AuthDone>
+        <p>
+          A mail is on its way to <strong className="font-medium [overflow-wrap:anywhere]">{sentTo}</strong>. Open its link to
+          finish.
+        </p>
+        <ResendButton email={sentTo} />
+      </AuthDone>
+    );
   return (
-    <form onSubmit={onSubmit} className="space-y-5">
+    <AuthForm submission={submission} action="Create account">
       <TextField label="E-mail" name="email" type="email" autoComplete="email" required error={errorOf("email")} />
       <TextField label="Name (optional)" name="name" autoComplete="name" error={errorOf("name")} />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        required
-        minLength={passwordMinCharacters}
-        hint={`At least ${passwordMinCharacters} characters.`}
-        error={errorOf("password")}
-      />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-      <Button type="submit" kind="primary" busy={busy} className="w-full">
-        Create account
-      </Button>
-    </form>
-  );
-}
-
-function MailSent({ email }: { email: string }) {
-  return (
-    <div role="status" className="space-y-4 rounded-lg border border-line bg-surface p-5 text-sm leading-6">
-      <p>
-        A mail is on its way to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>. Open its link to
-        finish.
-      </p>
-      <ResendButton email={email} />
-    </div>
+      <NewPasswordField label="Password" minCharacters={passwordMinCharacters} error={errorOf("password")} />
+    </AuthForm>
   );
 }

@@ -33,7 +33,7 @@ function ExpiryField({ error }: { error: string | undefined }) {
   return (
     <Field label="Expires" error={error}>
       {(control) => (
-        <div className="flex gap-2">
+        <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
           <Select {...control} name="expiry" options={EXPIRIES} value={expiry} onChange={setExpiry} />
           {expiry === "date" ? <input type="date" name="expires_at" aria-label="Last day" required className={CONTROL} /> : null}
         </div>
@@ -64,7 +64,7 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
       </fieldset>
       <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [] }} errorOf={errorOf} />
       <ExpiryField error={errorOf("expires_at")} />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" busy={busy}>

@@ -6,12 +6,13 @@ import type { PortalKey } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
-import { AlertDialog, Dialog, DialogActions } from "../ui/dialog";
+import { ConfirmDialog } from "../ui/confirm-dialog";
+import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
-import { TextField } from "../ui/field";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
 import { KeySettings, settingsOf } from "./key-settings";
+import { KeyMark } from "./key-text";
 import { type MadeKey, Secret } from "./secret";
 
 interface KeyDialogProps {
@@ -27,6 +28,8 @@ const GRACES: readonly { value: RotationGrace; label: string; hint: string }[] =
   { value: "7d", label: "7 days", hint: "Both work meanwhile." },
 ];
 
+const USUAL_GRACE: RotationGrace = "24h";
+
 /** Changes name, scopes and origins. */
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
@@ -40,10 +43,19 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     },
   });
   return (
-    <Dialog open onOpenChange={onClose} title={`Edit ${apiKey.name}`} description="Its text stays the same.">
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Edit ${apiKey.name}`}
+      description={
+        <>
+          <KeyMark apiKey={apiKey} /> stays the same text.
+        </>
+      }
+    >
       <form onSubmit={onSubmit} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <FailureNotice failure={failure} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={busy}>
@@ -80,16 +92,23 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       {made !== undefined ? (
         <Secret made={made} onDone={onClose} />
       ) : (
-        <form onSubmit={onSubmit}>
+        <form onSubmit={onSubmit} className="space-y-4">
           <fieldset>
             <legend className="mb-1.5 font-medium text-sm">Grace of the old key</legend>
             <div className="grid gap-2 sm:grid-cols-2">
               {GRACES.map((grace) => (
-                <Radio key={grace.value} {...grace} name="grace" defaultChecked={grace.value === "24h"} />
+                <Radio
+                  key={grace.value}
+                  {...grace}
+                  name="grace"
+                  defaultChecked={grace.value === USUAL_GRACE}
+                  // On the first one a space bar would choose "None", and end the old key at once.
+                  data-autofocus={grace.value === USUAL_GRACE || undefined}
+                />
               ))}
             </div>
           </fieldset>
-          {failure === undefined ? null : <FailureNotice failure={failure} />}
+          <FailureNotice failure={failure} />
           <DialogActions>
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" kind="primary" busy={busy}>
@@ -105,44 +124,23 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
 /** Ends a key for good, once its name was typed. */
 export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
-  const [typed, setTyped] = useState("");
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
-    fields: ["confirm"],
-    send: () => callPortal("POST", `keys/${apiKey.id}/revoke`, { confirm: typed }),
-    done: () => {
-      onClose();
-      onChange();
-      announce(`${apiKey.name} is revoked.`);
-    },
-  });
   return (
-    <AlertDialog
-      open
-      onOpenChange={onClose}
+    <ConfirmDialog
       title={`Revoke ${apiKey.name}`}
-      description="Its calls are refused and its streams end within a second. This cannot be undone."
-    >
-      <form onSubmit={onSubmit}>
-        <TextField
-          label={
-            <>
-              Type <code className="select-all font-mono text-[13px] [overflow-wrap:anywhere]">{apiKey.name}</code> to go on
-            </>
-          }
-          name="confirm"
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          error={errorOf("confirm")}
-        />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="danger" busy={busy} disabled={typed.trim() !== apiKey.name}>
-            Revoke key
-          </Button>
-        </DialogActions>
-      </form>
-    </AlertDialog>
+      description={
+        <>
+          Calls of <KeyMark apiKey={apiKey} /> are refused and its streams end within a second. This cannot be undone.
+        </>
+      }
+      word={apiKey.name}
+      action="Revoke key"
+      send={(form) => callPortal("POST", `keys/${apiKey.id}/revoke`, { confirm: textOf(form, "confirm") })}
+      onClose={onClose}
+      onDone={() => {
+        onClose();
+        onChange();
+        announce(`${apiKey.name} is revoked.`);
+      }}
+    />
   );
 }

@@ -14,18 +14,32 @@ export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey,
   );
 }
 
-/** The state of a key, with what is left of its grace running down. */
-export function KeyState({ apiKey: { state, grace_until } }: { apiKey: Pick<PortalKey, "state" | "grace_until"> }) {
+/** The state of a key, and when it ends: what is left of its grace runs down. */
+export function KeyState({ apiKey }: { apiKey: Pick<PortalKey, "state" | "grace_until" | "expires_at" | "revoked_at"> }) {
+  const { state, grace_until, expires_at, revoked_at } = apiKey;
+  const [word, at] = state === "revoked" ? ["on", revoked_at] : [state === "expired" ? "on" : "until", expires_at];
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+    <>
       <Badge tone={TONES[state]}>{WORDS[state]}</Badge>
       {state === "grace" && grace_until !== null ? (
-        <span className="text-warning text-xs">
+        <span className="mt-1 block whitespace-nowrap text-warning text-xs leading-5">
           <Countdown until={grace_until} /> left
         </span>
-      ) : null}
-    </span>
+      ) : at === null ? null : (
+        <span className="mt-1 block whitespace-nowrap text-ink-faint text-xs leading-5">
+          {word} <Instant at={at} to="day" />
+        </span>
+      )}
+    </>
   );
+}
+
+/** A key by its name, told apart from others of that name by its text; one that is gone by the beginning of its id. */
+export function keyName(keys: readonly PortalKey[], id: string): string {
+  const key = keys.find((one) => one.id === id);
+  if (key === undefined) return id === "demo" ? "Demo key" : `Key ${id.slice(0, 8)}`;
+  const alone = keys.every(({ name }, index) => name !== key.name || keys[index] === key);
+  return alone ? key.name : `${key.name} (${key.prefix}…${key.last4})`;
 }
 
 /** When a key was used last, and from which network. */
@@ -34,7 +48,7 @@ export function LastUsed({ apiKey }: { apiKey: Pick<PortalKey, "last_used_at" | 
   return (
     <>
       <Instant at={apiKey.last_used_at} />
-      <span className="block text-ink-faint text-xs">{apiKey.last_used_address ?? ""}</span>
+      <span className="block text-ink-faint text-xs leading-5">{apiKey.last_used_address}</span>
     </>
   );
 }

@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
-import { Instant } from "../portal/time";
 import { usePortal } from "../portal/use-portal";
 import { PageHead } from "../ui/card";
+import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
 import { type Column, Table } from "../ui/table";
 import { CreateKey } from "./create-key";
@@ -14,10 +14,17 @@ import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "./key-text";
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
 type Action = { readonly kind: keyof typeof DIALOGS; readonly key: PortalKey };
 
+/** Keys that are found at a glance; with more there is a search. */
+const SEARCH_FROM_COUNT = 12;
+
+function isWanted({ name, prefix, last4 }: PortalKey, wanted: string): boolean {
+  return `${name} ${prefix}…${last4}`.toLowerCase().includes(wanted.trim().toLowerCase());
+}
+
 const scopeWord = (scope: string) => scope.replace("market:", "");
 
 function Origins({ origins }: { origins: readonly string[] }) {
-  if (origins.length === 0) return <span className="text-ink-faint">Servers only</span>;
+  if (origins.length === 0) return <span className="whitespace-nowrap text-ink-faint">Servers only</span>;
   return origins.map((origin) => (
     <code key={origin} title={origin} className="block max-w-44 truncate font-mono text-xs leading-5">
       {origin}
@@ -40,9 +47,12 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
   return [
     {
       head: "Name",
+      grow: true,
       cell: (key) => (
         <>
-          <span className="block font-medium [overflow-wrap:anywhere]">{key.name}</span>
+          <span className="line-clamp-2 font-medium leading-5 [overflow-wrap:anywhere]" title={key.name}>
+            {key.name}
+          </span>
           <KeyMark apiKey={key} />
         </>
       ),
@@ -53,18 +63,12 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
       cell: ({ venue, scopes }) => (
         <>
           <span className="block">{VENUE_WORDS[venue]}</span>
-          <span className="block whitespace-nowrap text-ink-faint text-xs">{scopes.map(scopeWord).join(", ")}</span>
+          <span className="block whitespace-nowrap text-ink-faint text-xs leading-5">{scopes.map(scopeWord).join(", ")}</span>
         </>
       ),
     },
     { head: "Origins", from: "lg", cell: ({ origins }) => <Origins origins={origins} /> },
     { head: "Last used", from: "lg", cell: (key) => <LastUsed apiKey={key} /> },
-    {
-      head: "Expires",
-      from: "md",
-      cell: ({ expires_at }) =>
-        expires_at === null ? <span className="text-ink-faint">Never</span> : <Instant at={expires_at} to="day" />,
-    },
     { head: "State", cell: (key) => <KeyState apiKey={key} /> },
     {
       head: <span className="sr-only">Actions</span>,
@@ -84,24 +88,41 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
 export function KeysView({ initial }: { initial: { readonly items: readonly PortalKey[] } }) {
   const { data, failure, reload } = usePortal<{ items: readonly PortalKey[] }>("keys", initial);
   const [action, setAction] = useState<Action>();
+  const [wanted, setWanted] = useState("");
   const Open = action === undefined ? undefined : DIALOGS[action.kind];
+  const many = (data?.items.length ?? 0) > SEARCH_FROM_COUNT;
+  const shown = many ? data?.items.filter((key) => isWanted(key, wanted)) : data?.items;
   return (
     <>
       <PageHead title="Keys" action={<CreateKey onChange={reload} />}>
         Each key belongs to one venue. All of them share your plan's limits.
       </PageHead>
+      {many ? (
+        <input
+          type="search"
+          aria-label="Find a key"
+          placeholder="Name, or the beginning or end of its text"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+          className={`${CONTROL} mb-4`}
+        />
+      ) : null}
       <Table
         caption="Your keys"
         columns={columns(setAction)}
-        rows={data?.items}
+        rows={shown}
         rowKey={({ id }) => id}
         failure={failure}
         retry={reload}
         empty={
-          <>
-            <p className="font-medium text-ink">No keys yet</p>
-            <p className="mt-1">Create a test key: it gets synthetic prices at any hour, and a first answer takes a minute.</p>
-          </>
+          many ? (
+            <p>No key has that in its name or its text.</p>
+          ) : (
+            <>
+              <p className="font-medium text-ink">No keys yet</p>
+              <p className="mt-1">Create a test key: it gets synthetic prices at any hour, and a first answer takes a minute.</p>
+            </>
+          )
         }
       />
       {action !== undefined && Open !== undefined ? (

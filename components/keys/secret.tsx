@@ -13,12 +13,12 @@ export interface MadeKey {
 const EXAMPLE = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 
 /** The text of a key, this once, in the forms it is needed in. */
-export function Secret({ made: { text, key }, onDone }: { made: MadeKey; onDone: () => void }) {
+export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () => void }) {
   const base = window.location.origin;
-  const call = `curl -H "Authorization: Bearer ${text}" \\\n  "${base}${EXAMPLE}"`;
+  const call = `curl -H "Authorization: Bearer ${text}" \\\n"${base}${EXAMPLE}"`;
   return (
     <>
-      <CodeBlock label={`${key.name}: copy it now, it is not shown again.`}>{text}</CodeBlock>
+      <CodeBlock label="Copy it now: it is not shown again.">{text}</CodeBlock>
       <div className="mt-5">
         <Tabs
           label="Where to put it"

@@ -1,12 +1,14 @@
 "use client";
 
 import type { ReactNode } from "react";
-import type { RequestLogEntry } from "#lib/contract/portal";
+import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
+import { keyName } from "../keys/key-text";
 import { msText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { usePortal } from "../portal/use-portal";
+import { Button } from "../ui/button";
 import { CopyButton } from "../ui/copy-button";
-import { Dialog } from "../ui/dialog";
+import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 
@@ -30,6 +32,19 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
+/** A sentence of the vocabulary: what stands in backticks is code. */
+function Prose({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <code key={part} className="rounded bg-sunken px-1 font-mono text-[13px]">
+        {part}
+      </code>
+    ),
+  );
+}
+
 function Explanation({
   explanation: { title, cause, fix },
   code,
@@ -39,25 +54,33 @@ function Explanation({
 }) {
   return (
     <section className="mb-5 rounded-lg border border-warning/40 p-4 text-sm leading-6">
-      <h3 className="font-medium">
-        Why was this refused? {title} <code className="font-mono text-ink-faint text-xs">{code}</code>
-      </h3>
-      <p className="mt-1 text-ink-soft">{cause}</p>
-      <p className="mt-2">{fix}</p>
+      <h3 className="text-ink-faint text-xs leading-5">Why was this refused?</h3>
+      <p className="font-medium">
+        {title} <code className="ml-1 font-mono text-ink-faint text-xs">{code}</code>
+      </p>
+      <p className="mt-1 text-ink-soft">
+        <Prose text={cause} />
+      </p>
+      <p className="mt-2">
+        <Prose text={fix} />
+      </p>
     </section>
   );
 }
 
-function Facts({ entry }: { entry: RequestLogEntry }) {
+function Facts({ entry, keys }: { entry: RequestLogEntry; keys: readonly PortalKey[] }) {
   return (
     <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm leading-6">
       <Fact name="Request">
-        {entry.method} {entry.path}
+        <span className="break-all">
+          {entry.method} {entry.path}
+        </span>
       </Fact>
       <Fact name="Time">
         <Instant at={entry.at} to="second" />
       </Fact>
       <Fact name="Status">{entry.status}</Fact>
+      <Fact name="Key">{keyName(keys, entry.key_id)}</Fact>
       <Fact name="Operation">{entry.operation}</Fact>
       <Fact name="Latency">{msText(entry.latency_ms)}</Fact>
       <Fact name="Address">{entry.address}</Fact>
@@ -67,8 +90,14 @@ function Facts({ entry }: { entry: RequestLogEntry }) {
   );
 }
 
+interface LogDetailProps {
+  readonly requestId: string;
+  readonly keys: readonly PortalKey[];
+  readonly onClose: () => void;
+}
+
 /** One request by its id, and what to do about it. */
-export function LogDetailDialog({ requestId, onClose }: { requestId: string; onClose: () => void }) {
+export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
   const { data, failure, reload } = usePortal<LogDetail>(`logs/${encodeURIComponent(requestId)}`);
   return (
     <Dialog
@@ -78,17 +107,18 @@ export function LogDetailDialog({ requestId, onClose }: { requestId: string; onC
       title="Request"
       description={<code className="select-all font-mono text-xs [overflow-wrap:anywhere]">{requestId}</code>}
     >
-      {failure === undefined ? null : <FailureNotice failure={failure} retry={reload} />}
+      <FailureNotice failure={failure} retry={reload} />
       {data === undefined && failure === undefined ? <Skeleton className="h-60 w-full" /> : null}
       {data === undefined ? null : (
         <>
           {data.explanation === null ? null : <Explanation explanation={data.explanation} code={data.entry.code} />}
-          <Facts entry={data.entry} />
+          <Facts entry={data.entry} keys={keys} />
         </>
       )}
-      <div className="mt-6 flex justify-end">
+      <DialogActions>
         <CopyButton text={requestId} label="Copy id" />
-      </div>
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
     </Dialog>
   );
 }

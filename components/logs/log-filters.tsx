@@ -2,6 +2,7 @@
 
 import type { FormEvent } from "react";
 import type { PortalKey } from "#lib/contract/portal";
+import { keyName } from "../keys/key-text";
 import { Button } from "../ui/button";
 import { CONTROL } from "../ui/field";
 import { Select } from "../ui/select";
@@ -37,12 +38,13 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
     onChange({ ...filter, q: String(new FormData(event.currentTarget).get("q") ?? "").trim() });
   };
   return (
-    <div className="mb-4 grid gap-2 sm:grid-cols-3">
+    <div className="mb-4 grid grid-cols-2 gap-2 sm:grid-cols-3">
       <Select
         aria-label="Key"
-        options={[{ value: "", label: "All keys" }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]}
+        options={[{ value: "", label: "All keys" }, ...keys.map(({ id }) => ({ value: id, label: keyName(keys, id) }))]}
         value={filter.key_id}
         onChange={(key_id) => onChange({ ...filter, key_id })}
+        className="max-sm:col-span-2"
       />
       <Select
         aria-label="Status"
@@ -56,7 +58,7 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
         value={filter.operation}
         onChange={(operation) => onChange({ ...filter, operation })}
       />
-      <form onSubmit={search} className="flex gap-2 sm:col-span-3">
+      <form onSubmit={search} className="col-span-2 flex gap-2 sm:col-span-3">
         <input
           key={filter.q}
           type="search"

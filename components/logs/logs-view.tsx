@@ -3,6 +3,7 @@
 import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
+import { keyName } from "../keys/key-text";
 import { queryOf } from "../portal/api";
 import { msText } from "../portal/numbers";
 import { Instant } from "../portal/time";
@@ -12,13 +13,31 @@ import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { type Column, Table } from "../ui/table";
-import { keyName } from "../usage/usage-tables";
 import { LogDetailDialog } from "./log-detail";
 import { type LogFilter, LogFilters } from "./log-filters";
+
+/** What the paths of all market calls begin with, left out where there is little room. */
+const MARKET = "/api/v1/market";
 
 function toneOf(status: number): Tone {
   if (status >= 500) return "danger";
   return status >= 400 ? "warning" : "positive";
+}
+
+function KeyCell({ name }: { name: string }) {
+  return (
+    <span className="block w-28 truncate" title={name}>
+      {name}
+    </span>
+  );
+}
+
+function Address({ address }: { address: string }) {
+  return (
+    <span className="block w-32 truncate font-mono text-[13px]" title={address}>
+      {address}
+    </span>
+  );
 }
 
 function columns(keys: readonly PortalKey[], open: (requestId: string) => void): readonly Column<RequestLogEntry>[] {
@@ -26,15 +45,16 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
     { head: "Status", cell: ({ status, code }) => <Badge tone={toneOf(status)}>{code === 0 ? status : code}</Badge> },
     {
       head: "Request",
+      grow: true,
       cell: ({ at, method, path, request_id }) => (
         <>
           <button
             type="button"
             onClick={() => open(request_id)}
-            className="block w-48 truncate text-left font-mono text-[13px] text-accent hover:underline sm:w-72 xl:w-80"
+            className="line-clamp-1 break-all text-left font-mono text-[13px] text-accent leading-6 hover:underline"
             title={`${method} ${path}`}
           >
-            {method} {path}
+            {method} {path.startsWith(MARKET) ? path.slice(MARKET.length) : path}
           </button>
           <span className="text-ink-faint text-xs sm:hidden">
             <Instant at={at} to="second" />
@@ -43,9 +63,9 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
       ),
     },
     { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
-    { head: "Key", from: "md", cell: ({ key_id }) => <span className="block max-w-32 truncate">{keyName(keys, key_id)}</span> },
+    { head: "Key", from: "md", cell: ({ key_id }) => <KeyCell name={keyName(keys, key_id)} /> },
     { head: "Latency", from: "md", numeric: true, cell: ({ latency_ms }) => msText(latency_ms) },
-    { head: "Address", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address}</span> },
+    { head: "Address", from: "xl", cell: ({ address }) => <Address address={address} /> },
   ];
 }
 
@@ -99,7 +119,7 @@ export function LogsView({ operations }: { operations: readonly string[] }) {
           </Button>
         </div>
       )}
-      {shown === undefined ? null : <LogDetailDialog requestId={shown} onClose={() => setShown(undefined)} />}
+      {shown === undefined ? null : <LogDetailDialog requestId={shown} keys={keys} onClose={() => setShown(undefined)} />}
     </>
   );
 }

@@ -19,13 +19,22 @@ const STEPS: readonly { step: keyof ChecklistState; title: string; how: ReactNod
     ),
   },
   { step: "call", title: "Make a call", how: "Paste the curl line that comes with your new key." },
-  { step: "stream", title: "Open a stream", how: "Connect to /api/v1/market/stream with a key that has market:stream." },
+  {
+    step: "stream",
+    title: "Open a stream",
+    how: (
+      <>
+        Connect to <code className="font-mono text-[13px]">/api/v1/market/stream</code> with a key that has{" "}
+        <code className="font-mono text-[13px]">market:stream</code>.
+      </>
+    ),
+  },
 ];
 
 function Tick({ done }: { done: boolean }) {
   return (
     <span
-      className={`flex size-5 shrink-0 items-center justify-center rounded-full border ${done ? "border-positive text-positive" : "border-line"}`}
+      className={`flex size-5 shrink-0 items-center justify-center rounded-full border ${done ? "border-positive text-positive" : "border-edge"}`}
     >
       {done ? (
         <svg viewBox="0 0 16 16" aria-hidden="true" className="size-3" fill="none" stroke="currentColor" strokeWidth="2.5">

@@ -18,7 +18,7 @@ export interface Overview {
   readonly limits: {
     readonly plan: string;
     readonly rest_per_minute: number;
-    readonly rest_remaining?: number;
+    readonly rest_remaining: number;
     readonly stream_connections: number;
   };
   readonly week: readonly UsagePoint[];
@@ -27,30 +27,29 @@ export interface Overview {
 
 const WEEK: readonly Series[] = [
   { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
-  { field: "errors", label: "Errors", shape: "bar", tone: "danger" },
+  { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 
 function Today({ overview }: { overview: Overview | undefined }) {
   const count = (value: number | undefined) => (value === undefined ? "–" : countText(value));
   const { today, limits } = overview ?? {};
-  const remaining = limits?.rest_remaining;
   return (
     <Figures>
-      <Figure label="Calls today" value={count(today?.calls)} note="since 00:00 UTC" />
+      <Figure label="Calls" value={count(today?.calls)} note="since 00:00 UTC" />
       <Figure
-        label="Errors today"
+        label="Errors"
         value={count(today?.errors)}
         note={`${today === undefined ? "–" : shareText(today.errors, today.calls)} of all calls`}
       />
       <Figure
-        label="Stream connections today"
+        label="Stream connections"
         value={count(today?.connections)}
         note={`${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
       />
       <Figure
         label="REST limit"
-        value={limits === undefined ? "–" : `${countText(limits.rest_per_minute)}/min`}
-        note={remaining === undefined ? "shared by all keys" : `${countText(remaining)} left now`}
+        value={count(limits?.rest_per_minute)}
+        note={`a minute, ${count(limits?.rest_remaining)} left now`}
       />
     </Figures>
   );
@@ -59,11 +58,11 @@ function Today({ overview }: { overview: Overview | undefined }) {
 function Expiring({ keys }: { keys: readonly PortalKey[] }) {
   if (keys.length === 0) return null;
   return (
-    <Section title="Keys close to their end">
+    <Section title="Keys that end soon">
       <ul className="divide-y divide-line rounded-lg border border-warning/40 bg-surface text-sm">
         {keys.map(({ id, name, grace_until, expires_at }) => (
           <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2.5">
-            <Link href="/dashboard/keys" className="font-medium hover:underline">
+            <Link href="/dashboard/keys" className="font-medium [overflow-wrap:anywhere] hover:underline">
               {name}
             </Link>
             <span className="text-ink-soft">

@@ -16,15 +16,18 @@ export interface ApiFailure {
 /** What a call ended with: its data, or why not. It never throws. */
 export type ApiResult<Data> = { readonly data: Data } | { readonly failure: ApiFailure };
 
-const NO_ANSWER: ApiFailure = {
+/** Of a call that nobody answered. */
+export const NO_ANSWER: ApiFailure = {
   id: "network",
   detail: "No answer came. Check the connection, then try again.",
   parameter: null,
   requestId: null,
 };
 
-function failureOf({ message, data }: Failure): ApiFailure {
-  const wait = data.retry_after === undefined ? "" : ` Try again in ${data.retry_after} s.`;
+/** A refusal in words for the reader, with the seconds to wait where it names them. */
+export function failureOf({ message, data }: Failure): ApiFailure {
+  const told = data.retry_after === undefined || /try again/i.test(data.detail);
+  const wait = told ? "" : ` Try again in ${data.retry_after} s.`;
   return { id: message, detail: data.detail + wait, parameter: data.parameter ?? null, requestId: data.request_id };
 }
 

@@ -1,8 +1,14 @@
 const COUNT = new Intl.NumberFormat("en-GB");
+const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact" });
 
 /** A count with its thousands apart. */
 export function countText(count: number): string {
   return COUNT.format(count);
+}
+
+/** A count in few characters, as "6.1M", where there is no room for all of it. */
+export function compactText(count: number): string {
+  return COMPACT.format(count);
 }
 
 /** Milliseconds with their unit; an en dash for none. */

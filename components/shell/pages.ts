@@ -6,6 +6,9 @@ export interface PageLink {
   readonly document?: boolean;
 }
 
+/** Who reads: nobody who is known, the owner of an account, or one who may also go to the operators' part. */
+export type Reader = "guest" | "developer" | "operator";
+
 /** The signed-in part, in the order of its navigation. */
 export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Overview" },

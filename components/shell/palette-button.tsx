@@ -2,12 +2,15 @@
 
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
+import { useHydrated } from "../portal/time";
+import type { Reader } from "./pages";
 
 // Loaded when it is first opened: few readers of the first page ever do.
 const Palette = dynamic(() => import("./palette").then((module) => module.Palette), { ssr: false });
 
 /** Opens the command palette, as ⌘K and Ctrl K do. */
-export function PaletteButton({ signedIn }: { signedIn: boolean }) {
+export function PaletteButton({ reader }: { reader: Reader }) {
+  const mac = useHydrated() && /Mac|iPhone|iPad/.test(navigator.platform);
   const [open, setOpen] = useState(false);
   const [wanted, setWanted] = useState(false);
   useEffect(() => {
@@ -30,15 +33,15 @@ export function PaletteButton({ signedIn }: { signedIn: boolean }) {
           setWanted(true);
           setOpen(true);
         }}
-        className="flex min-h-8 items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-ink-faint text-sm hover:text-ink"
+        className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink"
       >
         <svg viewBox="0 0 16 16" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5">
           <circle cx="7" cy="7" r="4.25" />
           <path d="m10.5 10.5 3 3" strokeLinecap="round" />
         </svg>
-        <kbd className="font-sans text-xs max-sm:hidden">⌘K</kbd>
+        <kbd className="w-9 text-center font-sans text-xs max-sm:hidden">{mac ? "⌘K" : "Ctrl K"}</kbd>
       </button>
-      {wanted ? <Palette open={open} onOpenChange={setOpen} signedIn={signedIn} /> : null}
+      {wanted ? <Palette open={open} onOpenChange={setOpen} reader={reader} /> : null}
     </>
   );
 }

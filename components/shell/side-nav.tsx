@@ -2,13 +2,14 @@
 
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import type { ApiFailure } from "../portal/api";
 import { signOut } from "../portal/sign-in";
 import { Button } from "../ui/button";
 import { ADMIN_PAGES, DASHBOARD_PAGES, TO_ADMIN } from "./pages";
 
 const LINK =
-  "block whitespace-nowrap rounded-md px-3 py-1.5 text-ink-soft text-sm leading-6 hover:text-ink aria-[current=page]:bg-line/70 aria-[current=page]:font-medium aria-[current=page]:text-ink";
+  "block whitespace-nowrap rounded-md px-3 py-1.5 pointer-coarse:py-2.5 text-ink-soft text-sm leading-6 hover:text-ink aria-[current=page]:bg-line/70 aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
 interface SideNavProps {
   /** Which part it is the navigation of. */
@@ -22,18 +23,25 @@ export function SideNav({ area, email, operator }: SideNavProps) {
   const own = operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
   const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
-  const [failed, setFailed] = useState(false);
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // The bar of a narrow screen is longer than the screen: what is open comes into sight.
+    const here = bar.current?.querySelector<HTMLElement>(`a[href="${CSS.escape(path)}"]`);
+    if (here) bar.current?.scrollTo({ left: here.offsetLeft - bar.current.clientWidth / 2 + here.offsetWidth / 2 });
+  }, [path]);
+  const [failure, setFailure] = useState<ApiFailure>();
   const leave = async () => {
     const result = await signOut();
-    setFailed("failure" in result);
+    setFailure("failure" in result ? result.failure : undefined);
   };
   return (
     <div className="min-w-0 md:sticky md:top-8 md:w-48 md:shrink-0 md:self-start">
       <nav
+        ref={bar}
         aria-label={area}
-        className="-mx-4 overflow-x-auto px-4 max-md:border-line max-md:border-b max-md:pb-2 md:mx-0 md:px-0"
+        className="relative max-md:-mx-4 max-md:-mt-1 max-md:overflow-x-auto max-md:border-line max-md:border-b max-md:px-4 max-md:pt-1 max-md:pb-2"
       >
-        <ul className="flex gap-1 md:flex-col">
+        <ul className="flex w-max gap-1 md:w-auto md:flex-col">
           {pages.map(({ href, label }) => (
             <li key={href}>
               <Link prefetch={false} href={href} aria-current={path === href ? "page" : undefined} className={LINK}>
@@ -41,6 +49,11 @@ export function SideNav({ area, email, operator }: SideNavProps) {
               </Link>
             </li>
           ))}
+          <li className="md:hidden">
+            <button type="button" onClick={leave} className={LINK}>
+              Sign out
+            </button>
+          </li>
         </ul>
       </nav>
       <div className="mt-6 border-line border-t pt-4 max-md:hidden">
@@ -50,12 +63,12 @@ export function SideNav({ area, email, operator }: SideNavProps) {
         <Button kind="ghost" onClick={leave} className="mt-1 w-full justify-start px-3!">
           Sign out
         </Button>
-        {failed ? (
-          <p role="alert" className="px-3 text-danger text-xs">
-            No answer came. Try again.
-          </p>
-        ) : null}
       </div>
+      {failure === undefined ? null : (
+        <p role="alert" className="px-3 pt-2 text-danger text-xs leading-5">
+          {failure.detail}
+        </p>
+      )}
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function ThemeSwitch({ chosen }: { chosen: Theme }) {
         <label
           key={choice}
           title={choice}
-          className="relative flex size-7 cursor-pointer items-center justify-center rounded-full text-ink-faint hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent"
+          className="relative flex size-7 pointer-coarse:size-10 cursor-pointer items-center justify-center rounded-full text-ink-faint hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent"
         >
           <input
             type="radio"

@@ -1,12 +1,12 @@
 import Link from "next/link";
 import { Wordmark } from "#components/site/wordmark";
-import { REFERENCE_PAGES } from "../shell/pages";
+import { REFERENCE_PAGES, type Reader } from "../shell/pages";
 import { PaletteButton } from "../shell/palette-button";
 
 const LINK = "whitespace-nowrap text-ink-soft hover:text-ink";
 
 /** The top of every page. References leave the portal for what machines read, so they are plain anchors. */
-export function SiteHeader({ signedIn }: { signedIn: boolean }) {
+export function SiteHeader({ reader }: { reader: Reader }) {
   return (
     <header className="border-line border-b">
       <div className="mx-auto flex h-14 w-full max-w-6xl items-center gap-4 px-4 sm:gap-6 sm:px-8">
@@ -22,13 +22,7 @@ export function SiteHeader({ signedIn }: { signedIn: boolean }) {
                 </a>
               </li>
             ))}
-            {signedIn ? (
-              <li>
-                <Link prefetch={false} href="/dashboard" className={LINK}>
-                  Dashboard
-                </Link>
-              </li>
-            ) : (
+            {reader === "guest" ? (
               <>
                 <li>
                   <Link prefetch={false} href="/signin" className={LINK}>
@@ -41,10 +35,16 @@ export function SiteHeader({ signedIn }: { signedIn: boolean }) {
                   </Link>
                 </li>
               </>
+            ) : (
+              <li>
+                <Link prefetch={false} href="/dashboard" className={LINK}>
+                  Dashboard
+                </Link>
+              </li>
             )}
           </ul>
         </nav>
-        <PaletteButton signedIn={signedIn} />
+        <PaletteButton reader={reader} />
       </div>
     </header>
   );

@@ -4,10 +4,10 @@ import type { ComponentProps } from "react";
 export type ButtonKind = "primary" | "secondary" | "ghost" | "danger";
 
 const BASE =
-  "inline-flex min-h-9 items-center justify-center gap-2 whitespace-nowrap rounded-md px-3.5 font-medium text-sm transition-[filter,background-color] disabled:cursor-not-allowed disabled:opacity-55 motion-reduce:transition-none";
+  "inline-flex min-h-9 items-center justify-center gap-2 whitespace-nowrap rounded-md px-3.5 font-medium text-sm transition-[filter,background-color] pointer-coarse:min-h-11 disabled:cursor-not-allowed disabled:opacity-55 motion-reduce:transition-none";
 const KINDS: Record<ButtonKind, string> = {
   primary: "bg-accent-ground text-white enabled:hover:brightness-110",
-  secondary: "border border-line bg-surface text-ink hover:bg-sunken",
+  secondary: "border border-edge bg-surface text-ink hover:bg-sunken",
   ghost: "text-ink-soft hover:bg-sunken hover:text-ink",
   danger: "bg-danger-ground text-white enabled:hover:brightness-110",
 };

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 const OVERLAY = "fixed inset-0 z-40 bg-black/45";
 const PANEL =
   "fixed top-1/2 left-1/2 z-50 max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-xl sm:p-6";
-const TITLE = "font-semibold text-lg leading-7 tracking-tight";
+const TITLE = "font-semibold text-lg leading-7 tracking-tight [overflow-wrap:anywhere]";
 const DESCRIPTION = "mt-1 text-ink-soft text-sm leading-6";
 
 interface DialogProps {
@@ -20,6 +20,14 @@ interface DialogProps {
   readonly wide?: boolean;
 }
 
+/** Puts the focus on what asks for it by `data-autofocus`; without one it goes to the first control. */
+function focusWanted(event: Event): void {
+  const wanted = (event.currentTarget as HTMLElement).querySelector<HTMLElement>("[data-autofocus]");
+  if (wanted === null) return;
+  event.preventDefault();
+  wanted.focus();
+}
+
 /** A page over the page: holds the focus, closes with Esc, gives the focus back. */
 export function Dialog({ open, onOpenChange, title, description, children, sticky = false, wide = false }: DialogProps) {
   const keep = (event: Event) => {
@@ -29,7 +37,12 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
     <Plain.Root open={open} onOpenChange={onOpenChange}>
       <Plain.Portal>
         <Plain.Overlay className={OVERLAY} />
-        <Plain.Content className={`${PANEL} ${wide ? "sm:max-w-2xl" : ""}`} onInteractOutside={keep} onEscapeKeyDown={keep}>
+        <Plain.Content
+          className={`${PANEL} ${wide ? "sm:max-w-2xl" : ""}`}
+          onInteractOutside={keep}
+          onEscapeKeyDown={keep}
+          onOpenAutoFocus={focusWanted}
+        >
           <Plain.Title className={TITLE}>{title}</Plain.Title>
           <Plain.Description className={DESCRIPTION}>{description}</Plain.Description>
           <div className="mt-5">{children}</div>

@@ -1,8 +1,15 @@
 import type { ApiFailure } from "../portal/api";
 import { Button } from "./button";
 
+interface FailureNoticeProps {
+  /** Undefined while nothing is wrong: then there is nothing to see. */
+  readonly failure: ApiFailure | undefined;
+  readonly retry?: (() => void) | undefined;
+}
+
 /** What went wrong, the id to name when reporting it, and a way to try again. */
-export function FailureNotice({ failure, retry }: { failure: ApiFailure; retry?: (() => void) | undefined }) {
+export function FailureNotice({ failure, retry }: FailureNoticeProps) {
+  if (failure === undefined) return null;
   return (
     <div role="alert" className="rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
       <p className="font-medium">{failure.detail}</p>

@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 
 /** The look of everything that is typed or chosen. */
 export const CONTROL =
-  "w-full rounded-md border border-line bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60";
+  "w-full rounded-md border border-edge bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60 pointer-coarse:text-base";
 
 /** What a control inside a field has to carry. */
 interface ControlProps {
@@ -14,7 +14,7 @@ interface ControlProps {
 interface FieldProps {
   readonly label: ReactNode;
   readonly hint?: ReactNode;
-  /** What is wrong with the value, in words. */
+  /** What is wrong with the value, in words; takes the place of the hint, which nearly always says the same. */
   readonly error?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
@@ -22,21 +22,24 @@ interface FieldProps {
 /** Label, control, hint and error, tied together for those who hear the page. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
-  const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`].filter(Boolean).join(" ");
+  const note = error ?? hint;
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block font-medium text-sm">
         {label}
       </label>
-      {children({ id, "aria-describedby": described || undefined, "aria-invalid": error === undefined ? undefined : true })}
-      {hint === undefined ? null : (
-        <p id={`${id}-hint`} className="mt-1.5 text-ink-faint text-xs leading-5">
-          {hint}
-        </p>
-      )}
-      {error === undefined ? null : (
-        <p id={`${id}-error`} role="alert" className="mt-1.5 text-danger text-xs leading-5">
-          {error}
+      {children({
+        id,
+        "aria-describedby": note === undefined ? undefined : `${id}-note`,
+        "aria-invalid": error === undefined ? undefined : true,
+      })}
+      {note === undefined ? null : (
+        <p
+          id={`${id}-note`}
+          role={error === undefined ? undefined : "alert"}
+          className={`mt-1.5 text-xs leading-5 [overflow-wrap:anywhere] ${error === undefined ? "text-ink-faint" : "text-danger"}`}
+        >
+          {note}
         </p>
       )}
     </div>

@@ -15,7 +15,7 @@ export function ActionMenu({ label, items }: { label: string; items: readonly Me
     <DropdownMenu.Root>
       <DropdownMenu.Trigger
         aria-label={label}
-        className="inline-flex size-8 items-center justify-center rounded-md text-ink-soft hover:bg-sunken hover:text-ink"
+        className="inline-flex size-8 pointer-coarse:-m-1.5 pointer-coarse:size-11 items-center justify-center rounded-md text-ink-soft hover:bg-sunken hover:text-ink"
       >
         <svg viewBox="0 0 16 16" aria-hidden="true" className="size-4" fill="currentColor">
           <circle cx="3" cy="8" r="1.4" />
@@ -33,7 +33,7 @@ export function ActionMenu({ label, items }: { label: string; items: readonly Me
             <DropdownMenu.Item
               key={item.label}
               onSelect={item.onSelect}
-              className={`cursor-default rounded-md px-3 py-1.5 text-sm outline-none data-highlighted:bg-sunken ${item.danger ? "text-danger" : ""}`}
+              className={`cursor-default rounded-md px-3 py-1.5 pointer-coarse:py-2.5 text-sm outline-none data-highlighted:bg-sunken ${item.danger ? "text-danger" : ""}`}
             >
               {item.label}
             </DropdownMenu.Item>

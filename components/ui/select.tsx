@@ -38,8 +38,8 @@ type ChoiceProps = Omit<ComponentProps<"input">, "type" | "className"> & {
 
 function Choice({ type, label, hint, ...rest }: ChoiceProps & { readonly type: "checkbox" | "radio" }) {
   return (
-    <label className="flex cursor-pointer items-start gap-3 rounded-md border border-line px-3 py-2 text-sm has-checked:border-accent has-disabled:cursor-not-allowed has-checked:bg-accent/5 has-disabled:opacity-60">
-      <input {...rest} type={type} className="mt-1 size-4 shrink-0 accent-(--accent-ground)" />
+    <label className="flex cursor-pointer items-start gap-3 rounded-md border border-edge px-3 py-2 text-sm has-focus-visible:outline-2 has-focus-visible:outline-accent has-focus-visible:outline-offset-2 has-checked:border-accent has-disabled:cursor-not-allowed has-checked:bg-accent/5 has-disabled:opacity-60">
+      <input {...rest} type={type} className="mt-1 size-4 shrink-0 accent-(--accent-ground) focus-visible:outline-none" />
       <span className="min-w-0">
         <span className="block font-medium leading-6">{label}</span>
         {hint === undefined ? null : <span className="block text-ink-faint text-xs leading-5">{hint}</span>}

@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers and times: mono, tabular figures, on the right. */
   readonly numeric?: boolean;
+  /** Takes the room that the others leave. */
+  readonly grow?: boolean;
   /** Left out below this width, where a row has no room for it. */
   readonly from?: "sm" | "md" | "lg" | "xl";
 }
@@ -32,8 +34,8 @@ const FROM = { sm: "max-sm:hidden", md: "max-md:hidden", lg: "max-lg:hidden", xl
 const HEAD = "whitespace-nowrap px-3 py-2 font-medium text-ink-faint text-xs first:pl-4 last:pr-4";
 const CELL = "px-3 py-2.5 first:pl-4 last:pr-4";
 
-function place<Row>({ numeric, from }: Column<Row>): string {
-  return `${numeric ? "text-right" : "text-left"} ${from === undefined ? "" : FROM[from]}`;
+function place<Row>({ numeric, from, grow }: Column<Row>): string {
+  return `${numeric ? "text-right" : "text-left"} ${from === undefined ? "" : FROM[from]} ${grow ? "w-full" : ""}`;
 }
 
 function SkeletonRows<Row>({ columns, count }: { columns: readonly Column<Row>[]; count: number }) {

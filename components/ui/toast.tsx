@@ -36,8 +36,11 @@ export function Toaster({ children }: { children: ReactNode }) {
             onOpenChange={(open) => open || dismiss(id)}
             className="flex items-center justify-between gap-4 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-lg"
           >
-            <Radix.Description>{text}</Radix.Description>
-            <Radix.Close aria-label="Dismiss" className="text-ink-faint hover:text-ink">
+            <Radix.Description className="min-w-0 [overflow-wrap:anywhere]">{text}</Radix.Description>
+            <Radix.Close
+              aria-label="Dismiss"
+              className="-my-1.5 -mr-2 inline-flex size-9 shrink-0 items-center justify-center rounded-md text-ink-faint hover:bg-sunken hover:text-ink pointer-coarse:size-11"
+            >
               ✕
             </Radix.Close>
           </Radix.Root>

@@ -46,6 +46,8 @@ export function ChartCard({ summary, points, grain, series, unit }: ChartCardPro
       <div className={PLACE}>
         {points === undefined ? (
           <Skeleton className={PLACE} />
+        ) : points.every((point) => series.every(({ field }) => !point[field])) ? (
+          <p className="flex h-full items-center justify-center text-ink-faint text-sm">Nothing in this span yet.</p>
         ) : (
           <Chart points={points} grain={grain} series={series} unit={unit} />
         )}

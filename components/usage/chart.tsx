@@ -2,7 +2,7 @@
 
 import { Bar, CartesianGrid, ComposedChart, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
-import { countText, msText } from "../portal/numbers";
+import { compactText, countText, msText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 
 /** What of a point is drawn, how, and in which colour. */
@@ -11,6 +11,8 @@ export interface Series {
   readonly label: string;
   readonly shape: "bar" | "line";
   readonly tone: "accent" | "danger" | "warning" | "neutral" | "positive";
+  /** True where it is a part of the bar before it, and drawn inside of that. */
+  readonly part?: true;
 }
 
 interface ChartProps {
@@ -21,6 +23,7 @@ interface ChartProps {
 }
 
 const HEIGHT_PX = 224;
+const PART_AXIS = "part";
 const AXIS = { stroke: "var(--line)", tick: { fill: "var(--ink-faint)", fontSize: 11 }, tickLine: false } as const;
 
 /** Labels of buckets: hours and minutes in the viewer's zone; days are days of UTC, as they are counted. */
@@ -37,23 +40,35 @@ function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
 export function Chart({ points, grain, series, unit }: ChartProps) {
   const timeZone = useTimeZone();
   const label = labels(grain, timeZone);
+  const axisText = (value: number) => (unit === "ms" ? `${countText(value)} ms` : compactText(value));
   const valueText = (value: unknown) => (unit === "ms" ? msText(Number(value)) : countText(Number(value)));
   return (
     <ResponsiveContainer width="100%" height={HEIGHT_PX}>
       <ComposedChart data={[...points]} margin={{ top: 8, right: 4, bottom: 0, left: 0 }} accessibilityLayer>
         <CartesianGrid vertical={false} stroke="var(--line)" />
-        <XAxis dataKey="at" tickFormatter={label} minTickGap={48} {...AXIS} />
-        <YAxis width={56} allowDecimals={unit === "ms"} tickFormatter={valueText} axisLine={false} {...AXIS} />
+        <XAxis dataKey="at" scale="band" tickFormatter={label} minTickGap={48} height={24} {...AXIS} />
+        {/* Bars of another axis do not stand beside those of the first but in the same place. */}
+        <XAxis xAxisId={PART_AXIS} dataKey="at" scale="band" hide />
+        <YAxis width={52} allowDecimals={unit === "ms"} tickFormatter={axisText} axisLine={false} {...AXIS} />
         <Tooltip
           labelFormatter={(at) => label(String(at))}
           formatter={(value, name) => [valueText(value), name]}
           isAnimationActive={false}
+          separator=": "
           cursor={{ fill: "var(--line)", opacity: 0.4 }}
           contentStyle={{ background: "var(--surface)", border: "1px solid var(--line)", borderRadius: 8, fontSize: 12 }}
         />
-        {series.map(({ field, label: name, shape, tone }) =>
+        {series.map(({ field, label: name, shape, tone, part }) =>
           shape === "bar" ? (
-            <Bar key={field} dataKey={field} name={name} fill={`var(--${tone})`} isAnimationActive={false} maxBarSize={28} />
+            <Bar
+              key={field}
+              xAxisId={part ? PART_AXIS : 0}
+              dataKey={field}
+              name={name}
+              fill={`var(--${tone})`}
+              isAnimationActive={false}
+              maxBarSize={28}
+            />
           ) : (
             <Line
               key={field}

@@ -1,4 +1,6 @@
+import { ERRORS } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
+import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
 import type { Resource } from "../portal/use-portal";
 import { Section } from "../ui/card";
@@ -17,15 +19,26 @@ interface UsageTablesProps {
   readonly keys: readonly PortalKey[];
 }
 
-/** A key by its name, for those that are gone by the beginning of their id. */
-export function keyName(keys: readonly PortalKey[], id: string): string {
-  return keys.find((key) => key.id === id)?.name ?? (id === "demo" ? "Demo key" : `Key ${id.slice(0, 8)}`);
+/** What the vocabulary calls a code; a code that no longer stands in it keeps its number alone. */
+const OUTCOMES = new Map(Object.entries(ERRORS).map(([id, { code, title }]) => [code as number, { id, title }]));
+
+function Outcome({ code }: { code: number }) {
+  if (code === 0) return "Answered";
+  const known = OUTCOMES.get(code);
+  if (known === undefined) return <span className="text-ink-faint">No longer in the vocabulary</span>;
+  return (
+    <>
+      {known.title}{" "}
+      <code className="ml-1 font-mono text-ink-faint text-xs [overflow-wrap:anywhere] max-sm:ml-0 max-sm:block">{known.id}</code>
+    </>
+  );
 }
 
 /** The calls of a span by key, by operation and by outcome. */
 export function UsageTables({ report, keys }: UsageTablesProps) {
   const states = { failure: report.failure, retry: report.reload, empty: NONE };
   const by = report.data?.by;
+  const total = by?.codes.reduce((sum, { calls }) => sum + calls, 0) ?? 0;
   return (
     <>
       <Section title="By key">
@@ -34,7 +47,14 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
           caption="Calls by key"
           rows={by?.keys}
           rowKey={({ key_id }) => key_id}
-          columns={[{ head: "Key", cell: ({ key_id }) => keyName(keys, key_id) }, ...COUNTS]}
+          columns={[
+            {
+              head: "Key",
+              grow: true,
+              cell: ({ key_id }) => <span className="[overflow-wrap:anywhere]">{keyName(keys, key_id)}</span>,
+            },
+            ...COUNTS,
+          ]}
         />
       </Section>
       <Section title="By operation">
@@ -44,7 +64,11 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
           rows={by?.operations}
           rowKey={({ operation }) => operation}
           columns={[
-            { head: "Operation", cell: ({ operation }) => <code className="font-mono text-[13px]">{operation}</code> },
+            {
+              head: "Operation",
+              grow: true,
+              cell: ({ operation }) => <code className="font-mono text-[13px]">{operation}</code>,
+            },
             ...COUNTS,
           ]}
         />
@@ -56,11 +80,10 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
           rows={by?.codes}
           rowKey={({ code }) => String(code)}
           columns={[
-            {
-              head: "Code",
-              cell: ({ code }) => (code === 0 ? "Success" : <code className="font-mono text-[13px]">{code}</code>),
-            },
+            { head: "Code", cell: ({ code }) => <code className="font-mono text-[13px] tabular-nums">{code}</code> },
+            { head: "Outcome", grow: true, cell: ({ code }) => <Outcome code={code} /> },
             { head: "Calls", numeric: true, cell: ({ calls }) => countText(calls) },
+            { head: "Share", numeric: true, from: "sm", cell: ({ calls }) => shareText(calls, total) },
           ]}
         />
       </Section>

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
+import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 import { usePortal } from "../portal/use-portal";
@@ -14,11 +15,11 @@ import { Tooltip } from "../ui/tooltip";
 import type { Series } from "./chart";
 import { ChartCard } from "./chart-card";
 import { SPANS, type Span, totals, type UsageFilter, usageQuery } from "./usage-query";
-import { keyName, UsageTables } from "./usage-tables";
+import { UsageTables } from "./usage-tables";
 
 const CALLS: readonly Series[] = [
   { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
-  { field: "errors", label: "Errors", shape: "bar", tone: "danger" },
+  { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 const LATENCY: readonly Series[] = [
   { field: "p50_ms", label: "p50, half of the calls are faster", shape: "line", tone: "accent" },
@@ -42,8 +43,14 @@ function Filters({ filter, onChange, keys, operations }: FiltersProps) {
   const keyOptions = keys.map(({ id }) => ({ value: id, label: keyName(keys, id) }));
   const operationOptions = operations.map((operation) => ({ value: operation, label: operation }));
   return (
-    <div className="mb-6 grid gap-2 sm:grid-cols-3">
-      <Select aria-label="Span" options={SPAN_OPTIONS} value={filter.span} onChange={(span) => onChange({ ...filter, span })} />
+    <div className="mb-6 grid grid-cols-2 gap-2 sm:grid-cols-3">
+      <Select
+        aria-label="Span"
+        options={SPAN_OPTIONS}
+        value={filter.span}
+        onChange={(span) => onChange({ ...filter, span })}
+        className="max-sm:col-span-2"
+      />
       <Select
         aria-label="Key"
         options={[{ value: "", label: "All keys" }, ...keyOptions]}

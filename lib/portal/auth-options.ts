@@ -13,6 +13,13 @@ import { configuredProviders, identityOf, type ProviderProfile } from "./provide
 /** Where a sign-in ends whose provider does not vouch for the address. */
 const UNVERIFIED = "/signin?error=email_not_verified";
 
+/** Where a sign-in ends that failed on our side: next-auth would put the words of what was thrown where the page wants its name. */
+function refusedAt(error: unknown, { log }: Runtime): string {
+  const { id } = faultOf(error);
+  if (id === "internal_error") log.error({ err: error }, "sign-in failed");
+  return `/signin?error=${id}`;
+}
+
 /**
  * Who signs in with a password; null for a wrong one.
  * @throws Error with the identifier of a fault as its message, which next-auth hands to the sign-in page as `error`
@@ -65,7 +72,11 @@ export function authOptions(running: Runtime, visitor: Visitor, claimed: string 
         if (account === null || account.type === "credentials") return true;
         const { provider, providerAccountId } = account;
         const identity = identityOf(provider, providerAccountId, profile as unknown as ProviderProfile);
-        providerUser = await signInWithProvider(users, identity, visitor);
+        try {
+          providerUser = await signInWithProvider(users, identity, visitor);
+        } catch (error) {
+          return refusedAt(error, running);
+        }
         return providerUser === undefined ? UNVERIFIED : true;
       },
       async jwt({ token, user, account }): Promise<JWT> {

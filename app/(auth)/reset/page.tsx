@@ -3,6 +3,7 @@ import Link from "next/link";
 import type { PageSearch } from "#app/page-search";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { ResetForm } from "#components/auth/reset-form";
+import { buttonClass } from "#components/ui/button";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 
 // The address holds the token: it must not travel on in a Referer.
@@ -11,16 +12,24 @@ export const metadata: Metadata = { title: "Set a new password", referrer: "no-r
 /** Where the link of a reset mail leads. */
 export default async function ResetPage({ searchParams }: PageSearch) {
   const { token } = await searchParams;
+  const foot = (
+    <>
+      The link does not work?{" "}
+      <Link href="/forgot" className={TEXT_LINK}>
+        Ask for another
+      </Link>
+    </>
+  );
   if (typeof token !== "string" || token === "")
     return (
       <AuthCard title="This link is not whole" lead="Open the link of the mail once more, or ask for another one.">
-        <Link href="/forgot" className={TEXT_LINK}>
+        <Link href="/forgot" className={buttonClass("primary")}>
           Ask for another link
         </Link>
       </AuthCard>
     );
   return (
-    <AuthCard title="Set a new password" lead="Every browser that is signed in will be signed out.">
+    <AuthCard title="Set a new password" lead="Every browser that is signed in will be signed out." foot={foot}>
       <ResetForm token={token} passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />
     </AuthCard>
   );

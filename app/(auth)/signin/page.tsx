@@ -12,13 +12,6 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Sign in" };
 
-/** Why a sign-in at a provider came back without one; anything else is told in general. */
-const REASONS: Readonly<Record<string, string>> = {
-  email_not_verified: "That provider does not vouch for your e-mail address. Verify it there, or sign in with a password.",
-  account_suspended: "This account is suspended. Contact the operator of this installation.",
-};
-const NO_SIGN_IN = "The sign-in did not come about. Try again.";
-
 /** Where else one can sign in; nowhere before the service is up. */
 function choices(): SignInChoice[] {
   try {
@@ -44,12 +37,7 @@ export default async function SignInPage({ searchParams }: PageSearch) {
   );
   return (
     <AuthCard title="Sign in" lead="To your keys, usage and logs." foot={foot}>
-      {typeof error === "string" ? (
-        <p role="alert" className="mb-5 rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
-          {REASONS[error] ?? NO_SIGN_IN}
-        </p>
-      ) : null}
-      <SignInForm next={next} providers={choices()} />
+      <SignInForm next={next} providers={choices()} error={typeof error === "string" ? error : undefined} />
     </AuthCard>
   );
 }

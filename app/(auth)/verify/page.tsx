@@ -4,6 +4,7 @@ import type { PageSearch } from "#app/page-search";
 import { signedInUser } from "#app/session";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { VerifyForm } from "#components/auth/verify-form";
+import { buttonClass } from "#components/ui/button";
 
 // The address holds the token: it must not travel on in a Referer.
 export const metadata: Metadata = { title: "Verify your e-mail", referrer: "no-referrer" };
@@ -12,16 +13,24 @@ export const metadata: Metadata = { title: "Verify your e-mail", referrer: "no-r
 export default async function VerifyPage({ searchParams }: PageSearch) {
   const { token } = await searchParams;
   const signedIn = (await signedInUser()) !== undefined;
+  const foot = (
+    <>
+      The link does not work?{" "}
+      <Link href={signedIn ? "/dashboard" : "/signin"} className={TEXT_LINK}>
+        {signedIn ? "Have another sent" : "Sign in to have another sent"}
+      </Link>
+    </>
+  );
   if (typeof token !== "string" || token === "")
     return (
       <AuthCard title="This link is not whole" lead="Open the link of the mail once more.">
-        <Link href="/signin" className={TEXT_LINK}>
-          Back to sign-in
+        <Link href={signedIn ? "/dashboard" : "/signin"} className={buttonClass("primary")}>
+          {signedIn ? "To the dashboard" : "Sign in"}
         </Link>
       </AuthCard>
     );
   return (
-    <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys.">
+    <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys." foot={foot}>
       <VerifyForm token={token} signedIn={signedIn} />
     </AuthCard>
   );

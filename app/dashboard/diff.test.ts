@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changesOf } from "../../components/admin/diff";
+import { changesOf } from "../../components/portal/diff";
 
 test("what changed is told leaf by leaf, and nothing else", () => {
   expect(changesOf({ plan: "free", limits: { burst: 5, calls: 1 } }, { plan: "pro", limits: { burst: 5, calls: 2 } })).toEqual([

@@ -1,0 +1,58 @@
+"use client";
+
+import type { ReactNode } from "react";
+import type { Submission } from "../portal/use-submit";
+import { Button } from "../ui/button";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+
+interface AuthFormProps {
+  readonly submission: Submission;
+  /** What the button says. */
+  readonly action: string;
+  readonly children?: ReactNode;
+}
+
+/** A form with its fields, what is wrong with it as a whole, and one button. */
+export function AuthForm({ submission: { busy, failure, onSubmit }, action, children }: AuthFormProps) {
+  return (
+    <form onSubmit={onSubmit} className="space-y-5">
+      {children}
+      <FailureNotice failure={failure} />
+      <Button type="submit" kind="primary" busy={busy} className="w-full">
+        {action}
+      </Button>
+    </form>
+  );
+}
+
+/** What stands in place of a form once it was sent. */
+export function AuthDone({ children }: { children: ReactNode }) {
+  return (
+    <div role="status" className="space-y-4 rounded-lg border border-line bg-surface p-5 text-sm leading-6">
+      {children}
+    </div>
+  );
+}
+
+interface NewPasswordFieldProps {
+  readonly label: string;
+  readonly minCharacters: number;
+  readonly error: string | undefined;
+}
+
+/** A password to be, under the name "password", with the rule it has to keep. */
+export function NewPasswordField({ label, minCharacters, error }: NewPasswordFieldProps) {
+  return (
+    <TextField
+      label={label}
+      name="password"
+      type="password"
+      autoComplete="new-password"
+      required
+      minLength={minCharacters}
+      hint={`At least ${minCharacters} characters.`}
+      error={error}
+    />
+  );
+}

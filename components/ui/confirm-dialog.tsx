@@ -1,0 +1,63 @@
+"use client";
+
+import { type ReactNode, useState } from "react";
+import type { ApiResult } from "../portal/api";
+import { useSubmit } from "../portal/use-submit";
+import { Button } from "./button";
+import { AlertDialog, DialogActions } from "./dialog";
+import { FailureNotice } from "./failure";
+import { TextField } from "./field";
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  readonly description: ReactNode;
+  /** What has to be typed before the button can be pressed. */
+  readonly word: string;
+  /** What the button says. */
+  readonly action: string;
+  /** Names of the fields that `children` shows, beside "confirm". */
+  readonly fields?: readonly string[];
+  /** Does it; what was typed stands under "confirm". */
+  readonly send: (form: FormData) => Promise<ApiResult<object>>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+  /** Further fields, given what is wrong with each. */
+  readonly children?: (errorOf: (field: string) => string | undefined) => ReactNode;
+}
+
+/** The question before something that cannot be undone: it is done once a word was typed. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, description, word, action, fields = [], send, onDone, onClose, children } = props;
+  const [typed, setTyped] = useState("");
+  const { busy, errorOf, failure, onSubmit } = useSubmit({ fields: ["confirm", ...fields], send, done: onDone });
+  return (
+    <AlertDialog open onOpenChange={onClose} title={title} description={description}>
+      <form onSubmit={onSubmit} className="space-y-4">
+        <TextField
+          label={
+            <>
+              Type{" "}
+              <code className="select-all rounded bg-sunken px-1 font-mono text-[13px] [overflow-wrap:anywhere]">{word}</code> to
+              go on
+            </>
+          }
+          name="confirm"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          error={errorOf("confirm")}
+        />
+        {children?.(errorOf)}
+        <FailureNotice failure={failure} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="danger" busy={busy} disabled={typed.trim() !== word}>
+            {action}
+          </Button>
+        </DialogActions>
+      </form>
+    </AlertDialog>
+  );
+}

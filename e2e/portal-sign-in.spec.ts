@@ -1,0 +1,78 @@
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+/** More requests about accounts than one client may send at once. */
+const FLOOD = 200;
+/** What a sign-in can end with: our own refusals, next-auth's names, and a name that nobody knows. */
+const ERRORS = [
+  ...["CredentialsSignin", "rate_limited", "account_suspended", "service_unavailable", "internal_error"],
+  ...["email_not_verified", "AccessDenied", "OAuthSignin", "OAuthCallback", "Callback", "OAuthAccountNotLinked"],
+  ...["SessionRequired", "Configuration", "csrf", "made_up"],
+];
+
+let product: Product;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  context = await browser.newContext();
+  page = await context.newPage();
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+}, SERVER_TIMEOUT_MS);
+
+const notice = () => page.getByRole("main").getByRole("alert");
+const signIn = () => page.getByRole("button", { name: "Sign in" }).click();
+
+describe("a sign-in that comes to nothing", () => {
+  beforeEach(async () => {
+    await page.goto(`${product.baseUrl}/signin`, { waitUntil: "networkidle" });
+    await page.getByLabel("E-mail").fill("ada@example.test");
+    await page.getByLabel("Password").fill("correct horse battery");
+  });
+
+  it("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
+    await signIn();
+    await notice().getByText("do not fit together. Try again, or set a new password below.").waitFor();
+    await page.getByRole("link", { name: "Forgot the password?" }).waitFor();
+  });
+
+  it("says that no answer came where there is no network", async () => {
+    await context.setOffline(true);
+    await signIn();
+    await notice().getByText("No answer came. Check the connection, then try again.").waitFor();
+    await context.setOffline(false);
+  });
+
+  it("says how many seconds to wait where it comes too often", async () => {
+    const flood = Array.from({ length: FLOOD }, async () => (await fetch(`${product.baseUrl}/api/auth/csrf`)).status);
+    const refused = flood.map((sent) => sent.then((status) => (status === 429 ? status : Promise.reject(new Error("let in")))));
+    await Promise.any(refused);
+    await signIn();
+    await notice()
+      .getByText(/^Too many attempts\. Try again in \d+ s\.$/)
+      .waitFor();
+    await Promise.allSettled(refused);
+  });
+});
+
+describe("every way a sign-in can end", () => {
+  it("is told in words of its own, never by its name", async () => {
+    const told = new Set<string>();
+    for (const error of ERRORS) {
+      await page.goto(`${product.baseUrl}/signin?error=${error}`);
+      const words = (await notice().textContent()) ?? "";
+      expect(words, error).toMatch(/^[A-Z].+\.$/);
+      expect(words).not.toContain(error);
+      told.add(words);
+    }
+    expect(told.size).toBe(ERRORS.length);
+  });
+});
