@@ -121,11 +121,31 @@ describe("a key that ends", () => {
 
   it("is not kept when the message came while it was looked up", async () => {
     const { text, record } = await t.issueKey();
-    const looking = t.access.verify(text, nextAddress());
-    t.access.apply({ kind: "keys", keyId: record.id });
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // The database has read the row; its answer is still on the way.
+    const answered = vi.fn();
+    const pool = Object.create(t.db.pool, {
+      query: {
+        value: async (...asking: Parameters<typeof t.db.pool.query>) => {
+          const answer = await t.db.pool.query(...asking);
+          answered();
+          await released;
+          return answer;
+        },
+      },
+    });
+    const access = createAccess({ ...t, db: { pool }, secret: "a secret for tests", heard: () => true });
+    const looking = outcome(() => access.verify(text, nextAddress()));
+    await vi.waitFor(() => expect(answered).toHaveBeenCalled());
     await t.db.pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [record.id]);
-    await looking;
-    expect(await verify(text)).toBe(UNAUTHORIZED);
+    access.apply({ kind: "keys", keyId: record.id });
+    release();
+    expect(await looking).toBe(record.id);
+    expect(await outcome(() => access.verify(text, nextAddress()))).toBe(UNAUTHORIZED);
+    await access.stop();
   });
 
   it("follows its account's suspension and plan at once", async () => {
