@@ -2,7 +2,9 @@
 
 import { Command } from "cmdk";
 import { useRouter } from "next/navigation";
+import { useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
+import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { usePortal } from "../portal/use-portal";
 import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES } from "./pages";
 
@@ -12,6 +14,8 @@ interface PaletteProps {
   readonly signedIn: boolean;
 }
 
+/** What every hit in the documentation is called by. */
+const DOCS = "/docs";
 const GROUP =
   "[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs";
 
@@ -42,9 +46,32 @@ function KeyEntries({ onGo }: { onGo: (page: PageLink) => void }) {
   );
 }
 
-/** Search over pages, references and one's own keys. */
+/** Found by its own search: what the palette thinks of the words does not count. */
+function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void }) {
+  return (
+    <Command.Item
+      forceMount
+      value={hit.id}
+      onSelect={() => onGo({ href: hit.href, label: hit.text })}
+      className="cursor-default rounded-md px-3 py-2 text-sm data-[selected=true]:bg-sunken"
+    >
+      <span className="block truncate">{hit.text}</span>
+      {hit.page === undefined ? null : <span className="block truncate text-ink-faint text-xs">{hit.page}</span>}
+    </Command.Item>
+  );
+}
+
+/** Search over pages, the documentation, references and one's own keys. */
 export function Palette({ open, onOpenChange, signedIn }: PaletteProps) {
   const router = useRouter();
+  const [query, setQuery] = useState("");
+  const hits = useDocsSearch(query);
+  const [selected, setSelected] = useState("");
+  useEffect(() => {
+    // They come after the palette has chosen: what was found first is offered where nothing else fits.
+    const [best] = hits;
+    if (best !== undefined) setSelected((now) => (now === "" || now.startsWith(DOCS) ? best.id : now));
+  }, [hits]);
   const go = ({ href, document = false }: PageLink) => {
     onOpenChange(false);
     if (document) window.location.assign(href);
@@ -54,17 +81,23 @@ export function Palette({ open, onOpenChange, signedIn }: PaletteProps) {
     <Command.Dialog
       open={open}
       onOpenChange={onOpenChange}
+      value={selected}
+      onValueChange={setSelected}
       label="Search"
       loop
       overlayClassName="fixed inset-0 z-40 bg-black/45"
       contentClassName="fixed top-[12dvh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-xl"
     >
       <Command.Input
-        placeholder="Go to a page or a key"
+        value={query}
+        onValueChange={setQuery}
+        placeholder="Search the documentation, or go to a page or a key"
         className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none placeholder:text-ink-faint"
       />
       <Command.List className="max-h-80 overflow-y-auto p-2">
-        <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">Nothing by that name.</Command.Empty>
+        {hits.length > 0 ? null : (
+          <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">Nothing by that name.</Command.Empty>
+        )}
         <Command.Group heading="Pages" className={GROUP}>
           <Entry page={{ href: "/", label: "Start" }} onGo={go} />
           {(signedIn ? DASHBOARD_PAGES : GUEST_PAGES).map((page) => (
@@ -77,6 +110,13 @@ export function Palette({ open, onOpenChange, signedIn }: PaletteProps) {
             <Entry key={page.href} page={page} onGo={go} />
           ))}
         </Command.Group>
+        {hits.length === 0 ? null : (
+          <Command.Group heading="Documentation" forceMount className={GROUP}>
+            {hits.map((hit) => (
+              <HitEntry key={hit.id} hit={hit} onGo={go} />
+            ))}
+          </Command.Group>
+        )}
       </Command.List>
     </Command.Dialog>
   );
