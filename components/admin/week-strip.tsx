@@ -93,9 +93,17 @@ function SessionList({ sessions }: { sessions: readonly Session[] }) {
   );
 }
 
-/** Made anew each minute, not with each tick of the clock. */
-const Weeks = memo(function Weeks({ sessions, nowMs }: { sessions: readonly Session[]; nowMs: number }) {
-  return weeksOf(sessions, nowMs).map((week) => <WeekRow key={week.days[0]} week={week} />);
+interface WeeksProps {
+  readonly sessions: readonly Session[];
+  /** Unix milliseconds, of a whole minute: they are made anew each minute, not with each tick of the clock. */
+  readonly nowMs: number;
+  /** Two weeks unless said otherwise. */
+  readonly count?: number;
+}
+
+/** When a market is open, a row a week, in the viewer's time. */
+export const Weeks = memo(function Weeks({ sessions, nowMs, count }: WeeksProps) {
+  return weeksOf(sessions, nowMs, count).map((week) => <WeekRow key={week.days[0]} week={week} />);
 });
 
 /** When a market is open in the coming fortnight, in the viewer's time; undefined while that is on its way. */
