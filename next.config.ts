@@ -1,4 +1,5 @@
 import type { NextConfig } from "next";
+import { PHASE_PRODUCTION_SERVER } from "next/constants";
 
 const SECURITY_HEADERS = [
   { key: "X-Content-Type-Options", value: "nosniff" },
@@ -15,6 +16,16 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   turbopack: { root: import.meta.dirname },
   headers: async () => [{ source: "/:path*", headers: SECURITY_HEADERS }],
+  // Every page of the documentation is also Markdown under its own address.
+  rewrites: async () => [
+    { source: "/docs.md", destination: "/docs-markdown" },
+    { source: "/docs/:path*.md", destination: "/docs-markdown/:path*" },
+  ],
 };
 
-export default config;
+/** Pages are compiled when they are built; a server that only runs them loads no compiler and writes no files. */
+export default async (phase: string): Promise<NextConfig> => {
+  if (phase === PHASE_PRODUCTION_SERVER) return config;
+  const { createMDX } = await import("fumadocs-mdx/next");
+  return createMDX({ configPath: "lib/docs/source.config.ts", outDir: "lib/generated/docs" })(config);
+};

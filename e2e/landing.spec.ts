@@ -5,11 +5,18 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { blockStream, feedBy, openReading, picture, STREAM } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const WIDTHS_PX = [1440, 390, 360] as const;
 const SCHEMES = ["light", "dark"] as const;
-const HEIGHT_PX = 900;
+/** A bare page, and what this one may add. */
+const SCRIPT_MAX_BYTES = 135_000 + 45_000;
+const SHIFT_MAX = 0.05;
+const PAINT_MAX_MS = 1_000;
+const INTERACTION_MAX_MS = 200;
+const UPDATES_PER_SECOND_COUNT = 50;
+const API = "**/api/v1/**";
 
 let product: Product;
 let browser: Browser;
@@ -17,10 +24,13 @@ let pictures: string;
 
 beforeAll(async () => {
   [product, browser, pictures] = await Promise.all([
-    startProduct(),
+    // Each tab gets an address of its own, and with it calls of its own on the demo key.
+    startProduct({ TRUSTED_PROXIES: "127.0.0.1" }),
     openBrowser(),
     process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
   ]);
+  // The first request of a fresh process pays for all.
+  await fetch(product.baseUrl);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -28,40 +38,55 @@ afterAll(async () => {
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 
-/** Opens a path and gathers what the page complains of. */
-async function open(path: string, width: number, colorScheme: "light" | "dark"): Promise<{ page: Page; complaints: string[] }> {
-  const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, colorScheme });
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
-  await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
-  return { page, complaints };
+let visitors = 0;
+
+/** A tab of somebody who was never here. */
+function visit(options: Parameters<typeof openReading>[1] = {}) {
+  visitors += 1;
+  return openReading(browser, { ...options, extraHTTPHeaders: { "x-forwarded-for": `198.51.100.${visitors}` } });
 }
 
-/** How far the page can be scrolled sideways, in CSS pixels. */
-function overhang(page: Page): Promise<number> {
-  return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+const prices = (page: Page) => page.locator("[data-price]").allTextContents();
+
+/** Resolves once some price is another than now. */
+async function nextPrice(page: Page): Promise<void> {
+  const before = await prices(page);
+  await page.waitForFunction(
+    (texts) => [...document.querySelectorAll("[data-price]")].some((cell, index) => cell.textContent !== texts[index]),
+    before,
+    { timeout: 20_000 },
+  );
 }
 
 describe.each(WIDTHS_PX)("the first page at %i pixels", (width) => {
-  it.each(SCHEMES)("shows prices and states, without a complaint or a sideways scroll, in %s", async (scheme) => {
-    const { page, complaints } = await open("/", width, scheme);
+  it.each(SCHEMES)("streams prices and states, without a complaint or a sideways scroll, in %s", async (colorScheme) => {
+    const { page, complaints, overhang, shift } = await visit({ width, colorScheme });
+    await page.goto(product.baseUrl);
+    await feedBy(page, "stream");
+    await nextPrice(page);
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     expect(await page.getByRole("row").count()).toBe(9);
     expect(await page.getByRole("row", { name: /^EURUSD [\d.]+ .*Open$/ }).count()).toBe(1);
-    expect(await overhang(page)).toBeLessThanOrEqual(0);
-    await page.screenshot({ path: join(pictures, `landing-${width}-${scheme}.png`), fullPage: true });
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await picture(page, pictures, `landing-${width}-${colorScheme}`);
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
     expect(complaints).toEqual([]);
     await page.close();
   });
 });
 
 describe("the first page", () => {
+  it("has prices and states before any script runs", async () => {
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(product.baseUrl);
+    for (const text of await prices(page)) expect(text).toMatch(/^\d+\.\d+$/);
+    expect(await page.getByRole("row", { name: /Open$/ }).count()).toBe(8);
+    await page.close();
+  });
+
   it("follows the system between light and dark", async () => {
-    const { page } = await open("/", 1440, "light");
+    const { page } = await visit({ colorScheme: "light" });
+    await page.goto(product.baseUrl);
     const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
     const light = await ground();
     await page.emulateMedia({ colorScheme: "dark" });
@@ -70,7 +95,8 @@ describe("the first page", () => {
   });
 
   it("shows a curl line that gets an answer when its address and key are used", async () => {
-    const { page } = await open("/", 1440, "light");
+    const { page } = await visit();
+    await page.goto(product.baseUrl);
     const line = (await page.locator("pre code").textContent()) ?? "";
     const [, key, url] = /^curl -H "Authorization: Bearer (\S+)" "(\S+)"$/.exec(line) ?? [];
     const answer = await fetch(url ?? "", { headers: { authorization: `Bearer ${key}` } });
@@ -79,24 +105,28 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("says that no provider feeds the live venue, and when its markets turn next", async () => {
-    const { page } = await open("/", 1440, "light");
-    expect(await page.getByText("No provider is bound.").count()).toBe(1);
-    expect(await page.locator("li time").count()).toBe(2);
+  it("has two doors", async () => {
+    const { page } = await visit();
+    await page.goto(product.baseUrl);
+    const main = page.getByRole("main");
+    expect(await main.getByRole("link", { name: "Open the playground" }).getAttribute("href")).toBe("/playground");
+    expect(await main.getByRole("link", { name: "Create an account" }).getAttribute("href")).toBe("/signup");
     await page.close();
   });
 
   it("links only to addresses that answer", async () => {
-    const { page } = await open("/", 1440, "light");
+    const { page } = await visit();
+    await page.goto(product.baseUrl);
     const links: string[] = await page.evaluate("[...document.links].map((link) => link.href)");
     const own = [...new Set(links)].filter((link) => link.startsWith(product.baseUrl));
-    expect(own.length).toBeGreaterThan(2);
+    expect(own.length).toBeGreaterThan(6);
     for (const link of own) expect((await fetch(link)).status, link).toBe(200);
     await page.close();
   });
 
   it("can be walked through with the keyboard, with the focus in sight", async () => {
-    const { page } = await open("/", 1440, "light");
+    const { page } = await visit();
+    await page.goto(product.baseUrl);
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
     await page.keyboard.press("Tab");
@@ -120,11 +150,198 @@ describe("the first page", () => {
   });
 });
 
+describe("a price that changed", () => {
+  const RECORD = `
+    window.tints = [];
+    const { animate } = Element.prototype;
+    Element.prototype.animate = function (frames, duration) {
+      window.tints.push(duration);
+      return animate.call(this, frames, duration);
+    };`;
+
+  it("tints for 400 ms", async () => {
+    const { page } = await visit();
+    await page.addInitScript(RECORD);
+    await page.goto(product.baseUrl);
+    await nextPrice(page);
+    await nextPrice(page);
+    const tints: number[] = await page.evaluate("window.tints");
+    expect(tints.length).toBeGreaterThan(0);
+    expect(new Set(tints)).toEqual(new Set([400]));
+    await page.close();
+  });
+
+  it("does not where motion is not wanted", async () => {
+    const { page } = await visit({ reducedMotion: "reduce" });
+    await page.addInitScript(RECORD);
+    await page.goto(product.baseUrl);
+    await nextPrice(page);
+    await nextPrice(page);
+    expect(await page.evaluate("window.tints")).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("where something is in the way, the board", () => {
+  it("polls when no stream opens, says so, and moves nothing", async () => {
+    const { page, shift } = await visit();
+    await blockStream(page);
+    await page.goto(product.baseUrl);
+    await feedBy(page, "questions");
+    expect(await page.getByText("No stream opens from here, so prices are asked for every 5 s instead.").count()).toBe(1);
+    await nextPrice(page);
+    await picture(page, pictures, "landing-polling");
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    await page.close();
+  });
+
+  it("says that the browser is offline, and goes on by itself", async () => {
+    const { page } = await visit();
+    // Taking a browser offline leaves its open sockets alone: the stream has to be cut as well.
+    let cut: (() => void) | undefined;
+    await page.routeWebSocket(STREAM, (socket) => {
+      if (cut === undefined) {
+        const server = socket.connectToServer();
+        cut = () => void Promise.all([server.close(), socket.close()]);
+      } else socket.connectToServer();
+    });
+    await page.goto(product.baseUrl);
+    await feedBy(page, "stream");
+    await page.context().setOffline(true);
+    cut?.();
+    await page.getByText("You are offline.").waitFor({ timeout: 20_000 });
+    await picture(page, pictures, "landing-offline");
+    await page.context().setOffline(false);
+    await page.getByText("You are offline.").waitFor({ state: "detached", timeout: 20_000 });
+    await nextPrice(page);
+    await page.close();
+  });
+
+  it("says that the service does not answer, and keeps its prices", async () => {
+    const { page } = await visit();
+    await blockStream(page);
+    await page.route(API, (route) => route.abort());
+    await page.goto(product.baseUrl);
+    await page.getByText("The service does not answer.").waitFor({ timeout: 20_000 });
+    for (const text of await prices(page)) expect(text).toMatch(/^\d+\.\d+$/);
+    await picture(page, pictures, "landing-unanswered");
+    await page.unroute(API);
+    await feedBy(page, "questions");
+    await page.close();
+  });
+
+  it("says that the demo key has no calls left, and when it tries again", async () => {
+    const { page } = await visit();
+    await blockStream(page);
+    const data = { detail: "No more.", request_id: "r", docs_url: "/", retry_after: 42 };
+    await page.route(API, (route) =>
+      route.fulfill({ status: 429, headers: { "retry-after": "42" }, json: { code: 42901, message: "rate_limited", data } }),
+    );
+    await page.goto(product.baseUrl);
+    await page.getByText("The demo key has no calls left for your address. Next try in 42 s.").waitFor({ timeout: 20_000 });
+    await page.close();
+  });
+
+  it("gives its connection back while nobody sees it", async () => {
+    const { page } = await visit();
+    const closed = new Promise<void>((resolve) => page.on("websocket", (socket) => socket.on("close", () => resolve())));
+    await page.goto(product.baseUrl);
+    await feedBy(page, "stream");
+    await page.evaluate(
+      "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))",
+    );
+    await closed;
+    await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))");
+    await nextPrice(page);
+    await page.close();
+  });
+
+  it(
+    "stands still, with what it knew, where the demo key is off",
+    async () => {
+      const other = await startProduct({ DEMO_KEY: "off" });
+      const { page, complaints } = await visit();
+      const called: string[] = [];
+      page.on("request", (request) => called.push(request.url()));
+      await page.goto(other.baseUrl, { waitUntil: "networkidle" });
+      await feedBy(page, "page");
+      expect(await page.locator("pre code").textContent()).toContain("$SPOTWIRE_KEY");
+      expect(called.filter((url) => url.includes("/api/v1/"))).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.close();
+      await other.dispose();
+    },
+    SERVER_TIMEOUT_MS,
+  );
+});
+
+/** Puts a stream between page and service that repeats records with other prices, so many a second. */
+async function hurry(page: Page): Promise<() => number> {
+  let sent = 0;
+  await page.routeWebSocket(STREAM, (socket) => {
+    const server = socket.connectToServer();
+    const latest = new Map<string, { seq: number; data: { bid: number; ask: number } }>();
+    server.onMessage((text) => {
+      const message = JSON.parse(String(text));
+      if (message.type !== "snapshot") socket.send(text);
+      else if (!latest.has(message.ticker)) {
+        latest.set(message.ticker, message);
+        socket.send(text);
+      }
+    });
+    const timer = setInterval(() => {
+      const messages = [...latest.values()];
+      const message = messages[sent % messages.length];
+      if (message === undefined) return;
+      sent += 1;
+      message.seq += 1;
+      message.data = { ...message.data, bid: message.data.bid * (sent % 2 ? 1.001 : 0.999), ask: message.data.ask * 1.0001 };
+      socket.send(JSON.stringify({ ...message, event: "update" }));
+    }, 1_000 / UPDATES_PER_SECOND_COUNT);
+    socket.onClose(() => clearInterval(timer));
+  });
+  return () => sent;
+}
+
+describe("the budgets of the first page", () => {
+  it("hold for script, layout shift and the largest paint with a cold cache", async () => {
+    const { page, scriptBytes, shift, largestPaint } = await visit();
+    await page.goto(product.baseUrl, { waitUntil: "networkidle" });
+    await feedBy(page, "stream");
+    expect(await scriptBytes()).toBeLessThan(SCRIPT_MAX_BYTES);
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    expect(await largestPaint()).toBeLessThan(PAINT_MAX_MS);
+    await page.close();
+  });
+
+  it("hold for interactions while fifty prices a second come in", async () => {
+    const { page } = await visit();
+    const sent = await hurry(page);
+    await page.goto(product.baseUrl);
+    await feedBy(page, "stream");
+    const dark = page
+      .getByRole("radio", { name: /dark/i })
+      .or(page.getByRole("button", { name: /dark/i }))
+      .first();
+    const copy = page.getByRole("button", { name: /Copy|Copied|Select/ });
+    const before = sent();
+    for (let round = 0; round < 10; round += 1) await copy.click();
+    await dark.click();
+    expect(sent() - before).toBeGreaterThan(10);
+    const slowest = () => page.evaluate<number>("window.slowest");
+    // Told by the browser a moment after the interaction.
+    await expect.poll(slowest, { timeout: 5_000 }).toBeGreaterThan(0);
+    expect(await slowest()).toBeLessThan(INTERACTION_MAX_MS);
+    await page.close();
+  });
+});
+
 describe("an address that does not exist", () => {
   it.each(WIDTHS_PX)("is told so, with a way back, at %i pixels", async (width) => {
-    const { page } = await open("/no/such/page", width, "light");
+    const { page, overhang } = await visit({ width });
+    await page.goto(`${product.baseUrl}/no/such/page`);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("There is nothing at this address");
-    expect(await overhang(page)).toBeLessThanOrEqual(0);
+    expect(await overhang()).toBeLessThanOrEqual(0);
     await page.getByRole("link", { name: "Back to the start" }).click();
     await page.waitForURL(`${product.baseUrl}/`);
     await page.close();

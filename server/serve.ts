@@ -13,10 +13,13 @@ import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
 import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
+import { POST as mcp } from "#app/mcp/route";
 import { GET as metrics } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
+import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/attempts";
 import { type OperationId, operations } from "#lib/contract/operations";
+import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { createApi, type RouteModule } from "#lib/http/api";
 import { pageHeaders } from "#lib/http/page-headers";
@@ -78,6 +81,8 @@ export async function serve({
       "/metrics": metrics,
       "/openapi.json": openApi,
       "/asyncapi.json": asyncApi,
+      "/mcp": mcp,
+      [SERVICE_STATUS_PATH]: serviceStatus,
     },
     socketIo: streams.socketIo.handleRequest,
     pages: pages.handle,

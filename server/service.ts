@@ -8,15 +8,18 @@ import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { createAddressReader } from "./address";
 import { acquireDatabase } from "./database";
+import { createDoorbell } from "./doors";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { acquireSecrets } from "./secrets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
+import { localAddress } from "./start-message";
 import { type Streams, startStreams } from "./streams";
 import { startUsers } from "./users";
 
@@ -75,7 +78,6 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
 
     const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log });
     later("mails", stopMails);
-
     let draining = false;
     const runtime: Runtime = {
       env,
@@ -110,6 +112,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     // Streams last: a drain begins with them.
     later("http", () => drainServer(server));
     later("streams", streams.stop);
+    later("health", watchHealth(runtime, address).stop);
     return {
       address,
       db,
@@ -123,6 +126,12 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     await stopAll(started, log);
     throw error;
   }
+}
+
+/** Has the process knock at its own doors each minute, and write down how it is. */
+function watchHealth({ db, markets, clock, log }: Runtime, address: AddressInfo): HealthRecorder {
+  const store = () => db.pool.query("SELECT 1").then(() => true);
+  return recordHealth({ pool: db.pool, markets, knock: createDoorbell({ address: localAddress(address), store }), clock, log });
 }
 
 /** Brings a change that was made behind our back into the running parts. */

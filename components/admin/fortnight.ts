@@ -25,9 +25,9 @@ function midnight(nowMs: number, days: number): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime();
 }
 
-/** Two weeks from the viewer's today on, with the sessions cut to them. */
-export function weeksOf(sessions: readonly PreviewSession[], nowMs: number): readonly Week[] {
-  return Array.from({ length: WEEKS_COUNT }, (_, week) => {
+/** Weeks (two unless said otherwise) from the viewer's today on, with the sessions cut to them. */
+export function weeksOf(sessions: readonly PreviewSession[], nowMs: number, count: number = WEEKS_COUNT): readonly Week[] {
+  return Array.from({ length: count }, (_, week) => {
     const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(nowMs, week * WEEK_DAYS + day));
     const from = days[0] ?? nowMs;
     const length = (days.at(-1) ?? nowMs) - from;

@@ -1,78 +1,14 @@
 "use client";
 
-import { memo } from "react";
 import { type CalendarPreview, PREVIEW_SESSIONS_MAX_COUNT, type PreviewSession } from "#lib/contract/portal-admin";
 import { countText } from "../portal/numbers";
 import { Instant, useNow } from "../portal/time";
 import { Skeleton } from "../ui/skeleton";
-import { type Week, weeksOf } from "./fortnight";
+import { Weeks } from "./weeks";
 
-/** Units of the drawing: a minute each, so that the shortest break is still a line. */
-const WIDTH = 7 * 24 * 60;
-const HEIGHT = 40;
 const MINUTE_MS = 60_000;
 /** Sessions listed as text. */
 const LISTED_MAX_COUNT = 60;
-
-const local = (at: string) =>
-  new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(
-    new Date(at),
-  );
-const utc = (at: string) => at.replace(/:\d\d\.\d+Z$/, "Z");
-
-/** What stands on a bar when it is pointed at: the viewer's time, then UTC. */
-function spanText({ opens_at, closes_at }: PreviewSession): string {
-  return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
-}
-
-function WeekRow({ week: { days, bars, now } }: { week: Week }) {
-  return (
-    <div>
-      <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
-        {days.slice(0, -1).map((day) => (
-          <span key={day} className="truncate pr-0.5">
-            {new Intl.DateTimeFormat("en-GB", { weekday: "short" }).format(day)}{" "}
-            <span className="tabular-nums">{new Date(day).getDate()}</span>
-          </span>
-        ))}
-      </div>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-        className="h-8 w-full rounded bg-sunken"
-      >
-        {bars.map(({ start, width, session }) => (
-          <rect key={session.opens_at} x={start * WIDTH} width={width * WIDTH} y="0" height={HEIGHT} className="fill-positive/55">
-            <title>{spanText(session)}</title>
-          </rect>
-        ))}
-        {days.slice(1, -1).map((day, index) => (
-          <line
-            key={day}
-            x1={((index + 1) * WIDTH) / 7}
-            x2={((index + 1) * WIDTH) / 7}
-            y1="0"
-            y2={HEIGHT}
-            className="stroke-canvas"
-            vectorEffect="non-scaling-stroke"
-          />
-        ))}
-        {now === null ? null : (
-          <line
-            x1={now * WIDTH}
-            x2={now * WIDTH}
-            y1="0"
-            y2={HEIGHT}
-            strokeWidth="2"
-            className="stroke-accent"
-            vectorEffect="non-scaling-stroke"
-          />
-        )}
-      </svg>
-    </div>
-  );
-}
 
 function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSession[]; cut?: boolean }) {
   return (
@@ -94,11 +30,6 @@ function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSess
     </details>
   );
 }
-
-/** Made anew each minute, not with each tick of the clock. */
-const Weeks = memo(function Weeks({ sessions, nowMs }: { sessions: readonly PreviewSession[]; nowMs: number }) {
-  return weeksOf(sessions, nowMs).map((week) => <WeekRow key={week.days[0]} week={week} />);
-});
 
 /** When a market is open in the coming fortnight, in the viewer's time; undefined while that is on its way. */
 export function WeekStrip({ preview }: { preview: CalendarPreview | undefined }) {

@@ -1,41 +1,93 @@
+"use client";
+
+import { memo, type ReactNode, useEffect, useRef } from "react";
 import { StatusBadge } from "#components/board/status-badge";
-import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
+import type { BoardRow, BoardStore } from "./board-store";
+import { FeedLine, FeedNote } from "./feed-line";
+import { useBoardStore, useRow } from "./use-board";
 
-/** One line of the board; a price that is not known is null. Prices are decimal text, already at the instrument's digits. */
-export interface BoardRow {
-  readonly ticker: string;
-  readonly bid: string | null;
-  readonly ask: string | null;
-  readonly changePct: number | null;
-  readonly state: FinalDisplayState;
-  readonly reason: StatusReason | null;
-}
+export type { BoardRow } from "./board-store";
 
+const TINT_MS = 400;
 const UNKNOWN = "–";
-const CELL = "px-3 py-2.5 text-right font-mono tabular-nums";
-const HEAD = "px-3 py-2 font-medium text-ink-faint text-xs";
+const CELL = "whitespace-nowrap px-2 py-0 text-right sm:px-3";
+const HEAD = "h-9 px-2 font-medium text-ink-faint text-xs sm:px-3";
 
-function Change({ value }: { value: number | null }) {
-  if (value === null) return <>{UNKNOWN}</>;
-  const tone = value > 0 ? "text-positive" : value < 0 ? "text-danger" : "";
-  const sign = value > 0 ? "+" : value < 0 ? "−" : "";
+/** A number whose ground shows for a moment that it went up or down; never where motion is not wanted. */
+function Tinted({ value, children }: { value: number | undefined; children: ReactNode }) {
+  const text = useRef<HTMLSpanElement>(null);
+  const before = useRef(value);
+  useEffect(() => {
+    const last = before.current;
+    before.current = value;
+    if (value === undefined || last === undefined || value === last) return;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const colour = value > last ? "--positive" : "--danger";
+    const ground = `color-mix(in oklab, var(${colour}) 24%, transparent)`;
+    text.current?.animate([{ backgroundColor: ground }, { backgroundColor: "transparent" }], TINT_MS);
+  }, [value]);
   return (
-    <span className={tone}>
-      {sign}
-      {Math.abs(value).toFixed(2)} %
+    <span ref={text} data-price className="-mx-1 rounded px-1 py-0.5 font-mono tabular-nums">
+      {children}
     </span>
   );
 }
 
-/** Latest prices with the state of their market, as they were when the page was made. */
-export function Board({ rows, caption }: { rows: readonly BoardRow[]; caption: string }) {
+function Change({ value }: { value: number | null | undefined }) {
+  if (value === null || value === undefined) return <span className="text-ink-faint">{UNKNOWN}</span>;
+  const text = Math.abs(value).toFixed(2);
+  // What rounds to nothing went neither way.
+  const way = Number(text) === 0 ? 0 : Math.sign(value);
+  const tone = way > 0 ? "text-positive" : way < 0 ? "text-danger" : "text-ink-soft";
   return (
-    <div className="overflow-hidden rounded-lg border border-line bg-surface">
-      <table className="w-full text-sm">
+    <span className={`font-mono tabular-nums ${tone}`}>
+      {way > 0 ? "+" : way < 0 ? "−" : ""}
+      {text} %
+    </span>
+  );
+}
+
+const Row = memo(function Row({ store, row: first }: { store: BoardStore; row: BoardRow }) {
+  const { ticker, digits, price, state, reason } = useRow(store, first);
+  return (
+    <tr className="h-11 border-line border-t">
+      <th scope="row" className="px-2 pl-4 text-left font-medium font-mono sm:px-3 sm:pl-5">
+        {ticker}
+      </th>
+      <td className={CELL}>
+        <Tinted value={price?.bid}>{price?.bid.toFixed(digits) ?? UNKNOWN}</Tinted>
+      </td>
+      <td className={`${CELL} max-sm:hidden`}>
+        <Tinted value={price?.ask}>{price?.ask.toFixed(digits) ?? UNKNOWN}</Tinted>
+      </td>
+      <td className={`${CELL} max-[359px]:hidden`}>
+        <Change value={price?.change_pct} />
+      </td>
+      <td className={`${CELL} pr-4 sm:pr-5`}>
+        <StatusBadge state={state} reason={reason} />
+      </td>
+    </tr>
+  );
+});
+
+interface BoardProps {
+  readonly rows: readonly BoardRow[];
+  readonly caption: string;
+  /** The public demo key; undefined where it is switched off, and then nothing streams. */
+  readonly demoKey: string | undefined;
+}
+
+/** Latest prices with the state of their market: as the page was made, then as they come. */
+export function Board({ rows, caption, demoKey }: BoardProps) {
+  const store = useBoardStore(rows, demoKey);
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-surface">
+      <FeedLine store={store} />
+      <table className="w-full table-fixed text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead>
-          <tr className="border-line border-b">
-            <th scope="col" className={`${HEAD} pl-4 text-left`}>
+          <tr className="border-line border-t bg-sunken/60">
+            <th scope="col" className={`${HEAD} pl-4 text-left sm:pl-5`}>
               Ticker
             </th>
             <th scope="col" className={`${HEAD} text-right`}>
@@ -44,32 +96,21 @@ export function Board({ rows, caption }: { rows: readonly BoardRow[]; caption: s
             <th scope="col" className={`${HEAD} text-right max-sm:hidden`}>
               Ask
             </th>
-            <th scope="col" className={`${HEAD} text-right max-sm:hidden`}>
+            <th scope="col" className={`${HEAD} text-right max-[359px]:hidden`}>
               Day
             </th>
-            <th scope="col" className={`${HEAD} pr-4 text-right`}>
+            <th scope="col" className={`${HEAD} pr-4 text-right sm:pr-5`}>
               Market
             </th>
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ ticker, bid, ask, changePct, state, reason }) => (
-            <tr key={ticker} className="border-line border-b last:border-b-0">
-              <th scope="row" className="px-3 py-2.5 pl-4 text-left font-medium font-mono">
-                {ticker}
-              </th>
-              <td className={CELL}>{bid ?? UNKNOWN}</td>
-              <td className={`${CELL} max-sm:hidden`}>{ask ?? UNKNOWN}</td>
-              <td className={`${CELL} max-sm:hidden`}>
-                <Change value={changePct} />
-              </td>
-              <td className="px-3 py-2.5 pr-4 text-right">
-                <StatusBadge state={state} reason={reason} />
-              </td>
-            </tr>
+          {rows.map((row) => (
+            <Row key={row.ticker} store={store} row={row} />
           ))}
         </tbody>
       </table>
+      <FeedNote store={store} />
     </div>
   );
 }

@@ -1,7 +1,9 @@
 import { Badge } from "#components/ui/badge";
-import { DISPLAY_CLASS, type FinalDisplayState, type StatusReason } from "#lib/contract/status";
+import { DISPLAY_CLASS } from "#lib/contract/display-class";
+import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
 
-const LABELS: Record<FinalDisplayState, string> = {
+/** States as readers are told them. */
+export const LABELS: Record<FinalDisplayState, string> = {
   open: "Open",
   closed: "Closed",
   unknown: "Unknown",

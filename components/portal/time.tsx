@@ -8,6 +8,7 @@ const SHAPES = {
   minute: { ...SHAPE, year: "numeric" },
   second: { ...SHAPE, second: "2-digit" },
   day: { day: "2-digit", month: "short", year: "numeric" },
+  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 const never = () => () => {};

@@ -39,7 +39,9 @@ export function PaletteButton({ reader }: { reader: Reader }) {
           <circle cx="7" cy="7" r="4.25" />
           <path d="m10.5 10.5 3 3" strokeLinecap="round" />
         </svg>
-        <kbd className="w-9 text-center font-sans text-xs max-sm:hidden">{mac ? "⌘K" : "Ctrl K"}</kbd>
+        <span aria-hidden="true" className="w-9 text-center font-sans text-xs max-sm:hidden">
+          {mac ? "⌘K" : "Ctrl K"}
+        </span>
       </button>
       {wanted ? <Palette open={open} onOpenChange={setOpen} reader={reader} /> : null}
     </>

@@ -2,9 +2,12 @@
 
 import { Command } from "cmdk";
 import { useRouter } from "next/navigation";
+import { useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
+import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { signOut } from "../portal/sign-in";
 import { usePortal } from "../portal/use-portal";
+import { SITE_PAGES } from "../site/links";
 import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, TO_ADMIN } from "./pages";
 
 interface PaletteProps {
@@ -13,6 +16,8 @@ interface PaletteProps {
   readonly reader: Reader;
 }
 
+/** What every hit in the documentation is called by. */
+const DOCS = "/docs";
 const GROUP =
   "[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs";
 
@@ -47,9 +52,32 @@ function KeyEntries({ onGo }: { onGo: (page: PageLink) => void }) {
   );
 }
 
-/** Search over pages, references and one's own keys. */
+/** Found by its own search: what the palette thinks of the words does not count. */
+function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void }) {
+  return (
+    <Command.Item
+      forceMount
+      value={hit.id}
+      onSelect={() => onGo({ href: hit.href, label: hit.text })}
+      className="cursor-default rounded-md px-3 py-2 text-sm data-[selected=true]:bg-sunken"
+    >
+      <span className="block truncate">{hit.text}</span>
+      {hit.page === undefined ? null : <span className="block truncate text-ink-faint text-xs">{hit.page}</span>}
+    </Command.Item>
+  );
+}
+
+/** Search over pages, the documentation, references and one's own keys. */
 export function Palette({ open, onOpenChange, reader }: PaletteProps) {
   const router = useRouter();
+  const [query, setQuery] = useState("");
+  const hits = useDocsSearch(query);
+  const [selected, setSelected] = useState("");
+  useEffect(() => {
+    // They come after the palette has chosen: what was found first is offered where nothing else fits.
+    const [best] = hits;
+    if (best !== undefined) setSelected((now) => (now === "" || now.startsWith(DOCS) ? best.id : now));
+  }, [hits]);
   const go = ({ href, document = false }: PageLink) => {
     onOpenChange(false);
     if (document) window.location.assign(href);
@@ -59,20 +87,26 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
     <Command.Dialog
       open={open}
       onOpenChange={onOpenChange}
+      value={selected}
+      onValueChange={setSelected}
       label="Search"
       loop
       overlayClassName="fixed inset-0 z-40 bg-black/45"
       contentClassName="fixed top-[12dvh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-xl"
     >
       <Command.Input
-        placeholder="Go to a page or a key"
+        value={query}
+        onValueChange={setQuery}
+        placeholder="Search the documentation, or go to a page or a key"
         className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none pointer-coarse:text-base placeholder:text-ink-faint"
       />
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
-        <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">Nothing by that name.</Command.Empty>
+        {hits.length > 0 ? null : (
+          <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">Nothing by that name.</Command.Empty>
+        )}
         <Command.Group heading="Pages" className={GROUP}>
           <Entry page={{ href: "/", label: "Start" }} onGo={go} />
-          {PAGES[reader].map((page) => (
+          {[...SITE_PAGES, ...PAGES[reader]].map((page) => (
             <Entry key={page.href} page={page} onGo={go} />
           ))}
         </Command.Group>
@@ -87,6 +121,13 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
             <Command.Item value="Sign out" onSelect={() => void signOut()} className={ITEM}>
               Sign out
             </Command.Item>
+          </Command.Group>
+        )}
+        {hits.length === 0 ? null : (
+          <Command.Group heading="Documentation" forceMount className={GROUP}>
+            {hits.map((hit) => (
+              <HitEntry key={hit.id} hit={hit} onGo={go} />
+            ))}
           </Command.Group>
         )}
       </Command.List>

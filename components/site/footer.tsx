@@ -1,13 +1,28 @@
+import { REFERENCE_PAGES } from "../shell/pages";
 import type { Theme } from "../shell/theme";
 import { ThemeSwitch } from "../shell/theme-switch";
+import { SITE_PAGES } from "./links";
 
-/** The bottom of every page. */
+/** The bottom of every page: all that is public, in reach on any width. */
 export function SiteFooter({ theme }: { theme: Theme }) {
   return (
     <footer className="border-line border-t">
-      <div className="mx-auto flex w-full max-w-6xl items-center justify-between gap-6 px-4 py-5 sm:px-8">
-        <p className="text-ink-faint text-sm">Sandbox prices are synthetic. Nothing here is advice, and no price is an offer.</p>
+      <div className="mx-auto flex w-full max-w-6xl flex-wrap items-center justify-between gap-x-8 gap-y-4 px-4 py-6 sm:px-8">
+        <nav aria-label="Public pages">
+          <ul className="flex flex-wrap gap-x-6 gap-y-2 text-sm">
+            {[...SITE_PAGES, ...REFERENCE_PAGES].map(({ href, label }) => (
+              <li key={href}>
+                <a href={href} className="text-ink-soft hover:text-ink">
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
         <ThemeSwitch chosen={theme} />
+        <p className="w-full text-ink-faint text-sm">
+          Sandbox prices are synthetic. Nothing here is advice, and no price is an offer.
+        </p>
       </div>
     </footer>
   );

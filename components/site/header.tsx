@@ -1,47 +1,43 @@
 import Link from "next/link";
 import { Wordmark } from "#components/site/wordmark";
-import { REFERENCE_PAGES, type Reader } from "../shell/pages";
+import { GUEST_PAGES, type Reader } from "../shell/pages";
 import { PaletteButton } from "../shell/palette-button";
+import { SITE_PAGES } from "./links";
 
-const LINK = "whitespace-nowrap text-ink-soft hover:text-ink";
+const LINK = "inline-flex min-h-9 items-center whitespace-nowrap text-ink-soft hover:text-ink";
 
-/** The top of every page. References leave the portal for what machines read, so they are plain anchors. */
+/** The top of every page. On a phone the public part stands in a row of its own. */
 export function SiteHeader({ reader }: { reader: Reader }) {
+  const own = reader === "guest" ? GUEST_PAGES : [{ href: "/dashboard", label: "Dashboard" }];
   return (
     <header className="border-line border-b">
-      <div className="mx-auto flex h-14 w-full max-w-6xl items-center gap-4 px-4 sm:gap-6 sm:px-8">
-        <Link prefetch={false} href="/" className="flex items-center gap-2 font-semibold tracking-tight">
+      <div className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-x-4 px-4 text-sm sm:gap-x-6 sm:px-8">
+        <Link prefetch={false} href="/" className="flex h-14 items-center gap-2 font-semibold text-base tracking-tight">
           <Wordmark />
         </Link>
-        <nav aria-label="Main" className="ml-auto text-sm">
-          <ul className="flex items-center gap-4 sm:gap-6">
-            {REFERENCE_PAGES.map(({ href, label }) => (
-              <li key={href} className="max-md:hidden">
-                <a href={href} className={LINK}>
+        <nav
+          aria-label="Main"
+          className="max-md:order-last max-md:-mx-4 max-md:basis-[calc(100%+2rem)] max-md:border-line max-md:border-t max-md:px-4 sm:max-md:-mx-8 sm:max-md:basis-[calc(100%+4rem)] sm:max-md:px-8"
+        >
+          <ul className="flex items-center gap-6">
+            {SITE_PAGES.map(({ href, label }) => (
+              <li key={href}>
+                <Link prefetch={false} href={href} className={LINK}>
                   {label}
-                </a>
-              </li>
-            ))}
-            {reader === "guest" ? (
-              <>
-                <li>
-                  <Link prefetch={false} href="/signin" className={LINK}>
-                    Sign in
-                  </Link>
-                </li>
-                <li className="max-sm:hidden">
-                  <Link prefetch={false} href="/signup" className={LINK}>
-                    Create an account
-                  </Link>
-                </li>
-              </>
-            ) : (
-              <li>
-                <Link prefetch={false} href="/dashboard" className={LINK}>
-                  Dashboard
                 </Link>
               </li>
-            )}
+            ))}
+          </ul>
+        </nav>
+        <nav aria-label="Account" className="ml-auto">
+          <ul className="flex items-center gap-4 sm:gap-6">
+            {own.map(({ href, label }) => (
+              <li key={href} className="last:not-first:max-sm:hidden">
+                <Link prefetch={false} href={href} className={LINK}>
+                  {label}
+                </Link>
+              </li>
+            ))}
           </ul>
         </nav>
         <PaletteButton reader={reader} />

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { IsoInstant, Ticker } from "./primitives";
 
+export { DISPLAY_CLASS } from "./display-class";
+
 export const CALENDAR_STATES = ["open", "closed", "unknown"] as const;
 export const MARKET_DATA_STATES = ["live", "stale", "missing"] as const;
 export const FINAL_DISPLAY_STATES = [
@@ -33,16 +35,6 @@ export type MarketDataState = (typeof MARKET_DATA_STATES)[number];
 export type FinalDisplayState = (typeof FINAL_DISPLAY_STATES)[number];
 export type CalendarSource = (typeof CALENDAR_SOURCES)[number];
 export type StatusReason = (typeof STATUS_REASONS)[number];
-
-/** How a badge should look: closed and unknown are neutral, never an alarm. */
-export const DISPLAY_CLASS = {
-  open: "positive",
-  closed: "neutral",
-  unknown: "neutral",
-  open_data_stale: "warning",
-  late_open_data_stale: "warning",
-  open_data_missing: "warning",
-} as const satisfies Record<FinalDisplayState, "positive" | "neutral" | "warning">;
 
 /** Calendar-aware state of one instrument. Clients treat a value they do not know as unknown. */
 export const MarketStatus = z

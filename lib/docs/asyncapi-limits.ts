@@ -1,6 +1,7 @@
 import { afterClose, CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
 import * as limits from "#lib/contract/limits";
 import type { StreamClose, StreamLimit } from "./asyncapi-types";
+import { markdownTable } from "./markdown-table";
 
 const PREFIX = "STREAM_";
 /** Every number of the contract that is about streams. */
@@ -57,14 +58,6 @@ export function streamCloses(): StreamClose[] {
     meaning,
   }));
   return [...own, ...protocol].sort((a, b) => a.code - b.code);
-}
-
-type Row = readonly (string | number)[];
-
-/** A table in Markdown. */
-export function markdownTable(head: Row, rows: readonly Row[]): string {
-  const line = (cells: Row) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 /** The limits in Markdown. */

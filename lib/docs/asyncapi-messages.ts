@@ -45,7 +45,7 @@ function byMethod<Value>(make: (method: StreamMethod) => Value): Record<StreamMe
 }
 
 /** The one alternative of a union that is about this method. */
-function ofMethod<Option extends { shape: { method: z.ZodLiteral<StreamMethod> } }>(
+export function ofMethod<Option extends { shape: { method: z.ZodLiteral<StreamMethod> } }>(
   options: readonly Option[],
   method: StreamMethod,
 ): Option {

@@ -10,7 +10,8 @@ import {
 import { operations } from "#lib/contract/operations";
 import { HANDSHAKE_ERRORS, SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
-import { closesTable, limitsTable, markdownTable, plansTable } from "./asyncapi-limits";
+import { closesTable, limitsTable, plansTable } from "./asyncapi-limits";
+import { markdownTable } from "./markdown-table";
 
 const { createStreamTicket } = operations;
 const TICKET_CALL = `${createStreamTicket.method} ${createStreamTicket.path}`;

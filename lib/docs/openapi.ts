@@ -89,13 +89,17 @@ function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Rec
   return Object.fromEntries([...byStatus].map(([status, ids]) => [String(status), response(status, ids)]));
 }
 
+/** Headers of an operation's successful answer, by name. */
+export function answerHeaders({ id }: Operation): string[] {
+  return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...(REVALIDATED.has(id) ? ["ETag", "Cache-Control"] : [])];
+}
+
 function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
   const revalidated = REVALIDATED.has(operation.id);
   const id = `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}Response`;
-  const headers = ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...(revalidated ? ["ETag", "Cache-Control"] : [])];
   const answered: OpenApiResponse = {
     description: operation.summary,
-    headers: headerReferences(headers),
+    headers: headerReferences(answerHeaders(operation)),
     content: {
       [JSON_MEDIA]: {
         schema: printer.name(id, printer.of(success(operation.data))),

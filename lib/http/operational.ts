@@ -1,5 +1,8 @@
+import type { ServiceStatus } from "#lib/contract/service-status";
 import { isFault } from "#lib/fault";
-import { runtime } from "#lib/runtime";
+import { type Runtime, runtime } from "#lib/runtime";
+import { requestIdOf } from "./request-id";
+import { failureOf, jsonHeaders, toResponse } from "./respond";
 
 const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
@@ -22,6 +25,18 @@ export async function ready(): Promise<Response> {
     checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? "ok"])),
   };
   return new Response(JSON.stringify(body), { status: well ? 200 : 503, headers: HEADERS });
+}
+
+/** Public, for pages of any site: states, ages and history, nothing of any account. */
+export function healthReport(report: (running: Runtime) => Promise<ServiceStatus>): () => Promise<Response> {
+  const headers = { ...HEADERS, "access-control-allow-origin": "*" };
+  return async () => {
+    try {
+      return new Response(JSON.stringify(await report(runtime())), { headers });
+    } catch (error) {
+      return toResponse(failureOf(error, { ...jsonHeaders(requestIdOf(null)), "access-control-allow-origin": "*" }, ""));
+    }
+  };
 }
 
 /** Prometheus text exposition of this process. */

@@ -101,7 +101,8 @@ async function settle(answer: Promise<Answer>, exchange: Exchange, operation: st
   }
 }
 
-function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
+/** Counts an answer for the process and for the key it was given to, and gives it back. `code` is the envelope's, 0 for success. */
+export function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
   const latencyMs = performance.now() - exchange.startMs;
   const parts = running();
   parts?.metrics.request(operation, code, latencyMs / 1000);

@@ -14,6 +14,11 @@ const PREVIEW_MS = PREVIEW_DAYS * 24 * HOUR_MS;
 const iso = (ms: number) => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
+/** An open stretch (Unix ms) as it is told. */
+export function toldSession({ openMs, closeMs }: { openMs: number; closeMs: number }): PreviewSession {
+  return { opens_at: iso(openMs), closes_at: iso(closeMs) };
+}
+
 /** Sessions hour by hour, so that a calendar that turns each second is left after the first of them; null as the calendar has it. */
 function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; closeMs: number }[] | null {
   const sessions: { openMs: number; closeMs: number }[] = [];
@@ -46,10 +51,7 @@ export function previewCalendar(
   const sessions = firstSessions(calendar, fromMs);
   return {
     now: { state, reason, next_open_at: isoOrNull(nextOpen), next_close_at: isoOrNull(nextClose) },
-    sessions:
-      sessions
-        ?.slice(0, PREVIEW_SESSIONS_MAX_COUNT)
-        .map(({ openMs, closeMs }): PreviewSession => ({ opens_at: iso(openMs), closes_at: iso(closeMs) })) ?? null,
+    sessions: sessions?.slice(0, PREVIEW_SESSIONS_MAX_COUNT).map(toldSession) ?? null,
     sessions_cut: sessions !== null && sessions.length > PREVIEW_SESSIONS_MAX_COUNT,
   };
 }

@@ -1,0 +1,15 @@
+import { markdownResponse } from "#app/markdown-response";
+import { readerWords } from "#app/reader-address";
+import { pageMarkdown } from "#lib/docs/page-text";
+import { docs } from "#lib/docs/source";
+
+interface Context {
+  readonly params: Promise<{ readonly slug?: string[] }>;
+}
+
+/** A page of the documentation as Markdown: what `/docs/….md` leads to. */
+export async function GET(_request: Request, { params }: Context): Promise<Response> {
+  const page = docs.getPage((await params).slug);
+  if (page === undefined) return new Response("There is no such page. /llms.txt lists them all.\n", { status: 404 });
+  return markdownResponse(await pageMarkdown(page, await readerWords()));
+}

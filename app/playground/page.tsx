@@ -1,0 +1,48 @@
+import type { Metadata } from "next";
+import type { PageSearch } from "#app/page-search";
+import { readerAddress } from "#app/reader-address";
+import { demoKeyOf, runningParts } from "#app/running";
+import { signedInUser } from "#app/session";
+import { Playground } from "#components/playground/playground";
+import { listKeys } from "#lib/access/keys";
+import { toPortalKey } from "#lib/access/portal-key";
+import type { Runtime } from "#lib/runtime";
+import { issuesOf } from "../../components/playground/check";
+import type { OwnKey } from "../../components/playground/model";
+import { playOperations } from "../../components/playground/operations";
+import { readLink } from "../../components/playground/share";
+
+export const metadata: Metadata = { title: "Playground" };
+/** A link names what is shown, and keys are those of now. */
+export const dynamic = "force-dynamic";
+
+/** The reader's keys that are valid now, without their texts. */
+async function ownKeys(parts: Runtime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
+  if (parts === undefined || accountId === undefined) return [];
+  const keys = (await listKeys(parts, { accountId })).map(toPortalKey);
+  return keys
+    .filter(({ state }) => state === "active" || state === "grace")
+    .map(({ id, name, venue, scopes, prefix, last4 }) => ({ id, name, venue, scopes, hint: `${prefix}…${last4}` }));
+}
+
+/** Every operation and every stream, to be tried on the running service. */
+export default async function PlaygroundPage({ searchParams }: PageSearch) {
+  const parts = runningParts();
+  const user = await signedInUser();
+  const [first, ...others] = playOperations();
+  if (first === undefined) throw new Error("The contract declares nothing that could be tried.");
+  const { operation, values, notices } = readLink([first, ...others], first, await searchParams);
+  return (
+    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[90rem] flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8">
+      <h1 className="sr-only">Playground</h1>
+      <Playground
+        operations={[first, ...others]}
+        start={{ operationId: operation.id, values, issues: issuesOf(operation.id, values), notices }}
+        base={await readerAddress()}
+        demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
+        keys={await ownKeys(parts, user?.accountId)}
+        signedIn={user !== undefined}
+      />
+    </main>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Metadata } from "next";
+import { boardOf } from "#app/board";
+import { demoKeyOf, runningParts } from "#app/running";
+import { reportHealth } from "#app/status/report";
+import { PageMain } from "#components/shell/page-main";
+import { Starting } from "#components/site/starting";
+import { StatusView } from "#components/status/status-view";
+import { PageHead } from "#components/ui/card";
+
+export const metadata: Metadata = {
+  title: "Status",
+  description: "State and hours of every instrument, and the health of the service over the last 24 hours.",
+};
+
+/** Of this moment: never made ahead. */
+export const dynamic = "force-dynamic";
+
+/** How the service is, and every market of both venues. */
+export default async function StatusPage() {
+  const parts = runningParts();
+  return (
+    <PageMain>
+      <PageHead title="Status">State and hours of every instrument, and the service over the last 24 hours.</PageHead>
+      {parts === undefined ? (
+        <Starting />
+      ) : (
+        <StatusView first={await reportHealth(parts)} rows={boardOf(parts)} demoKey={demoKeyOf(parts)} />
+      )}
+    </PageMain>
+  );
+}

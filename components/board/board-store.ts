@@ -1,0 +1,141 @@
+import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
+
+/** The prices of a moment, in the quote currency. */
+export interface BoardPrice {
+  readonly bid: number;
+  readonly ask: number;
+  /** Percent since the last trading day; null where that is not known. */
+  readonly change_pct: number | null;
+  /** Unix milliseconds. */
+  readonly time_msc: number;
+}
+
+/** One line of the board. */
+export interface BoardRow {
+  readonly ticker: string;
+  /** Decimal places of its prices. */
+  readonly digits: number;
+  /** Null before the first quote. */
+  readonly price: BoardPrice | null;
+  readonly state: FinalDisplayState;
+  readonly reason: StatusReason | null;
+}
+
+/** Where the board has its prices from now. */
+export type Feed =
+  | { readonly by: "page" }
+  | { readonly by: "stream" }
+  | { readonly by: "questions"; readonly everyMs: number }
+  | { readonly by: "nothing"; readonly why: "offline" | "unanswered" }
+  | { readonly by: "nothing"; readonly why: "limited"; readonly retryInS: number }
+  | { readonly by: "nothing"; readonly why: "refused"; readonly detail: string };
+
+interface Connection {
+  readonly key: string;
+  readonly tickers: readonly string[];
+  /** Puts what is new of a ticker on the board. */
+  tell(ticker: string, change: Partial<Pick<BoardRow, "price" | "state" | "reason">>): void;
+  onFeed(feed: Feed): void;
+}
+
+/** Keeps a board fresh until the signal aborts. */
+export type Connect = (connection: Connection, signal: AbortSignal) => void;
+
+/** The rows of a board and where they come from. Listeners are called once a frame at the most. */
+export interface BoardStore {
+  row(ticker: string): BoardRow | undefined;
+  feed(): Feed;
+  /** Unix milliseconds of the newest price, null before the first. */
+  lastMs(): number | null;
+  followRow(ticker: string, listener: () => void): () => void;
+  followFeed(listener: () => void): () => void;
+  /** Connects while the page is seen; the result ends it. */
+  start(): () => void;
+}
+
+interface BoardStoreOptions {
+  readonly rows: readonly BoardRow[];
+  /** The public demo key. */
+  readonly demoKey: string;
+  /** Loaded when it is first needed: the page is read before it streams. */
+  readonly load: () => Promise<Connect>;
+}
+
+const newest = (rows: Iterable<BoardRow>): number | null =>
+  Array.from(rows).reduce<number | null>(
+    (last, { price }) => (price === null ? last : Math.max(last ?? 0, price.time_msc)),
+    null,
+  );
+
+function add(listeners: Set<() => void>, listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Makes a board that stands still until it is started. */
+export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): BoardStore {
+  const known = new Map(rows.map((row) => [row.ticker, row]));
+  const rowListeners = new Map(rows.map(({ ticker }) => [ticker, new Set<() => void>()]));
+  const feedListeners = new Set<() => void>();
+  const changed = new Set<string>();
+  let feed: Feed = { by: "page" };
+  let last = newest(rows);
+  let frame = 0;
+  let running: AbortController | undefined;
+
+  function flush(): void {
+    frame = 0;
+    for (const ticker of changed) for (const listener of rowListeners.get(ticker) ?? []) listener();
+    changed.clear();
+  }
+
+  function tell(ticker: string, change: Parameters<Connection["tell"]>[1]): void {
+    const row = known.get(ticker);
+    if (row === undefined) return;
+    known.set(ticker, { ...row, ...change });
+    if (change.price) last = Math.max(last ?? 0, change.price.time_msc);
+    changed.add(ticker);
+    if (frame === 0) frame = requestAnimationFrame(flush);
+  }
+
+  function onFeed(next: Feed): void {
+    feed = next;
+    for (const listener of feedListeners) listener();
+  }
+
+  function connect(): void {
+    if (running !== undefined || document.hidden) return;
+    running = new AbortController();
+    const { signal } = running;
+    load().then(
+      (open) => {
+        if (!signal.aborted) open({ key: demoKey, tickers: [...known.keys()], tell, onFeed }, signal);
+      },
+      // A part of the page could not be fetched.
+      () => onFeed({ by: "nothing", why: navigator.onLine ? "unanswered" : "offline" }),
+    );
+  }
+
+  function disconnect(): void {
+    running?.abort();
+    running = undefined;
+  }
+
+  return {
+    row: (ticker) => known.get(ticker),
+    feed: () => feed,
+    lastMs: () => last,
+    followRow: (ticker, listener) => add(rowListeners.get(ticker) ?? new Set(), listener),
+    followFeed: (listener) => add(feedListeners, listener),
+    start() {
+      // A page nobody sees gives its connection back: the demo key allows few for one address.
+      const onVisibility = () => (document.hidden ? disconnect() : connect());
+      document.addEventListener("visibilitychange", onVisibility);
+      connect();
+      return () => {
+        document.removeEventListener("visibilitychange", onVisibility);
+        disconnect();
+      };
+    },
+  };
+}

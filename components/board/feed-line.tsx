@@ -1,0 +1,68 @@
+"use client";
+
+import { Instant, useNow } from "../portal/time";
+import type { BoardStore, Feed } from "./board-store";
+import { useFeed } from "./use-board";
+
+const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string }> = {
+  page: { word: "As of this page", colour: "bg-neutral" },
+  stream: { word: "Streaming", colour: "bg-positive" },
+  questions: { word: "Polling", colour: "bg-warning" },
+  nothing: { word: "Standing still", colour: "bg-warning" },
+};
+
+/** Where prices come from now, in a word. */
+export function FeedWord({ feed }: { feed: Feed }) {
+  const { word, colour } = LOOKS[feed.by];
+  return (
+    <p className="flex items-center gap-2 font-medium" data-feed={feed.by}>
+      <span aria-hidden="true" className={`size-2 rounded-full ${colour}`} />
+      {word}
+    </p>
+  );
+}
+
+/** What is in the way of fresh prices, and what comes next; undefined when nothing is. */
+export function troubleOf(feed: Feed): string | undefined {
+  if (feed.by === "questions")
+    return `No stream opens from here, so prices are asked for every ${feed.everyMs / 1_000} s instead.`;
+  if (feed.by !== "nothing") return undefined;
+  if (feed.why === "offline") return "You are offline. Prices go on by themselves once you are back.";
+  if (feed.why === "limited") return `The demo key has no calls left for your address. Next try in ${feed.retryInS} s.`;
+  if (feed.why === "refused") return `The service refuses: ${feed.detail} Reload the page to try again.`;
+  return "The service does not answer. It is asked again every few seconds.";
+}
+
+/** The top of the board: where its prices come from, and how old the newest is. */
+export function FeedLine({ store }: { store: BoardStore }) {
+  const feed = useFeed(store);
+  // The newest price is looked at each second: a line that runs with every tick would only flicker.
+  useNow();
+  const last = store.lastMs();
+  return (
+    <div className="flex h-12 items-center justify-between gap-4 px-4 text-sm sm:px-5">
+      <FeedWord feed={feed} />
+      {last === null ? null : (
+        <p className="text-ink-faint text-xs">
+          last tick{" "}
+          <span className="font-mono">
+            <Instant at={new Date(last).toISOString()} to="clock" />
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The foot of the board: what these prices are, or what is wrong; of one height, so that nothing moves. */
+export function FeedNote({ store }: { store: BoardStore }) {
+  const trouble = troubleOf(useFeed(store));
+  return (
+    <p
+      role="status"
+      className={`flex min-h-14 items-center border-line border-t px-4 py-2 text-xs leading-5 sm:px-5 ${trouble === undefined ? "text-ink-faint" : "text-warning"}`}
+    >
+      {trouble ?? "Sandbox venue: synthetic prices, always on, the same for everyone with the same seed."}
+    </p>
+  );
+}

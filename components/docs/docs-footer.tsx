@@ -1,0 +1,46 @@
+import type { Item } from "fumadocs-core/page-tree";
+import Link from "next/link";
+
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+interface DocsFooterProps {
+  /** YYYY-MM-DD; undefined for a page that is printed from the contract. */
+  readonly updated: string | undefined;
+  readonly previous: Item | undefined;
+  readonly next: Item | undefined;
+}
+
+function Neighbour({ item, word }: { item: Item; word: "Previous" | "Next" }) {
+  return (
+    <Link
+      prefetch={false}
+      href={item.url}
+      rel={word === "Next" ? "next" : "prev"}
+      className={`block min-w-0 flex-1 rounded-lg border border-line bg-surface px-4 py-3 hover:bg-sunken ${word === "Next" ? "text-right" : ""}`}
+    >
+      <span className="block text-ink-faint text-xs leading-5">{word}</span>
+      <span className="block font-medium text-sm leading-6 [overflow-wrap:anywhere]">{item.name}</span>
+    </Link>
+  );
+}
+
+/** The bottom of a page: when it was edited, and where to go from it. */
+export function DocsFooter({ updated, previous, next }: DocsFooterProps) {
+  return (
+    <footer className="mt-12 border-line border-t pt-6">
+      <p className="text-ink-faint text-sm">
+        {updated === undefined ? (
+          "Printed from this version of the service."
+        ) : (
+          <>
+            Last edited on <time dateTime={updated}>{DAY.format(Date.parse(updated))}</time>.
+          </>
+        )}
+      </p>
+      <nav aria-label="Previous and next" className="mt-4 flex gap-4">
+        {previous === undefined ? null : <Neighbour item={previous} word="Previous" />}
+        {next === undefined ? null : <Neighbour item={next} word="Next" />}
+      </nav>
+    </footer>
+  );
+}

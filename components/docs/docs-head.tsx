@@ -1,0 +1,25 @@
+import { CopyPage } from "./copy-page";
+
+interface DocsHeadProps {
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly url: string;
+}
+
+/** The top of a page: its one h1, a sentence about it, and the page as Markdown. */
+export function DocsHead({ title, description, url }: DocsHeadProps) {
+  return (
+    <header className="mb-8 border-line border-b pb-6">
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <h1 className="min-w-0 font-semibold text-3xl leading-9 tracking-tight [overflow-wrap:anywhere]">{title}</h1>
+        <div className="flex items-center gap-3 text-sm">
+          <CopyPage source={`${url}.md`} />
+          <a href={`${url}.md`} className="text-ink-soft underline hover:text-ink">
+            Markdown
+          </a>
+        </div>
+      </div>
+      <p className="mt-2 max-w-prose text-ink-soft leading-7">{description}</p>
+    </header>
+  );
+}

@@ -1,0 +1,90 @@
+import Link from "next/link";
+import { Children, type ComponentProps, isValidElement, type ReactElement, type ReactNode } from "react";
+import { CopyButton } from "../ui/copy-button";
+import { CodeTabs } from "./code-tabs";
+import { textOf, withTexts } from "./texts";
+
+/** Pages of the portal go through the router; documents for machines and other sites do not. */
+const PAGE = /^\/(?!.*\.\w+$)/;
+
+function Anchor({ href = "", children }: ComponentProps<"a">) {
+  if (!PAGE.test(href)) return <a href={href}>{children}</a>;
+  return (
+    <Link prefetch={false} href={href}>
+      {children}
+    </Link>
+  );
+}
+
+function heading(Tag: "h2" | "h3" | "h4") {
+  return function Heading({ id, children }: ComponentProps<"h2">) {
+    return (
+      <Tag id={id}>
+        <a href={`#${id}`}>{children}</a>
+      </Tag>
+    );
+  };
+}
+
+function Table(props: ComponentProps<"table">) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
+    <section aria-label="Table" tabIndex={0} className="table">
+      <table {...props} />
+    </section>
+  );
+}
+
+const CALLOUTS = { info: "Note", warn: "Warning" } as const;
+
+function Callout({ type = "info", children }: { type?: keyof typeof CALLOUTS; children: ReactNode }) {
+  return (
+    <aside className="callout" data-type={type} aria-label={CALLOUTS[type]}>
+      {children}
+    </aside>
+  );
+}
+
+function Tab({ children }: { value: string; children: ReactNode }) {
+  return children;
+}
+
+type TabElement = ReactElement<ComponentProps<typeof Tab>>;
+
+function Tabs({ children }: { children: ReactNode }) {
+  const tabs = Children.toArray(children).filter((child): child is TabElement => isValidElement(child));
+  return <CodeTabs tabs={tabs.map(({ props }) => ({ language: props.value, content: props.children }))} />;
+}
+
+interface CodeProps extends ComponentProps<"pre"> {
+  readonly words: (text: string) => string;
+}
+
+/** Code as this reader can run it. */
+function Code({ words, title, children }: CodeProps) {
+  const shown = withTexts(children, words);
+  return (
+    <figure className="code">
+      {title === undefined ? null : <figcaption>{title}</figcaption>}
+      <CopyButton text={textOf(shown)} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard */}
+      <pre tabIndex={0}>{shown}</pre>
+    </figure>
+  );
+}
+
+/** What the elements of a page become; `words` puts the address and the key of the reader into code. */
+export function mdxComponents(words: (text: string) => string) {
+  return {
+    a: Anchor,
+    h2: heading("h2"),
+    h3: heading("h3"),
+    h4: heading("h4"),
+    pre: (props: ComponentProps<"pre">) => <Code {...props} words={words} />,
+    code: ({ children }: ComponentProps<"code">) => <code>{withTexts(children, words)}</code>,
+    table: Table,
+    Callout,
+    Tab,
+    Tabs,
+  };
+}

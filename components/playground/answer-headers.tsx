@@ -1,0 +1,44 @@
+import { type RateLimit, readRateLimit } from "#lib/client/rate-limit";
+import type { Answer } from "./send";
+
+/** Below this part of the limit the meter warns. */
+const LOW_PART = 0.2;
+
+/** What is left of the limit, as the answer told it; undefined where it did not. */
+export function rateLimitOf({ headers }: Answer): RateLimit | undefined {
+  const values = new Map(headers);
+  return readRateLimit((name) => values.get(name));
+}
+
+/** What is left of the rate limit, as a bar and in words. */
+export function RateMeter({ limit, remaining, resetS }: RateLimit) {
+  const part = limit === 0 ? 0 : Math.min(1, remaining / limit);
+  return (
+    <div className="flex items-center gap-2 text-ink-faint text-xs">
+      <meter aria-label="Rate limit left" min={0} max={limit} value={remaining} className="sr-only" />
+      <div aria-hidden="true" className="h-1.5 w-20 overflow-hidden rounded-full bg-line">
+        <div
+          className={`h-full rounded-full ${part < LOW_PART ? "bg-warning" : "bg-positive"}`}
+          style={{ width: `${part * 100}%` }}
+        />
+      </div>
+      <span className="tabular-nums">
+        {remaining} of {limit} left, refills in {resetS} s
+      </span>
+    </div>
+  );
+}
+
+/** All headers of an answer that a page may read. */
+export function AnswerHeaders({ headers }: { headers: Answer["headers"] }) {
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 rounded-lg border border-line bg-surface p-4 font-mono text-[13px] max-sm:grid-cols-1">
+      {headers.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-ink-faint">{name}</dt>
+          <dd className="[overflow-wrap:anywhere] max-sm:mb-1.5">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

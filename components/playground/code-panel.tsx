@@ -1,0 +1,77 @@
+"use client";
+
+import { useEffect, useId, useState } from "react";
+import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
+import { CopyButton } from "../ui/copy-button";
+import { Select } from "../ui/select";
+import { recall, remember } from "./storage";
+
+/** Strings of all the languages; what is between them stays plain. */
+const STRINGS = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
+
+/** Code with its strings set apart: they are what the form has changed. */
+function Code({ text }: { text: string }) {
+  return text.split(STRINGS).map((piece, index) =>
+    index % 2 === 0 ? (
+      piece
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces have no other name
+      <span key={index} className="text-accent">
+        {piece}
+      </span>
+    ),
+  );
+}
+
+/** The language that was chosen last on this device, for calls and for streams apart. */
+function useLanguage(kind: string): [language: string | undefined, choose: (id: string) => void] {
+  const name = `spotwire.language.${kind}`;
+  const [chosen, setChosen] = useState<string>();
+  useEffect(() => {
+    const known = recall(name);
+    setChosen(typeof known === "string" ? known : undefined);
+  }, [name]);
+  const choose = (id: string) => {
+    setChosen(id);
+    remember(name, id);
+  };
+  return [chosen, choose];
+}
+
+/** The call of the form as code, in a language of the reader's choice. */
+export function CodePanel({ call }: { call: RestCall | StreamCall }) {
+  const id = useId();
+  const [language, choose] = useLanguage(call.operation.method === "STREAM" ? "stream" : "rest");
+  const samples = generate(call);
+  const shown = samples.find((sample) => sample.id === language) ?? samples[0];
+  if (shown === undefined) return null;
+  return (
+    <section aria-label="Code" className="min-w-0 overflow-hidden rounded-lg border border-line bg-sunken">
+      <div className="flex items-center justify-between gap-3 border-line border-b bg-surface px-3 py-2">
+        <label htmlFor={id} className="sr-only">
+          Language
+        </label>
+        <Select
+          id={id}
+          value={shown.id}
+          onChange={choose}
+          options={samples.map((sample) => ({ value: sample.id, label: sample.label }))}
+          className="w-auto!"
+        />
+        {shown.install === undefined ? null : (
+          <code className="min-w-0 truncate font-mono text-ink-faint text-xs max-sm:hidden">{shown.install}</code>
+        )}
+        <CopyButton text={shown.code} />
+      </div>
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
+        tabIndex={0}
+        className="max-h-80 overflow-auto p-4 font-mono text-[13px] leading-5.5"
+      >
+        <code>
+          <Code text={shown.code} />
+        </code>
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import { callPortal } from "../portal/api";
+import type { OwnKey } from "./model";
+import { keyGone, SESSION_ENDED, silence, type Trouble } from "./trouble";
+
+/** What calls are made with: the public demo key, or one of the reader's own by a token that stands in for it. */
+export type Credential = { readonly kind: "demo"; readonly key: string } | { readonly kind: "own"; readonly key: OwnKey };
+
+/** A token is made anew when less than this is left of it: a call that starts now must not outlive it. */
+const RENEW_BEFORE_MS = 60_000;
+
+export type Bearer = { readonly bearer: string } | { readonly trouble: Trouble };
+
+interface Kept {
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+/** Gives what a call is authorised with. */
+export interface Bearers {
+  get(credential: Credential): Promise<Bearer>;
+  /** The service did not take it; true when a fresh one may be tried. */
+  forget(credential: Credential): boolean;
+}
+
+/** Keeps tokens in memory alone, one a key, and has them made anew before they end. */
+export function createBearers(): Bearers {
+  const tokens = new Map<string, Kept>();
+
+  async function mint({ id, name }: OwnKey): Promise<Bearer> {
+    const result = await callPortal<{ token: string; expires_at: string }>("POST", "tokens", { key_id: id });
+    if ("data" in result) {
+      const { token, expires_at } = result.data;
+      tokens.set(id, { token, expiresAtMs: Date.parse(expires_at) });
+      return { bearer: token };
+    }
+    if (result.failure.id === "not_found") return { trouble: keyGone(name) };
+    if (result.failure.id === "unauthorized") return { trouble: SESSION_ENDED };
+    if (result.failure.id === "network") return { trouble: silence({ offline: !navigator.onLine }) };
+    return { trouble: { says: result.failure.detail, next: "Try again, or choose the demo key." } };
+  }
+
+  return {
+    async get(credential) {
+      if (credential.kind === "demo") return { bearer: credential.key };
+      const kept = tokens.get(credential.key.id);
+      const fresh = kept !== undefined && kept.expiresAtMs - Date.now() > RENEW_BEFORE_MS;
+      return fresh ? { bearer: kept.token } : mint(credential.key);
+    },
+    forget: (credential) => credential.kind === "own" && tokens.delete(credential.key.id),
+  };
+}

@@ -1,0 +1,74 @@
+"use client";
+
+import Link from "next/link";
+import type { Scope } from "#lib/contract/primitives";
+import { Field } from "../ui/field";
+import { Select } from "../ui/select";
+import type { Credential } from "./credential";
+import type { OwnKey } from "./model";
+
+/** Value of the demo key in the select; ids of keys are UUIDs. */
+export const DEMO = "demo";
+
+interface KeySelectProps {
+  readonly demoKey: string | undefined;
+  readonly keys: readonly OwnKey[];
+  readonly signedIn: boolean;
+  readonly chosen: string;
+  readonly scope: Scope;
+  readonly onChoose: (id: string) => void;
+}
+
+/** The credential behind a choice; undefined where there is none to choose. */
+export function credentialOf({
+  demoKey,
+  keys,
+  chosen,
+}: Pick<KeySelectProps, "demoKey" | "keys" | "chosen">): Credential | undefined {
+  const own = keys.find(({ id }) => id === chosen);
+  if (own !== undefined) return { kind: "own", key: own };
+  return demoKey === undefined ? undefined : { kind: "demo", key: demoKey };
+}
+
+function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
+  const own = keys.find(({ id }) => id === chosen);
+  if (own !== undefined && !own.scopes.includes(scope)) return `This key lacks ${scope}: the service will refuse it.`;
+  if (own !== undefined) return "A token of ten minutes stands in for it; the key itself is not here.";
+  if (!signedIn)
+    return (
+      <>
+        Public, sandbox prices.{" "}
+        <Link prefetch={false} href="/signin?next=%2Fplayground" className="text-accent underline">
+          Sign in
+        </Link>{" "}
+        to use your own.
+      </>
+    );
+  return "Public, sandbox prices.";
+}
+
+/** Which key calls are made with: the demo key, or one of the reader's own. */
+export function KeySelect(props: KeySelectProps) {
+  const { demoKey, keys, chosen, onChoose } = props;
+  const demo = demoKey === undefined ? [] : [{ value: DEMO, label: "Demo key · sandbox" }];
+  const own = keys.map(({ id, name, hint, venue }) => ({ value: id, label: `${name} · ${hint} · ${venue}` }));
+  if (demo.length + own.length === 0)
+    return (
+      <p className="rounded-md border border-line border-dashed p-3 text-ink-soft text-sm leading-6">
+        The demo key is switched off here.{" "}
+        <Link
+          prefetch={false}
+          href={props.signedIn ? "/dashboard/keys" : "/signin?next=%2Fplayground"}
+          className="text-accent underline"
+        >
+          {props.signedIn ? "Make a key" : "Sign in"}
+        </Link>{" "}
+        to make calls.
+      </p>
+    );
+  return (
+    <Field label="Key" hint={hintOf(props)}>
+      {(control) => <Select {...control} value={chosen} onChange={onChoose} options={[...demo, ...own]} />}
+    </Field>
+  );
+}

@@ -1,0 +1,53 @@
+import { fieldsOf } from "#lib/client/errors";
+import type { KlineWindow } from "#lib/contract/kline";
+import type { MarketStatus } from "#lib/contract/status";
+import type { QuietTicker } from "#lib/contract/stream";
+
+/** Tickers that are named one by one; more are counted. */
+const NAMED_MAX_COUNT = 3;
+
+const WORDS: Readonly<Record<string, string>> = {
+  closed: "is closed",
+  unknown: "has no calendar, so nobody can say whether it is open",
+  open_data_stale: "is open, but its data is old",
+  late_open_data_stale: "should have opened, but no fresh quote came yet",
+  open_data_missing: "is open, but no quote came yet",
+};
+
+const AT = new Intl.DateTimeFormat("en-GB", {
+  ...({ weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const),
+  hourCycle: "h23",
+  timeZone: "UTC",
+});
+
+/** Why a market is quiet and when it opens, as a sentence; undefined for one that is open. */
+export function quietSentence({ ticker, final_display_state, reason, next_open_at }: QuietTicker): string | undefined {
+  if (final_display_state === "open") return undefined;
+  const why = final_display_state === "closed" && reason !== null ? ` (${reason.replaceAll("_", " ")})` : "";
+  const next = next_open_at === null ? "" : ` It opens ${AT.format(new Date(next_open_at))} UTC.`;
+  return `${ticker} ${WORDS[final_display_state] ?? "is quiet"}${why}.${next}`;
+}
+
+function klineNotes({ count, expected_count, ticker }: Partial<KlineWindow>): string[] {
+  if (count !== 0) return [];
+  if (expected_count === 0)
+    return [`The market of ${ticker} was closed in the whole window, so there are no klines. Choose an earlier or a longer one.`];
+  return [`There are no klines of ${ticker} in this window. Leave out “from” and “to” for the newest ones.`];
+}
+
+function statusNotes(items: readonly MarketStatus[]): string[] {
+  const quiet = items.flatMap((item) => quietSentence(item) ?? []);
+  const more = quiet.length - NAMED_MAX_COUNT;
+  return more > 0 ? [...quiet.slice(0, NAMED_MAX_COUNT), `${more} more are not open.`] : quiet;
+}
+
+/** What a reader may wonder about a good answer: an empty window, a closed market, a ticker without a quote. */
+export function notesOf(operationId: string, body: unknown): readonly string[] {
+  const { data } = fieldsOf(body);
+  const { items, missing } = fieldsOf(data);
+  if (operationId === "klines") return klineNotes(fieldsOf(data) as Partial<KlineWindow>);
+  if (operationId === "marketStatus" && Array.isArray(items)) return statusNotes(items as MarketStatus[]);
+  if (Array.isArray(missing) && missing.length > 0)
+    return [`No quote came yet of ${missing.join(", ")}. The market status says why.`];
+  return [];
+}

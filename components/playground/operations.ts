@@ -1,0 +1,68 @@
+import type { Operation, Parameter } from "#lib/contract/operation";
+import { OPERATION_LIST, operations } from "#lib/contract/operations";
+import {
+  InstantParameter,
+  LimitParameter,
+  STREAMS,
+  type StreamName,
+  TIMEFRAMES,
+  TickerListParameter,
+  TickerParameter,
+  TimeframeParameter,
+  UnixSecondsParameter,
+} from "#lib/contract/primitives";
+import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
+import type { FieldKind, PlayField, PlayOperation } from "./model";
+
+const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
+  [TickerParameter, "ticker"],
+  [TickerListParameter, "tickers"],
+  [TimeframeParameter, "choice"],
+  [UnixSecondsParameter, "seconds"],
+  [InstantParameter, "instant"],
+  [LimitParameter, "number"],
+]);
+
+const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, description: string]>> = {
+  quote: ["Quote stream", "Every change of bid and ask, as it happens."],
+  kline: ["Kline stream", "The open kline as it grows, and each one once more when it closes."],
+  snapshot: ["Snapshot stream", "The quote with its trading day, as it changes."],
+};
+
+const isRead = ({ method, scope }: Operation) => method === "GET" && scope === "market:read";
+
+/** The parameters of an operation of the playground; those of a stream stand in for its subscribe message. */
+export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {
+  const rest = OPERATION_LIST.find((operation) => operation.id === id);
+  if (rest !== undefined) return isRead(rest) ? rest.query : undefined;
+  const stream = STREAMS.find((name) => streamId(name) === id);
+  if (stream === undefined) return undefined;
+  const { tickers } = operations.latestQuotes.query;
+  return stream === "kline" ? { tickers, timeframe: { ...operations.klines.query.timeframe, example: "M1" } } : { tickers };
+}
+
+/** A rule over several parameters of a REST operation. */
+export const checkOf = (id: string) => OPERATION_LIST.find((operation) => operation.id === id)?.check;
+
+const streamId = (stream: StreamName) => `${stream}Stream`;
+
+function fieldsOf(id: string): PlayField[] {
+  return Object.entries(parametersOf(id) ?? {}).map(([name, { schema, required, description, example }]) => {
+    const kind = KINDS.get(schema) ?? "text";
+    return { name, kind, required, description, example, ...(kind === "choice" && { choices: TIMEFRAMES }) };
+  });
+}
+
+/** All that can be tried: each REST operation that reads the market, and each stream, with the form of its parameters. */
+export function playOperations(): PlayOperation[] {
+  const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope }): PlayOperation => {
+    return { id, method, path, title: summary, description, scope, fields: fieldsOf(id) };
+  });
+  const streams = STREAMS.map((stream): PlayOperation => {
+    const [title, description] = STREAM_WORDS[stream];
+    const id = streamId(stream);
+    const place = { path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE, ticketPath: operations.createStreamTicket.path };
+    return { id, method: "STREAM", stream, title, description, scope: "market:stream", fields: fieldsOf(id), ...place };
+  });
+  return [...rest, ...streams];
+}

@@ -1,0 +1,67 @@
+"use client";
+
+import { useState } from "react";
+import { fieldsOf } from "#lib/client/errors";
+import { Button } from "../ui/button";
+import { type Column, Table } from "../ui/table";
+
+type RecordRow = Readonly<Record<string, unknown>> & { readonly row: number };
+
+/** Rows drawn at once, and with each further step. */
+const STEP_ROWS = 100;
+/** Names the record's kind, which is the same in each row. */
+const LEFT_OUT = new Set(["type"]);
+const INSTANTS: Readonly<Record<string, number>> = { time: 1_000, time_msc: 1 };
+
+function Cell({ name, value }: { name: string; value: unknown }) {
+  if (value === null || value === undefined) return <span className="text-ink-faint">–</span>;
+  if (Array.isArray(value)) return value.join(", ");
+  const scale = INSTANTS[name];
+  if (scale === undefined || typeof value !== "number") return String(value);
+  const at = new Date(value * scale).toISOString();
+  return (
+    <time dateTime={at} title={at}>
+      {value}
+    </time>
+  );
+}
+
+/** The records of an answer: its `items`; undefined where it has none. */
+export function recordsOf(body: unknown): readonly RecordRow[] | undefined {
+  const { items } = fieldsOf(fieldsOf(body).data);
+  return Array.isArray(items) ? items.map((item, row) => ({ ...fieldsOf(item), row })) : undefined;
+}
+
+/** The records of an answer as rows; a column for each field. */
+export function RecordsTable({ rows }: { rows: readonly RecordRow[] }) {
+  const [shown, setShown] = useState(STEP_ROWS);
+  const names = [...new Set(rows.slice(0, STEP_ROWS).flatMap((row) => Object.keys(row)))].filter(
+    (name) => name !== "row" && !LEFT_OUT.has(name),
+  );
+  const columns = names.map(
+    (name): Column<RecordRow> => ({
+      head: <code className="font-mono">{name}</code>,
+      numeric: rows.every((row) => typeof row[name] === "number" || (row[name] ?? null) === null),
+      cell: (row) => <Cell name={name} value={row[name]} />,
+    }),
+  );
+  return (
+    <>
+      <div className="max-h-[32rem] overflow-auto rounded-lg border border-line [&>section]:rounded-none [&>section]:border-0">
+        <Table
+          caption="Records of the answer"
+          columns={columns}
+          rows={rows.slice(0, shown)}
+          rowKey={({ row }) => String(row)}
+          empty="The answer holds no records."
+        />
+      </div>
+      {rows.length > shown ? (
+        <div className="mt-3 flex items-center gap-4 text-ink-faint text-sm">
+          <Button onClick={() => setShown(shown + STEP_ROWS)}>Show more</Button>
+          {shown} of {rows.length} rows
+        </div>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+"use client";
+
+import type { ReactNode } from "react";
+import type { Instrument } from "#lib/contract/instrument";
+import { CONTROL, Field } from "../ui/field";
+import { Select } from "../ui/select";
+import type { Issues, PlayOperation, Values } from "./model";
+import { FORM_ID } from "./request-bar";
+import { TickerField } from "./ticker-field";
+import { type FieldControlProps, FieldName, TimeField } from "./time-field";
+
+interface RequestFormProps {
+  readonly operation: PlayOperation;
+  readonly values: Values;
+  readonly issues: Issues;
+  readonly instruments: readonly Instrument[] | undefined;
+  readonly onInstrumentsWanted: () => void;
+  readonly onChange: (name: string, value: string) => void;
+  readonly onSubmit: () => void;
+  /** What stands above the parameters: the key. */
+  readonly head: ReactNode;
+}
+
+const NOT_CHOSEN = "";
+
+function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
+  const choices = field.choices ?? [];
+  // A link may bring anything: what is not offered stays in sight, with the reason why it is refused.
+  const strange = value !== NOT_CHOSEN && !choices.includes(value) ? [{ value, label: value }] : [];
+  const none = field.required && value !== NOT_CHOSEN ? [] : [{ value: NOT_CHOSEN, label: "–" }];
+  const options = [...none, ...strange, ...choices.map((choice) => ({ value: choice, label: choice }))];
+  return (
+    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+      {(control) => <Select {...control} name={field.name} value={value} onChange={onChange} options={options} />}
+    </Field>
+  );
+}
+
+function TypedField({ field, value, issue, onChange }: FieldControlProps) {
+  return (
+    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+      {(control) => (
+        <input
+          {...control}
+          name={field.name}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          inputMode={field.kind === "number" ? "numeric" : "text"}
+          autoComplete="off"
+          spellCheck={false}
+          className={`${CONTROL} font-mono`}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The parameters of an operation, each asked for in its own way. Enter sends. */
+export function RequestForm(props: RequestFormProps) {
+  const { operation, values, issues, instruments, onInstrumentsWanted, onChange, onSubmit, head } = props;
+  return (
+    <form
+      id={FORM_ID}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      className="flex flex-col gap-5"
+    >
+      {head}
+      {operation.fields.map((field) => {
+        const control = {
+          field,
+          value: values[field.name] ?? "",
+          issue: issues[field.name],
+          onChange: (value: string) => onChange(field.name, value),
+        };
+        const key = `${operation.id} ${field.name}`;
+        if (field.kind === "ticker" || field.kind === "tickers")
+          return <TickerField key={key} {...control} instruments={instruments} onWanted={onInstrumentsWanted} />;
+        if (field.kind === "seconds" || field.kind === "instant") return <TimeField key={key} {...control} />;
+        if (field.kind === "choice") return <ChoiceField key={key} {...control} />;
+        return <TypedField key={key} {...control} />;
+      })}
+    </form>
+  );
+}

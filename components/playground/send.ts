@@ -1,0 +1,74 @@
+import { fieldsOf, parseJson } from "#lib/client/errors";
+import type { FailureData } from "#lib/contract/envelope";
+import type { Bearers, Credential } from "./credential";
+import { refusal, silence, strange, type Trouble } from "./trouble";
+
+const TIMEOUT_S = 20;
+const STATUS_UNAUTHORIZED = 401;
+
+/** An answer as it came. */
+export interface Answer {
+  readonly status: number;
+  /** From sending to the last byte, in milliseconds. */
+  readonly tookMs: number;
+  /** Of the body as it is read, in bytes. */
+  readonly sizeBytes: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  readonly body: unknown;
+}
+
+/** What came of a call: an answer, trouble, or an answer that tells of trouble. */
+export interface Outcome {
+  readonly answer?: Answer;
+  readonly trouble?: Trouble;
+}
+
+/** A call to one address of the service. */
+export interface Call {
+  readonly method: "GET" | "POST";
+  /** Path and query. */
+  readonly url: string;
+  readonly credential: Credential;
+}
+
+async function exchange({ method, url }: Call, bearer: string): Promise<Answer | Trouble> {
+  const signal = AbortSignal.timeout(TIMEOUT_S * 1_000);
+  const startedAt = performance.now();
+  try {
+    const headers = { authorization: `Bearer ${bearer}` };
+    const response = await fetch(url, { method, headers, signal, cache: "no-store", credentials: "omit" });
+    const text = await response.text();
+    return {
+      status: response.status,
+      tookMs: performance.now() - startedAt,
+      sizeBytes: new TextEncoder().encode(text).length,
+      headers: [...response.headers],
+      text,
+      body: parseJson(text),
+    };
+  } catch {
+    return silence({ offline: !navigator.onLine, ...(signal.aborted && { timedOutS: TIMEOUT_S }) });
+  }
+}
+
+function judge(answer: Answer, credential: Credential): Outcome {
+  const { code, message, data } = fieldsOf(answer.body);
+  if (code === 0 && answer.status < 300) return { answer };
+  if (typeof code !== "number" || code === 0 || typeof message !== "string") return { answer, trouble: strange(answer.status) };
+  return { answer, trouble: refusal(message, fieldsOf(data) as Partial<FailureData>, credential) };
+}
+
+/** Makes a call. A token that was not taken, because it has ended, is replaced once. Never rejects. */
+export async function send(bearers: Bearers, call: Call): Promise<Outcome> {
+  const given = await bearers.get(call.credential);
+  if ("trouble" in given) return given;
+  const first = await exchange(call, given.bearer);
+  if ("says" in first) return { trouble: first };
+  if (first.status !== STATUS_UNAUTHORIZED || !bearers.forget(call.credential)) return judge(first, call.credential);
+  const again = await bearers.get(call.credential);
+  if ("trouble" in again) return { answer: first, trouble: again.trouble };
+  const second = await exchange(call, again.bearer);
+  return "says" in second ? { trouble: second } : judge(second, call.credential);
+}

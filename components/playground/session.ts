@@ -1,0 +1,90 @@
+import { monotonicClock } from "#lib/client/clock";
+import { fieldsOf } from "#lib/client/errors";
+import { prepareHandshake } from "#lib/client/handshake";
+import { type Socket, webSocketDialer } from "#lib/client/socket";
+import type { Bearers, Credential } from "./credential";
+import type { StreamOperation } from "./model";
+import { send } from "./send";
+import { silence, type Trouble } from "./trouble";
+
+/** Where a connection goes, and what for. */
+export interface SessionTarget {
+  readonly operation: Pick<StreamOperation, "path" | "ticketPath">;
+  readonly credential: Credential;
+}
+
+/** How a connection ended: with a close code once it was open, with trouble when it never was. */
+export interface SessionEnd {
+  readonly code: number | null;
+  readonly reason: string;
+  readonly trouble?: Trouble;
+}
+
+interface SessionEvents {
+  /** A message as it came. */
+  onText(text: string): void;
+  /** Told once; nothing is told after it. */
+  onEnd(end: SessionEnd): void;
+}
+
+/** One raw connection: what is sent and told is exactly what travels. */
+export interface Session {
+  /** Sends a message; it is dropped before the first one came and after the end. */
+  send(message: object): string | undefined;
+  close(): void;
+}
+
+/**
+ * Opens a connection with a fresh ticket. It does not connect again by itself: the reader of a console wants to see the end.
+ * The welcome is the first text; from then on messages are taken.
+ */
+export function openSession(bearers: Bearers, { operation, credential }: SessionTarget, events: SessionEvents): Session {
+  const stopping = new AbortController();
+  let socket: Socket | undefined;
+  let heard = false;
+
+  function end(told: SessionEnd): void {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    events.onEnd(told);
+  }
+
+  async function dial(): Promise<void> {
+    const { answer, trouble } = await send(bearers, { method: "POST", url: operation.ticketPath, credential });
+    if (stopping.signal.aborted) return;
+    if (trouble !== undefined) return end({ code: null, reason: "", trouble });
+    const ticket = async () => String(fieldsOf(fieldsOf(answer?.body).data).ticket);
+    const dialer = webSocketDialer(WebSocket);
+    const handshake = await prepareHandshake(
+      { key: undefined, ticket, fetchTicket: ticket },
+      dialer,
+      monotonicClock,
+      stopping.signal,
+    );
+    const url = `${window.location.origin.replace(/^http/, "ws")}${operation.path}`;
+    socket = dialer.dial(url, handshake, {
+      onText(text) {
+        heard = true;
+        if (!stopping.signal.aborted) events.onText(text);
+      },
+      onEnd({ code, reason, error }) {
+        const trouble = error === undefined ? {} : { trouble: silence({ offline: !navigator.onLine }) };
+        end({ code: error === undefined ? code : null, reason, ...trouble });
+      },
+    });
+  }
+
+  dial().catch(() => end({ code: null, reason: "", trouble: silence({ offline: !navigator.onLine }) }));
+  return {
+    send(message) {
+      if (socket === undefined || !heard || stopping.signal.aborted) return undefined;
+      const text = JSON.stringify(message);
+      socket.send(text);
+      return text;
+    },
+    close() {
+      stopping.abort();
+      socket?.close();
+    },
+  };
+}

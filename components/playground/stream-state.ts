@@ -1,0 +1,157 @@
+import { fieldsOf, parseJson } from "#lib/client/errors";
+import { judge, type Position } from "#lib/client/sequence";
+import type { PushMessage, QuietTicker, ServerMessage, TickerRejection } from "#lib/contract/stream";
+import { quietSentence } from "./notes";
+
+/** Messages the log keeps; older ones are dropped and counted. */
+export const LOG_MAX_ENTRIES = 500;
+/** Things followed that are counted; a connection carries fewer. */
+export const ROWS_MAX_COUNT = 1_000;
+
+/** One message of the log. */
+export interface LogEntry {
+  readonly id: number;
+  /** Unix milliseconds by the clock of this device. */
+  readonly at: number;
+  readonly direction: "sent" | "received";
+  /** What it is, for example `quote` or `ack`. */
+  readonly type: string;
+  /** The message as it travelled. */
+  readonly text: string;
+}
+
+/** One followed thing: its last value, and whether all of its records came. */
+export interface TickerRow {
+  readonly key: string;
+  readonly ticker: string;
+  readonly stream: string;
+  readonly value: string;
+  readonly position: Position;
+  readonly records: number;
+  /** Times that records were missing. */
+  readonly gaps: number;
+  /** Records that stood for several because the connection was slow. */
+  readonly merged: number;
+}
+
+/** What a console shows of its connection. */
+export interface StreamView {
+  readonly entries: readonly LogEntry[];
+  /** Messages that came in all. */
+  readonly received: number;
+  readonly rows: readonly TickerRow[];
+  /** Why followed tickers bring nothing, a sentence each. */
+  readonly quiet: readonly string[];
+  /** What the service refused, a sentence each; the newest alone. */
+  readonly refused: readonly string[];
+}
+
+function valueText(message: PushMessage): string {
+  if (message.type !== "kline") return `${message.data.bid} / ${message.data.ask}`;
+  const { open, high, low, close } = message.data;
+  return `${[open, high, low, close].join(" ")}${message.closed ? " closed" : ""}`;
+}
+
+const isPush = ({ type }: ServerMessage): boolean => type === "quote" || type === "snapshot" || type === "kline";
+
+/** Why a ticker was not taken. */
+function rejectionSentence({ ticker, detail, message, suggestion }: TickerRejection): string {
+  const why = (detail ?? message.replaceAll("_", " ")).replace(/[.!?]?$/, ".");
+  return `${ticker} was not accepted: ${why}${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}`;
+}
+
+/** The book of one console: takes messages, keeps a bounded part of them, and counts. */
+export interface StreamBook {
+  sent(text: string, at: number): void;
+  received(text: string, at: number): void;
+  /** Empties the log; what is counted stays. */
+  clear(): void;
+  /** Forgets what was followed: a new connection begins. */
+  restart(): void;
+  view(): StreamView;
+}
+
+/** Makes an empty book. */
+export function createStreamBook(): StreamBook {
+  let entries: LogEntry[] = [];
+  let ids = 0;
+  let received = 0;
+  let refused: string[] = [];
+  const rows = new Map<string, TickerRow>();
+  const quiet = new Map<string, string>();
+
+  function log(direction: LogEntry["direction"], type: string, text: string, at: number): void {
+    ids += 1;
+    entries.push({ id: ids, at, direction, type, text });
+    if (entries.length > LOG_MAX_ENTRIES) entries = entries.slice(-LOG_MAX_ENTRIES);
+  }
+
+  function push(message: PushMessage): void {
+    const timeframe = message.type === "kline" ? ` ${message.timeframe}` : "";
+    const stream = `${message.type}${timeframe}`;
+    const key = `${stream} ${message.ticker}`;
+    const last = rows.get(key);
+    if (last === undefined && rows.size >= ROWS_MAX_COUNT) return;
+    const verdict = judge(last?.position, message);
+    if (verdict === "stale") return;
+    if (message.event === "update") quiet.delete(message.ticker);
+    rows.set(key, {
+      key,
+      ticker: message.ticker,
+      stream,
+      value: valueText(message),
+      position: { epoch: message.epoch, seq: message.seq },
+      records: (last?.records ?? 0) + 1,
+      gaps: (last?.gaps ?? 0) + (verdict === "gap" ? 1 : 0),
+      merged: (last?.merged ?? 0) + (message.merged ?? 0),
+    });
+  }
+
+  function hush(tickers: readonly QuietTicker[]): void {
+    for (const ticker of tickers.slice(0, ROWS_MAX_COUNT)) {
+      const sentence = quietSentence(ticker);
+      if (sentence === undefined) quiet.delete(ticker.ticker);
+      else quiet.set(ticker.ticker, sentence);
+    }
+  }
+
+  function drop(tickers: readonly string[]): void {
+    for (const [key, row] of rows) if (tickers.includes(row.ticker)) rows.delete(key);
+    for (const ticker of tickers) quiet.delete(ticker);
+  }
+
+  function answer(message: ServerMessage): void {
+    if (message.type === "error") refused = [message.data.detail];
+    if (message.type === "heartbeat") {
+      quiet.clear();
+      hush(message.quiet);
+    }
+    if (message.type === "market_status") hush([{ ...message.data }]);
+    if (message.type !== "ack") return;
+    if (message.method === "subscribe") hush(message.data.quiet);
+    if (message.method === "unsubscribe") drop(message.data.accepted);
+    if (message.method === "subscribe" || message.method === "unsubscribe")
+      refused = message.data.rejected.map(rejectionSentence);
+  }
+
+  return {
+    sent: (text, at) => log("sent", String(fieldsOf(parseJson(text)).method), text, at),
+    received(text, at) {
+      received += 1;
+      const message = fieldsOf(parseJson(text)) as unknown as ServerMessage;
+      log("received", String(message.type), text, at);
+      if (isPush(message)) push(message as PushMessage);
+      else answer(message);
+    },
+    clear() {
+      entries = [];
+    },
+    restart() {
+      rows.clear();
+      quiet.clear();
+      refused = [];
+      received = 0;
+    },
+    view: () => ({ entries: [...entries], received, rows: [...rows.values()], quiet: [...quiet.values()], refused }),
+  };
+}

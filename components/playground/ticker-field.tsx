@@ -1,0 +1,139 @@
+"use client";
+
+import { type KeyboardEvent, useId, useState } from "react";
+import type { Instrument } from "#lib/contract/instrument";
+import { CONTROL, Field } from "../ui/field";
+import { type FieldControlProps, FieldName } from "./time-field";
+
+/** Suggestions shown at once. */
+const SHOWN_MAX_COUNT = 50;
+
+/** The part of the text that is being typed: all of it, or what stands behind the last comma. */
+function typedPart(text: string, several: boolean): { before: string; part: string } {
+  const at = several ? text.lastIndexOf(",") + 1 : 0;
+  return { before: text.slice(0, at), part: text.slice(at).trim() };
+}
+
+/** Instruments that fit what is typed: by ticker, name or class; those that begin with it first. */
+export function matching(instruments: readonly Instrument[], part: string): readonly Instrument[] {
+  const wanted = part.toUpperCase();
+  const fits = instruments.filter(({ ticker, display_name, asset_class }) =>
+    `${ticker} ${display_name} ${asset_class}`.toUpperCase().includes(wanted),
+  );
+  const first = fits.filter(({ ticker }) => ticker.startsWith(wanted));
+  return [...first, ...fits.filter((one) => !first.includes(one))].slice(0, SHOWN_MAX_COUNT);
+}
+
+interface TickerFieldProps extends FieldControlProps {
+  /** Undefined while they are not known. */
+  readonly instruments: readonly Instrument[] | undefined;
+  /** Asks for them; told when the field is first used. */
+  readonly onWanted: () => void;
+}
+
+interface SuggestionsProps {
+  readonly id: string;
+  readonly options: readonly Instrument[];
+  readonly active: number;
+  readonly onPick: (ticker: string) => void;
+}
+
+function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
+  return (
+    <div
+      id={id}
+      role="listbox"
+      aria-label="Instruments"
+      className="absolute inset-x-0 top-full z-20 mt-1 max-h-64 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-lg"
+    >
+      {options.map(({ ticker, display_name, asset_class }, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the arrows and Enter of the field above do it
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
+        <div
+          key={ticker}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === active}
+          ref={(node) => {
+            if (index === active) node?.scrollIntoView({ block: "nearest" });
+          }}
+          // The field would lose the focus, and the list with it, before the click.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onPick(ticker)}
+          className="flex cursor-default items-baseline justify-between gap-3 rounded-md px-2.5 py-1 text-sm leading-6 hover:bg-sunken aria-selected:bg-sunken"
+        >
+          <span className="font-mono text-[13px]">{ticker}</span>
+          <span className="truncate text-ink-faint text-xs">
+            {display_name === ticker ? asset_class : `${display_name} · ${asset_class}`}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** One ticker or a list of them, with a search over the instruments of the chosen key. Anything else may be typed too. */
+export function TickerField({ field, value, issue, onChange, instruments, onWanted }: TickerFieldProps) {
+  const several = field.kind === "tickers";
+  const listId = useId();
+  const [open, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const { before, part } = typedPart(value, several);
+  const exact = instruments?.some(({ ticker }) => ticker === part) ?? false;
+  const options = open && instruments !== undefined ? matching(instruments, exact ? "" : part) : [];
+  const shown = options.length > 0;
+
+  function pick(ticker: string): void {
+    onChange(before + ticker);
+    setOpen(false);
+    setActive(-1);
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLInputElement>): void {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setOpen(true);
+      if (shown) setActive((active + step + options.length) % options.length);
+    }
+    const chosen = options[active];
+    if (event.key === "Enter" && chosen !== undefined) {
+      event.preventDefault();
+      pick(chosen.ticker);
+    }
+    if (event.key === "Escape") setOpen(false);
+  }
+
+  return (
+    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+      {(control) => (
+        <div className="relative">
+          <input
+            {...control}
+            name={field.name}
+            value={value}
+            role="combobox"
+            aria-expanded={shown}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={shown && active >= 0 ? `${listId}-${active}` : undefined}
+            onFocus={onWanted}
+            onClick={() => setOpen(true)}
+            onBlur={() => setOpen(false)}
+            onKeyDown={onKeyDown}
+            onChange={(event) => {
+              onChange(event.target.value);
+              setOpen(true);
+              setActive(-1);
+            }}
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            className={`${CONTROL} font-mono`}
+          />
+          {shown ? <Suggestions id={listId} options={options} active={active} onPick={pick} /> : null}
+        </div>
+      )}
+    </Field>
+  );
+}

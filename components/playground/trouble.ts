@@ -1,0 +1,92 @@
+import type { FailureData } from "#lib/contract/envelope";
+import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import type { Credential } from "./credential";
+
+/** What went wrong, and what the reader does next; a sentence each. */
+export interface Trouble {
+  readonly says: string;
+  readonly next: string;
+  /** Where that is done. */
+  readonly link?: { readonly href: string; readonly label: string };
+  readonly requestId?: string;
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfterS?: number;
+}
+
+const KEYS_LINK = { href: "/dashboard/keys", label: "Your keys" };
+const READY_LINK = { href: "/api/ready", label: "State of every part" };
+
+/** No answer came at all. `offline` is what the browser knows of its own network. */
+export function silence({ offline, timedOutS }: { offline: boolean; timedOutS?: number }): Trouble {
+  if (offline) return { says: "This browser is offline.", next: "Nothing was sent. Connect to a network, then try again." };
+  if (timedOutS !== undefined)
+    return {
+      says: `The service did not answer within ${timedOutS} seconds.`,
+      next: "It may be overloaded. Try again in a moment.",
+      link: READY_LINK,
+    };
+  return {
+    says: "No answer came from the service.",
+    next: "It may be down or starting again, or the network broke. Try again in a moment.",
+    link: READY_LINK,
+  };
+}
+
+/** The reader's session with the portal has ended, so no token can be made for their key. */
+export const SESSION_ENDED: Trouble = {
+  says: "Your session has ended, so your key cannot be used here.",
+  next: "Sign in again, or choose the demo key.",
+  link: { href: "/signin?next=%2Fplayground", label: "Sign in" },
+};
+
+/** The key that is selected is not valid any more. */
+export function keyGone(name: string): Trouble {
+  return {
+    says: `The key “${name}” was revoked or has expired.`,
+    next: "Choose another key above, or make a new one.",
+    link: KEYS_LINK,
+  };
+}
+
+function unauthorized(credential: Credential): Trouble {
+  if (credential.kind === "own") return keyGone(credential.key.name);
+  return {
+    says: "The demo key is not accepted any more.",
+    next: "The operator has changed or switched it off. Reload this page, or create an account for a key of your own.",
+    link: { href: "/signup", label: "Create an account" },
+  };
+}
+
+const isErrorId = (id: string): id is ErrorId => Object.hasOwn(ERRORS, id);
+
+/** An answer that refuses, in the service's words and with what it advises. */
+export function refusal(message: string, data: Partial<FailureData>, credential: Credential): Trouble {
+  const { request_id, retry_after } = data;
+  const facts = {
+    ...(request_id !== undefined && { requestId: request_id }),
+    ...(retry_after !== undefined && { retryAfterS: retry_after }),
+  };
+  if (message === "unauthorized") return { ...unauthorized(credential), ...facts };
+  if (message === "rate_limited")
+    return { says: "Too many requests: the limit is used up.", next: "Wait until it has refilled, then send again.", ...facts };
+  const entry = isErrorId(message) ? ERRORS[message] : undefined;
+  const where = data.parameter === undefined ? "" : `${data.parameter}: `;
+  const meant = data.suggestion === undefined ? "" : ` Did you mean ${data.suggestion}?`;
+  const link = entry === undefined || data.docs_url === undefined ? {} : { link: { href: data.docs_url, label: entry.title } };
+  return {
+    says: `${where}${data.detail ?? "The service refused the request."}${meant}`,
+    next: entry?.fix ?? "Read the answer below, and try again.",
+    ...facts,
+    ...link,
+  };
+}
+
+/** An answer that did not come from the service: a proxy's page, a cut-off body. */
+export function strange(status: number): Trouble {
+  return {
+    says: `What came back (status ${status}) is not an answer of this service.`,
+    next:
+      status >= 500 ? "Something in between is failing. Try again in a moment." : "Check what stands between this page and it.",
+    link: READY_LINK,
+  };
+}

@@ -1,0 +1,97 @@
+"use client";
+
+import { useEffect, useRef, useState } from "react";
+import { type Bearers, type Credential, createBearers } from "./credential";
+import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
+import { type Outcome, send } from "./send";
+import { linkTo, startValues } from "./share";
+import { type PastCall, usePastCalls } from "./use-past-calls";
+
+/** The state of the whole page and what can be done on it. */
+export interface PlaygroundState {
+  readonly operation: PlayOperation;
+  readonly values: Values;
+  readonly issues: Issues;
+  readonly notices: readonly string[];
+  readonly busy: boolean;
+  /** Of the operation that is shown; undefined before its first call. */
+  readonly outcome: Outcome | undefined;
+  readonly bearers: Bearers;
+  readonly past: ReturnType<typeof usePastCalls>;
+  choose(id: string): void;
+  change(name: string, value: string): void;
+  reopen(call: PastCall): void;
+  run(operation: RestOperation, url: string, credential: Credential): void;
+}
+
+/** Judges the values as they change; the schemas are fetched with the first change, not with the page. */
+function useIssues(start: Start, operationId: string, values: Values, changed: boolean): Issues {
+  const [issues, setIssues] = useState(start.issues);
+  useEffect(() => {
+    if (!changed) return;
+    let overtaken = false;
+    void import("./load-check").then(
+      ({ issuesOf }) => overtaken || setIssues(issuesOf(operationId, values)),
+      // Without them the service itself judges, when the call is sent.
+      () => overtaken || setIssues({}),
+    );
+    return () => {
+      overtaken = true;
+    };
+  }, [operationId, values, changed]);
+  return issues;
+}
+
+/** The page's state: the form lives in the address, the key never does. */
+export function usePlayground(operations: readonly [PlayOperation, ...PlayOperation[]], start: Start): PlaygroundState {
+  const [operationId, setOperationId] = useState(start.operationId);
+  const [forms, setForms] = useState<Readonly<Record<string, Values>>>({ [start.operationId]: start.values });
+  const [outcomes, setOutcomes] = useState<Readonly<Record<string, Outcome>>>({});
+  const [busy, setBusy] = useState(false);
+  const [changed, setChanged] = useState(false);
+  const [bearers] = useState(createBearers);
+  const past = usePastCalls();
+  const sent = useRef(0);
+  const operation = operations.find(({ id }) => id === operationId) ?? operations[0];
+  const values = forms[operation.id] ?? startValues(operation);
+  const issues = useIssues(start, operation.id, values, changed);
+
+  function show(next: PlayOperation, given: Values): void {
+    setChanged(true);
+    setOperationId(next.id);
+    setForms((before) => ({ ...before, [next.id]: given }));
+    window.history.replaceState(null, "", linkTo(next, given));
+  }
+
+  return {
+    operation,
+    values,
+    issues,
+    notices: changed ? [] : start.notices,
+    busy,
+    outcome: outcomes[operation.id],
+    bearers,
+    past,
+    choose(id) {
+      const next = operations.find((one) => one.id === id);
+      if (next !== undefined) show(next, forms[id] ?? startValues(next));
+    },
+    change: (name, value) => show(operation, { ...values, [name]: value }),
+    reopen(call) {
+      const next = operations.find(({ id }) => id === call.operationId);
+      if (next !== undefined) show(next, { ...Object.fromEntries(next.fields.map(({ name }) => [name, ""])), ...call.values });
+    },
+    run(rest, url, credential) {
+      sent.current += 1;
+      const mine = sent.current;
+      setBusy(true);
+      void send(bearers, { method: rest.method, url, credential }).then((outcome) => {
+        // A newer call is on its way: its answer is the one that counts.
+        if (mine !== sent.current) return;
+        setBusy(false);
+        setOutcomes((before) => ({ ...before, [rest.id]: outcome }));
+        past.add(rest, values, outcome.answer?.status ?? null);
+      });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+interface Offer {
+  readonly title: string;
+  readonly text: string;
+  readonly href: string;
+  readonly link: string;
+}
+
+/** What the service has, a sentence each, with the place that shows it. */
+const OFFERS: readonly Offer[] = [
+  {
+    title: "REST",
+    text: "Quotes, snapshots and klines in nine timeframes. One envelope, stable error codes, limits in every header.",
+    href: "/openapi.json",
+    link: "OpenAPI 3.1",
+  },
+  {
+    title: "Streams",
+    text: "WebSocket and Socket.IO with sequences: a client that was away resumes where it left, or is told of the gap.",
+    href: "/asyncapi.json",
+    link: "AsyncAPI",
+  },
+  {
+    title: "Market hours",
+    text: "Open, closed, stale or late, and why. Holidays and early closes included, with the next open and close.",
+    href: "/status",
+    link: "Status now",
+  },
+  {
+    title: "Agents",
+    text: "The same operations as tools of the Model Context Protocol, under the same key and the same limits.",
+    href: "/docs/mcp",
+    link: "Connect to /mcp",
+  },
+];
+
+/** The four ways in, side by side. */
+export function Offers() {
+  return (
+    <section aria-label="What it offers" className="mt-12 sm:mt-14">
+      <ul className="grid gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-2 lg:grid-cols-4">
+        {OFFERS.map(({ title, text, href, link }) => (
+          <li key={title} className="flex flex-col bg-surface p-5">
+            <h2 className="font-medium">{title}</h2>
+            <p className="mt-2 flex-1 text-ink-soft text-sm leading-6">{text}</p>
+            <p className="mt-4 text-sm">
+              <a href={href} className="text-accent underline">
+                {link}
+              </a>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,12 @@
+/** Stands where a page shows the running service, while it is not up. */
+export function Starting() {
+  return (
+    <p className="rounded-xl border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
+      The service is starting. Reload this page in a moment;{" "}
+      <a href="/api/ready" className="text-accent underline">
+        /api/ready
+      </a>{" "}
+      says what it waits for.
+    </p>
+  );
+}

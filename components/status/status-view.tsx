@@ -1,0 +1,168 @@
+"use client";
+
+import type { ReactNode } from "react";
+import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
+import type { BoardRow, BoardStore } from "../board/board-store";
+import { FeedWord, troubleOf } from "../board/feed-line";
+import { useBoardStore, useFeed } from "../board/use-board";
+import { Instant, useNow } from "../portal/time";
+import { Badge, type Tone } from "../ui/badge";
+import { Figure, Figures, Section } from "../ui/card";
+import { History } from "./history";
+import { useStatus, type WatchedStatus } from "./use-status";
+import { Venue } from "./venue";
+
+const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
+const SECOND_MS = 1_000;
+
+/** An age that grows: seconds with one decimal while it is short. */
+function ageText(ms: number): string {
+  const seconds = Math.max(0, ms) / SECOND_MS;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+function Word({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return (
+    <span className="font-sans">
+      <Badge tone={tone}>{children}</Badge>
+    </span>
+  );
+}
+
+/** How a feed does: the age of its newest tick, by the service's clock. */
+function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: number | null; nowMs: number | null }) {
+  const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
+  if (venue.provider === null)
+    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider is bound" />;
+  if (lastMs === null) return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no tick so far" />;
+  return (
+    <Figure
+      label={label}
+      value={ageText(nowMs === null ? (venue.lag_ms ?? 0) : nowMs - lastMs)}
+      note={
+        <>
+          last tick <Instant at={new Date(lastMs).toISOString()} to="clock" />
+        </>
+      }
+    />
+  );
+}
+
+function RestFigure({ watched: { status, tookMs, trouble } }: { watched: WatchedStatus }) {
+  const up = trouble === undefined && (tookMs !== null || status.checked?.rest !== false);
+  return (
+    <Figure
+      label="REST"
+      value={<Word tone={up ? "positive" : "warning"}>{up ? "Up" : "No answer"}</Word>}
+      note={tookMs === null ? <Checked status={status} /> : `answered in ${Math.max(1, Math.round(tookMs))} ms from here`}
+    />
+  );
+}
+
+function Checked({ status: { checked } }: { status: ServiceStatus }) {
+  if (checked === null) return "not checked yet";
+  return (
+    <>
+      checked <Instant at={new Date(checked.at_ms).toISOString()} to="clock" />
+    </>
+  );
+}
+
+function StreamFigure({ status, store, streams }: { status: ServiceStatus; store: BoardStore; streams: boolean }) {
+  const feed = useFeed(store);
+  const here = feed.by === "stream";
+  const up = here || status.checked?.stream === true;
+  return (
+    <Figure
+      label="Streams"
+      value={<Word tone={up ? "positive" : "warning"}>{up ? "Up" : "No answer"}</Word>}
+      note={
+        here ? "connected from here" : streams && feed.by !== "page" ? "not connected from here" : <Checked status={status} />
+      }
+    />
+  );
+}
+
+function troubleText({ trouble }: WatchedStatus, feedTrouble: string | undefined): string | undefined {
+  if (trouble === "offline") return "You are offline. What you see is as it was; it goes on by itself once you are back.";
+  if (trouble === "unanswered")
+    return "The service does not answer from here. What you see is as it was; it is asked every 10 s.";
+  return feedTrouble;
+}
+
+/** The one line that a reader in a hurry came for. */
+function Summary({ watched, store, streams }: { watched: WatchedStatus; store: BoardStore; streams: boolean }) {
+  const feed = useFeed(store);
+  const trouble = troubleText(watched, troubleOf(feed));
+  return (
+    <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
+      <p role="status" className={trouble === undefined ? "" : "text-warning"}>
+        {trouble ?? "The service answers."}
+      </p>
+      <div className="flex items-center gap-6">
+        {streams ? <FeedWord feed={feed} /> : null}
+        <p className="text-ink-faint text-xs">
+          as of{" "}
+          <span className="font-mono">
+            <Instant at={new Date(watched.status.at_ms).toISOString()} to="clock" />
+          </span>
+        </p>
+      </div>
+    </div>
+  );
+}
+
+interface StatusViewProps {
+  readonly first: ServiceStatus;
+  /** A few tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
+  readonly rows: readonly BoardRow[];
+  readonly demoKey: string | undefined;
+}
+
+/** How the service and its markets are: as the page was made, then as it goes on. */
+export function StatusView({ first, rows, demoKey }: StatusViewProps) {
+  const watched = useStatus(first);
+  const store = useBoardStore(rows, demoKey);
+  const now = useNow();
+  const { status, aheadMs } = watched;
+  const nowMs = now === null ? null : now + aheadMs;
+  const streams = demoKey !== undefined;
+  const lastOf = ({ venue, last_tick_ms }: VenueStatus) =>
+    venue === "sandbox" && last_tick_ms !== null ? Math.max(last_tick_ms, store.lastMs() ?? 0) : last_tick_ms;
+  const bound = Object.fromEntries(status.venues.map(({ venue, provider }) => [venue, provider !== null]));
+  return (
+    <>
+      <Summary watched={watched} store={store} streams={streams} />
+      <Section title="Service" aside="last 24 hours">
+        <Figures>
+          <RestFigure watched={watched} />
+          <StreamFigure status={status} store={store} streams={streams} />
+          {status.venues.map((venue) => (
+            <FeedFigure key={venue.venue} venue={venue} lastMs={lastOf(venue)} nowMs={nowMs} />
+          ))}
+        </Figures>
+        <div className="mt-4">
+          {status.history === null ? (
+            <p className="rounded-xl border border-line border-dashed p-6 text-ink-soft text-sm">
+              The history cannot be read now: the database does not answer.
+            </p>
+          ) : (
+            <History history={status.history} bound={{ live: bound.live === true, sandbox: bound.sandbox === true }} />
+          )}
+        </div>
+      </Section>
+      {status.venues.map((venue) => (
+        <Section
+          key={venue.venue}
+          title={TITLES[venue.venue]}
+          aside={venue.provider === null ? "no provider is bound: hours only" : `fed by ${venue.provider}`}
+        >
+          <Venue venue={venue} aheadMs={aheadMs} />
+        </Section>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+"use client";
+
+import type { ReactNode } from "react";
+import { LABELS, StatusBadge } from "#components/board/status-badge";
+import { DISPLAY_CLASS } from "#lib/contract/display-class";
+import type { CalendarGroup, InstrumentState, VenueStatus } from "#lib/contract/service-status";
+import type { FinalDisplayState } from "#lib/contract/status";
+import { Weeks } from "../admin/weeks";
+import { countText } from "../portal/numbers";
+import { spanText, useNow } from "../portal/time";
+import { Badge, type Tone } from "../ui/badge";
+
+const MINUTE_MS = 60_000;
+const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
+const DOTS: Record<Tone, string> = {
+  positive: "bg-positive",
+  neutral: "bg-neutral",
+  warning: "bg-warning",
+  danger: "bg-danger",
+};
+
+const wordsOf = (text: string) => text.replaceAll("_", " ");
+
+/** When the calendar turns next, by the second; its instant on hover. */
+function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
+  const now = useNow();
+  const { calendar_state, next_open_ms, next_close_ms } = group;
+  const isOpen = calendar_state === "open";
+  const atMs = isOpen ? next_close_ms : next_open_ms;
+  if (calendar_state === "unknown") return "no calendar, so no hours";
+  if (atMs === null) return isOpen ? "never closes" : "never opens";
+  const at = new Date(atMs).toISOString();
+  return (
+    <>
+      {isOpen ? "closes in " : "opens in "}
+      <time dateTime={at} title={at.replace(/\.\d+Z$/, "Z")} className="font-mono text-ink tabular-nums">
+        {now === null ? "–" : spanText((atMs - now - aheadMs) / 1_000)}
+      </time>
+    </>
+  );
+}
+
+function Hours({ group: { sessions, sessions_count } }: { group: CalendarGroup }) {
+  const now = useNow();
+  if (sessions === null) return <p className="text-ink-faint text-sm">Its calendar does not cover the coming week.</p>;
+  if (sessions_count !== sessions.length)
+    return (
+      <p className="text-ink-faint text-sm">Opens {countText(sessions_count ?? 0)} times in nine days, too often to draw.</p>
+    );
+  return (
+    <div className="h-[3.25rem]">
+      {now === null ? null : <Weeks sessions={sessions} nowMs={Math.floor(now / MINUTE_MS) * MINUTE_MS} count={1} />}
+    </div>
+  );
+}
+
+/** How many instruments are in each state, the most first. */
+function countsOf(instruments: readonly InstrumentState[]): [FinalDisplayState, number][] {
+  const counts = new Map<FinalDisplayState, number>();
+  for (const { state } of instruments) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+/** One instrument: a dot where it is as most of its group are, a badge where it is not. */
+function InstrumentCell({ instrument: { ticker, state, reason }, usual }: { instrument: InstrumentState; usual: boolean }) {
+  const tone = DISPLAY_CLASS[state];
+  return (
+    <li
+      title={`${ticker}: ${wordsOf(reason ?? state)}`}
+      className="flex h-9 min-w-0 items-center justify-between gap-2 bg-surface px-3 text-sm"
+    >
+      <span className="font-mono">{ticker}</span>
+      {usual ? (
+        <span className="flex items-center gap-1.5 text-ink-soft text-xs">
+          <span aria-hidden="true" className={`size-1.5 rounded-full ${DOTS[tone]}`} />
+          {LABELS[state]}
+        </span>
+      ) : (
+        <StatusBadge state={state} reason={reason} />
+      )}
+    </li>
+  );
+}
+
+function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode; children: ReactNode }) {
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-surface">
+      <div className="flex min-h-12 flex-wrap items-center justify-between gap-x-6 gap-y-1 px-4 py-2 text-sm sm:px-5">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">{title}</div>
+        <p className="text-ink-faint">{aside}</p>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/** A calendar's hours with everything that follows it. */
+function Group({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
+  const counts = countsOf(group.instruments);
+  const [usual] = counts[0] ?? [undefined];
+  return (
+    <Frame
+      title={
+        <>
+          <h3 className="font-medium">{CLASSES[group.asset_class] ?? group.asset_class}</h3>
+          {counts.map(([state, count]) => (
+            <Badge key={state} tone={DISPLAY_CLASS[state]}>
+              {LABELS[state]} {count}
+            </Badge>
+          ))}
+        </>
+      }
+      aside={<Turn group={group} aheadMs={aheadMs} />}
+    >
+      <div className="px-4 pb-4 sm:px-5">
+        <Hours group={group} />
+      </div>
+      <ul className="grid grid-cols-2 gap-px border-line border-t bg-line sm:grid-cols-3 lg:grid-cols-6">
+        {group.instruments.map((instrument) => (
+          <InstrumentCell key={instrument.ticker} instrument={instrument} usual={instrument.state === usual} />
+        ))}
+      </ul>
+    </Frame>
+  );
+}
+
+/** Test tickers: each is there for one state, so each has its reason beside it. */
+function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; aheadMs: number }) {
+  const lines = groups.flatMap((group) => group.instruments.map((instrument) => ({ group, instrument })));
+  return (
+    <Frame title={<h3 className="font-medium">Test tickers</h3>} aside="one for each state a client has to handle">
+      <ul className="divide-y divide-line border-line border-t text-sm">
+        {lines
+          .sort((a, b) => (a.instrument.ticker < b.instrument.ticker ? -1 : 1))
+          .map(({ group, instrument: { ticker, state, reason } }) => (
+            <li
+              key={ticker}
+              className="grid grid-cols-[8.5rem_1fr] items-center gap-x-4 px-4 py-2 sm:grid-cols-[9rem_7rem_1fr_1fr] sm:px-5"
+            >
+              <span className="font-mono">{ticker}</span>
+              <span className="max-sm:justify-self-end">
+                <StatusBadge state={state} reason={reason} />
+              </span>
+              <span className="text-ink-soft max-sm:hidden">{reason === null ? "" : wordsOf(reason)}</span>
+              <span className="text-right text-ink-faint max-sm:col-span-2 max-sm:text-left max-sm:text-xs">
+                <Turn group={group} aheadMs={aheadMs} />
+              </span>
+            </li>
+          ))}
+      </ul>
+    </Frame>
+  );
+}
+
+/** Everything one venue lists, by the calendar it follows. */
+export function Venue({ venue: { groups }, aheadMs }: { venue: VenueStatus; aheadMs: number }) {
+  const isTest = ({ asset_class }: CalendarGroup) => asset_class === "test";
+  const tests = groups.filter(isTest);
+  return (
+    <div className="space-y-4">
+      {groups
+        .filter((group) => !isTest(group))
+        .map((group) => (
+          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} />
+        ))}
+      {tests.length === 0 ? null : <TestTickers groups={tests} aheadMs={aheadMs} />}
+    </div>
+  );
+}

@@ -1,0 +1,247 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
+import { operations } from "#lib/contract/operations";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+const KB = 1024;
+/** A bare page of Next 16.4 measured 135 kB; a page of the documentation may load 90 more. */
+const FIRST_LOAD_MAX_KB = 135 + 90;
+const SHOWN = ["/docs/quickstart", "/docs/operations/klines", "/docs/streaming", "/docs/errors/unknown-ticker"] as const;
+const VIEWS = [1440, 390, 360].flatMap((width) => (["light", "dark"] as const).map((scheme) => [width, scheme] as const));
+const HEIGHT_PX = 900;
+/** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
+const LEFT_OVER = /localhost:3000|<\/?(?:Tabs?|Callout|StatusTable|CloseCodes|LimitsTable|ErrorsTable|OperationLink)\b/;
+
+let product: Product;
+let browser: Browser;
+let pictures: string;
+
+beforeAll(async () => {
+  [product, browser, pictures] = await Promise.all([
+    startProduct(),
+    openBrowser(),
+    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
+  ]);
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+}, SERVER_TIMEOUT_MS);
+
+const read = async (path: string) => {
+  const response = await fetch(product.baseUrl + path);
+  return { status: response.status, type: response.headers.get("content-type") ?? "", text: await response.text() };
+};
+
+/** A reader with a browser of their own; what it complains of is kept. */
+async function openReader(width = 1440, colorScheme: "light" | "dark" = "light") {
+  const context = await browser.newContext({ viewport: { width, height: HEIGHT_PX }, colorScheme });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  const go = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+  return { context, page, complaints, go };
+}
+
+/** The pages that /llms.txt lists, as paths of their HTML. */
+async function listedPages(): Promise<string[]> {
+  const { text } = await read("/llms.txt");
+  const base = product.baseUrl.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return [...text.matchAll(new RegExp(`\\]\\(${base}(/docs[^)]*)\\.md\\)`, "g"))].map(([, path = ""]) => path);
+}
+
+describe("every page", () => {
+  it("is listed in /llms.txt, and there as HTML with one h1 and as Markdown with the same title", async () => {
+    const paths = await listedPages();
+    expect(paths.length).toBeGreaterThan(60);
+    expect(new Set(paths).size).toBe(paths.length);
+    for (const path of paths) {
+      const [html, markdown] = await Promise.all([read(path), read(`${path}.md`)]);
+      expect([html.status, markdown.status, markdown.type], path).toEqual([200, 200, "text/markdown; charset=utf-8"]);
+      expect(html.text.match(/<h1/g), path).toHaveLength(1);
+      const title = /^# (.+)$/m.exec(markdown.text)?.[1] ?? "?";
+      expect(html.text, path).toContain(`>${title.replaceAll("&", "&amp;").replaceAll("'", "&#x27;")}</h1>`);
+      expect(markdown.text, path).not.toMatch(LEFT_OVER);
+    }
+  });
+
+  it("is in /llms-full.txt", async () => {
+    const { text } = await read("/llms-full.txt");
+    for (const path of await listedPages()) expect(text).toContain(`Page: ${product.baseUrl}${path}\n`);
+  });
+
+  it("is where the docs_url of an error leads", async () => {
+    for (const id of ERROR_IDS) {
+      const { status, text } = await read(errorDocsPath(id));
+      expect([status, text.includes(`>${id}</h1>`)], id).toEqual([200, true]);
+    }
+    const refused = (await (await fetch(product.baseUrl + operations.instruments.path)).json()) as { data: { docs_url: string } };
+    expect((await read(refused.data.docs_url)).text).toContain(">unauthorized</h1>");
+  });
+
+  it("that does not exist is 404, as HTML and as Markdown", async () => {
+    expect((await read("/docs/no-such-page")).status).toBe(404);
+    expect((await read("/docs/no-such-page.md")).status).toBe(404);
+  });
+});
+
+describe.each(SHOWN)("%s", (path) => {
+  it.each(VIEWS)("is whole at %i pixels in %s", async (width, scheme) => {
+    const { context, page, complaints, go } = await openReader(width, scheme);
+    await go(path);
+    expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
+    await page.screenshot({ path: join(pictures, `${path.slice(1).replaceAll("/", "-")}-${width}-${scheme}.png`) });
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("loads no more script than its budget", async () => {
+    const { context, page, go } = await openReader();
+    const sizes: Promise<number>[] = [];
+    page.on("response", (response) => {
+      if (response.request().resourceType() === "script") sizes.push(response.body().then((body) => gzipSync(body).length));
+    });
+    await go(path);
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / KB;
+    expect(total).toBeGreaterThan(50);
+    expect(total).toBeLessThanOrEqual(FIRST_LOAD_MAX_KB);
+    await context.close();
+  });
+});
+
+describe("a reader", () => {
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+  let go: (path: string) => Promise<unknown>;
+  beforeAll(async () => {
+    ({ context, page, complaints, go } = await openReader());
+  });
+  afterAll(async () => {
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("finds a page by a word in it, with the keyboard alone", async () => {
+    await go("/docs");
+    const index = page.waitForResponse((response) => response.url().endsWith("/docs/search.json"));
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("conflation");
+    expect((await index).status()).toBe(200);
+    const hits = page.getByRole("group", { name: "Documentation" }).getByRole("option");
+    await hits.first().waitFor();
+    await page.getByRole("combobox").fill("unknown_ticker");
+    await hits.filter({ hasText: "unknown_ticker" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/docs\/errors\/unknown-ticker/);
+  });
+
+  it("keeps the language they chose, on the page and on the next one", async () => {
+    await go("/docs/operations/klines");
+    await page.getByRole("tab", { name: "Python" }).first().click();
+    await page.getByText("from urllib.request import Request").first().waitFor();
+    await go("/docs/operations/latest-quotes");
+    expect(await page.getByRole("tab", { name: "Python" }).first().getAttribute("aria-selected")).toBe("true");
+    const html = await (await context.request.get(`${product.baseUrl}/docs/operations/instruments`)).text();
+    expect(html).toMatch(/aria-selected="true"[^>]*>Python</);
+  });
+
+  it("copies a page as Markdown, and code with this service's address in it", async () => {
+    await go("/docs/operations/latest-snapshots");
+    await page.getByRole("button", { name: "Copy as Markdown" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(copied).toBe((await read("/docs/operations/latest-snapshots.md")).text);
+    await page.getByRole("tab", { name: "curl" }).click();
+    const sample = page.locator("figure.code").first();
+    await sample.hover();
+    await sample.getByRole("button", { name: "Copy" }).click();
+    await sample.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`curl "${product.baseUrl}/api/v1/market/snapshots`);
+  });
+
+  it("goes from page to page by the tree, the outline and what comes next", async () => {
+    await go("/docs/quickstart");
+    const tree = page.getByRole("navigation", { name: "Documentation" });
+    expect(await tree.getByRole("link", { name: "Quickstart" }).getAttribute("aria-current")).toBe("page");
+    await page.getByRole("navigation", { name: "Previous and next" }).getByRole("link", { name: /^Next/ }).click();
+    await page.waitForURL(/\/docs\/authentication$/);
+    await tree.getByRole("link", { name: "Limits", exact: true }).click();
+    await page.waitForURL(/\/docs\/limits$/);
+    const outline = page.getByRole("navigation", { name: "On this page" }).getByRole("link").last();
+    await outline.click();
+    const target = page.locator(await outline.getAttribute("href").then((href) => href ?? "?"));
+    await expect.poll(() => target.evaluate((element) => element.getBoundingClientRect().top < window.innerHeight)).toBe(true);
+    expect(page.url()).toContain("/docs/limits#");
+  });
+
+  it("opens the tree on a phone, where it is folded away", async () => {
+    await page.setViewportSize({ width: 390, height: HEIGHT_PX });
+    await go("/docs/limits");
+    const link = page.getByRole("navigation", { name: "Documentation" }).getByRole("link", { name: "Streaming" });
+    expect(await link.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "All pages" }).click();
+    await link.click();
+    await page.waitForURL(/\/docs\/streaming$/);
+    await link.waitFor({ state: "hidden" });
+  });
+});
+
+/** The kinds of values of an answer, by name; lists by what they hold. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
+}
+
+describe("the examples", () => {
+  const recorded = JSON.parse(readFileSync("lib/docs/reference/recorded.json", "utf8")) as RecordedAnswers;
+  const ask = async ({ path, method }: RecordedAnswer) => {
+    const headers = { authorization: `Bearer ${product.demoKey}` };
+    return (await fetch(product.baseUrl + path, { method, headers })).json();
+  };
+
+  it("are what the sandbox answers to the word, where its answer never changes", async () => {
+    for (const id of ["klines", "instruments"] as const)
+      expect(await ask(recorded.operations[id]), "run `npm run docs:examples`").toEqual(recorded.operations[id].body);
+  });
+
+  it.each(["latestQuotes", "latestSnapshots", "marketStatus", "createStreamTicket"] as const)(
+    "have the shape of %s",
+    async (id) => {
+      const answer = recorded.operations[id];
+      expect(answer.path).toBe(examplePath(id));
+      expect(shapeOf(await ask(answer)), "run `npm run docs:examples`").toEqual(shapeOf(answer.body));
+    },
+  );
+
+  it("of refused calls are refused in the same words", async () => {
+    for (const id of ["invalid_ticker", "invalid_range", "unknown_ticker", "not_found"] as const) {
+      const answer = recorded.errors[id];
+      if (answer === undefined) throw new Error(`${id} was not recorded.`);
+      const [was, is] = [answer.body, await ask(answer)] as { data: object }[];
+      expect({ ...is?.data, request_id: "" }).toEqual({ ...was?.data, request_id: "" });
+    }
+  });
+});
+
+it("the downloads answer", async () => {
+  for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"]) {
+    const { status, text } = await read(path);
+    expect([status, typeof JSON.parse(text)], path).toEqual([200, "object"]);
+  }
+  expect((await read("/postman.json")).text).toContain(product.baseUrl);
+});

@@ -1,0 +1,117 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeKey } from "./commands";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+const ROOT = path.join(import.meta.dirname, "..");
+const GUIDES = path.join(ROOT, "lib", "docs", "guides");
+const FENCE = /^```(?<language>bash|ts|python)(?<meta>[^\n]*)\n(?<code>[\s\S]*?)^```$/gm;
+const DEMO_KEY = /sw_test_DEMO\w+/g;
+const SAMPLE_MAX_MS = 60_000;
+const TSX = import.meta.resolve("tsx");
+
+/** How a sample of each language is run. */
+const RUNNERS = {
+  bash: { extension: "sh", command: (file: string) => ["bash", "-euo", "pipefail", file] },
+  ts: { extension: "mts", command: (file: string) => [process.execPath, "--import", TSX, file] },
+  python: { extension: "py", command: (file: string) => ["python3", file] },
+} as const;
+
+interface Sample {
+  readonly name: string;
+  readonly language: keyof typeof RUNNERS;
+  readonly code: string;
+}
+
+/** Every sample of the guides that can be run as it stands. */
+const samples = readdirSync(GUIDES)
+  .filter((file) => file.endsWith(".mdx"))
+  .flatMap((file) =>
+    [...readFileSync(path.join(GUIDES, file), "utf8").matchAll(FENCE)].map(({ groups }, index): Sample & { run: boolean } => ({
+      name: `${file.replace(".mdx", "")} ${index + 1} ${groups?.language}`,
+      language: groups?.language as Sample["language"],
+      code: groups?.code ?? "",
+      run: !/\bnorun\b/.test(groups?.meta ?? ""),
+    })),
+  )
+  .filter(({ run }) => run);
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+const isThere = { bash: hasCurl, ts: true, python: hasPython };
+
+let product: Product;
+let key: string;
+let folder: string;
+
+beforeAll(async () => {
+  product = await startProduct();
+  // The samples say the demo key; all of them in a minute are more than it may ask.
+  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
+  folder = mkdtempSync(path.join(tmpdir(), "spotwire-guides-"));
+  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts"], { cwd: ROOT, encoding: "utf8" });
+  expect(built.status, built.stderr).toBe(0);
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(path.join(ROOT, "dist", "client"), path.join(folder, "node_modules", "spotwire-client"));
+  for (const name of ["ws", "socket.io-client"])
+    symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
+}, SERVER_TIMEOUT_MS);
+afterAll(async () => {
+  await product?.dispose();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}, SERVER_TIMEOUT_MS);
+
+interface Outcome {
+  readonly exitCode: number | null;
+  readonly output: string;
+  readonly complaints: string;
+}
+
+/** Runs a sample as its reader would, against the service under test. */
+function run({ name, language, code }: Sample): Promise<Outcome> {
+  const { extension, command } = RUNNERS[language];
+  const file = path.join(folder, `${name.replaceAll(" ", "-")}.${extension}`);
+  const { host } = new URL(product.baseUrl);
+  writeFileSync(file, code.replaceAll("localhost:3000", host).replaceAll(DEMO_KEY, key));
+  const [program = "", ...args] = command(file);
+  const child = spawn(program, args, {
+    cwd: folder,
+    timeout: SAMPLE_MAX_MS,
+    env: { NODE_ENV: "production", PATH: process.env.PATH, SPOTWIRE_API_KEY: key },
+  });
+  let output = "";
+  let complaints = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (exitCode) => resolve({ exitCode, output, complaints }));
+  });
+}
+
+describe("the samples of the guides", () => {
+  it("are there in three languages", () => {
+    for (const language of Object.keys(RUNNERS))
+      expect(samples.filter((sample) => sample.language === language).length).toBeGreaterThan(5);
+  });
+
+  for (const sample of samples)
+    it.runIf(isThere[sample.language]).concurrent(
+      `${sample.name} runs as it stands`,
+      async ({ expect }) => {
+        const { exitCode, output, complaints } = await run(sample);
+        expect(exitCode, output + complaints).toBe(0);
+        expect(output + complaints).not.toBe("");
+        // A sample about errors shows some; none shows a fault of the service or a key that is not taken.
+        expect(output).not.toMatch(/"code":(401|500|503)\d\d/);
+      },
+      SAMPLE_MAX_MS + 5_000,
+    );
+});

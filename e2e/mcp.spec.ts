@@ -1,0 +1,96 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MadeKey, makeKey, runCommand } from "./commands";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+const CALLS: [tool: string, args: Record<string, unknown>][] = [
+  ["instruments", {}],
+  ["latestQuotes", { tickers: ["EURUSD", "XAUUSD"] }],
+  ["latestSnapshots", { tickers: ["EURUSD"] }],
+  ["marketStatus", { tickers: ["TESTCLOSED"] }],
+  ["klines", { ticker: "EURUSD", timeframe: "H1", limit: 3 }],
+];
+
+let product: Product;
+let key: MadeKey;
+
+beforeAll(async () => {
+  product = await startProduct({ TRUSTED_PROXIES: "127.0.0.1" });
+  key = await makeKey(product, { venue: "sandbox", scopes: "market:read" });
+}, SERVER_TIMEOUT_MS);
+afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+
+let visitors = 0;
+
+/** An agent with the SDK's own client, connected from an address nobody used before. */
+async function connect(bearer: string | undefined): Promise<Client> {
+  visitors += 1;
+  const client = new Client({ name: "an agent", version: "1" });
+  const headers = {
+    "x-forwarded-for": `198.51.100.${visitors}`,
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+  };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", product.baseUrl), { requestInit: { headers } }) as never,
+  );
+  return client;
+}
+
+describe("an agent", () => {
+  it("finds the tools and calls each of them on the demo key", async () => {
+    const client = await connect(product.demoKey);
+    expect(client.getServerVersion()).toMatchObject({ name: "spotwire" });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual(CALLS.map(([tool]) => tool).sort());
+    for (const [name, args] of CALLS) {
+      const result = await client.callTool({ name, arguments: args });
+      expect(result.isError, name).not.toBe(true);
+      expect((result.structuredContent as { items: unknown[] }).items.length, name).toBeGreaterThan(0);
+    }
+    await client.close();
+  });
+
+  it("is told what was wrong with a call, in the envelope of REST", async () => {
+    const client = await connect(key.text);
+    const result = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EUR/USD"] } });
+    expect(result.isError).toBe(true);
+    expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toMatchObject({
+      message: "invalid_ticker",
+      data: { suggestion: "EURUSD" },
+    });
+  });
+
+  it("uses up the calls of its address on the demo key, and is told when to come back", async () => {
+    const client = await connect(product.demoKey);
+    const results = await Promise.all(
+      Array.from({ length: 70 }, () => client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } })),
+    );
+    const refused = results.filter(({ isError }) => isError);
+    expect(refused.length).toBeGreaterThan(0);
+    const content = (refused[0]?.content ?? []) as { text: string }[];
+    expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({
+      message: "rate_limited",
+      data: { retry_after: expect.any(Number) },
+    });
+  });
+
+  it("does not get in without a key, nor with a wrong or revoked one", async () => {
+    await expect(connect(undefined)).rejects.toThrow(/unauthorized/i);
+    await expect(connect("sw_test_wrong")).rejects.toThrow(/unauthorized/i);
+    const client = await connect(key.text);
+    await client.listTools();
+    expect((await runCommand(product, "keys", ["revoke", key.id])).exitCode).toBe(0);
+    await expect
+      .poll(() => client.listTools().then(() => "in", String), { timeout: 5_000, interval: 100 })
+      .toMatch(/unauthorized/i);
+  });
+
+  it("finds no stream and no session to end, and cannot send without end", async () => {
+    const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": "198.51.100.200" };
+    for (const method of ["GET", "DELETE"]) expect((await fetch(`${product.baseUrl}/mcp`, { method, headers })).status).toBe(405);
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { filler: "x".repeat(100_000) } });
+    const type = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    expect((await fetch(`${product.baseUrl}/mcp`, { method: "POST", headers: { ...headers, ...type }, body })).status).toBe(413);
+  });
+});

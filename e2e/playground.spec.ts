@@ -1,0 +1,476 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { type Mailbox, openMailbox } from "./mailbox";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { createVisitor, type Visitor } from "./visitor";
+
+/** One step of a reader, on a machine that is busy with other things. */
+const STEP_MAX_MS = 20_000;
+/** A bare page of the framework, and what the playground may add before its first call; gzip. */
+const FIRST_LOAD_MAX_BYTES = 135_000 + 110_000;
+const KEY = /sw_(?:test|live|page)_/;
+const PASSWORD = "correct horse battery";
+const SIZES = [1440, 390] as const;
+const SCHEMES = ["light", "dark"] as const;
+
+let product: Product;
+let browser: Browser;
+let mailbox: Mailbox;
+let pictures: string;
+let addresses = 0;
+let complaints: string[] = [];
+/** Complaints that belong to what a test does on purpose. */
+const ANSWERED = /^Failed to load resource/;
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  [product, browser, pictures] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    openBrowser(),
+    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
+  ]);
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+  await mailbox?.close();
+}, SERVER_TIMEOUT_MS);
+
+/** A browser of a reader with an address of its own, so that limits start afresh. */
+async function reader(
+  options: { width?: number; colorScheme?: "light" | "dark"; grant?: boolean } = {},
+): Promise<BrowserContext> {
+  const { width = 1440, colorScheme = "light" } = options;
+  addresses += 1;
+  complaints = [];
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme,
+    permissions: ["clipboard-read", "clipboard-write"],
+    extraHTTPHeaders: { "x-forwarded-for": `198.51.${addresses}.1` },
+  });
+  context.setDefaultTimeout(STEP_MAX_MS);
+  context.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !ANSWERED.test(message.text())) complaints.push(message.text());
+  });
+  context.on("weberror", (error) => complaints.push(String(error.error())));
+  return context;
+}
+
+async function open(context: BrowserContext, path = "/playground"): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+  return page;
+}
+
+/** Unix seconds of a Saturday at noon, UTC, that is over: no foreign exchange market is open then. */
+function lastSaturday(): number {
+  const day = 86_400;
+  const today = Math.floor(Date.now() / 1_000 / day);
+  // The first day of 1970 was a Thursday.
+  const sinceSaturday = (today + 5) % 7;
+  return (today - (sinceSaturday === 0 ? 7 : sinceSaturday)) * day + day / 2;
+}
+
+const answer = (page: Page) => page.getByRole("region", { name: "Answer", exact: true });
+const choose = (page: Page, operation: string) => page.getByRole("button", { name: operation }).click();
+const send = (page: Page) => page.getByRole("button", { name: "Send", exact: true }).click();
+const alert = (page: Page) => page.getByRole("alert").filter({ hasText: /\S/ }).first();
+const copied = (page: Page) => page.evaluate("navigator.clipboard.readText()") as Promise<string>;
+
+/** What the reader can see, without scripts and styles; no test ends on a page that shows a stack or a bare "null". */
+async function expectWords(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+  const shown = await page.locator("main").textContent();
+  expect(shown).not.toMatch(/\bundefined\b|\[object|\n\s+at .*:\d+:\d+/);
+  for (const one of await page.getByRole("alert").allTextContents()) expect(one).not.toMatch(/\bnull\b/);
+}
+
+describe("a reader without an account", () => {
+  it("gets the first answer with one click: a chart that goes on live, and what the call cost", async () => {
+    const page = await open(await reader());
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    await answer(page).getByText("Live from the kline stream").waitFor();
+    expect(await answer(page).locator("canvas").count()).toBeGreaterThan(0);
+    expect(await answer(page).getByRole("link", { name: "Charts by TradingView" }).getAttribute("href")).toBe(
+      "https://www.tradingview.com/",
+    );
+    expect(await answer(page).textContent()).toMatch(
+      /Time\s*[\d.]+ ms\s*Size\s*[\d.]+ k?B[\s\S]*\d+ of \d+ left, refills in \d+ s/,
+    );
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("runs each of the five operations, as JSON that folds, as a table and with its headers", async () => {
+    const page = await open(await reader());
+    for (const operation of ["Historical klines", "Instruments", "Latest quotes", "Latest snapshots", "Market status"]) {
+      await choose(page, operation);
+      await send(page);
+      await answer(page).getByText("200 OK").waitFor();
+      await answer(page).getByRole("tab", { name: "JSON" }).click();
+      await answer(page).getByText("message: ").waitFor();
+      const items = answer(page).getByRole("button", { name: /^items: / });
+      await items.click();
+      expect(await items.getAttribute("aria-expanded")).toBe("false");
+      await answer(page).getByRole("button", { name: "Copy JSON" }).click();
+      expect(JSON.parse(await copied(page))).toMatchObject({ code: 0, message: "success" });
+      await answer(page).getByRole("tab", { name: "Table" }).click();
+      expect(
+        await answer(page)
+          .getByRole("row", { name: /EURUSD/ })
+          .count(),
+      ).toBeGreaterThan(0);
+      await answer(page).getByRole("tab", { name: "Headers" }).click();
+      await answer(page).getByText("ratelimit-policy").waitFor();
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("picks a ticker from the instruments by the keyboard alone, sends with Enter, and copies the code", async () => {
+    const page = await open(await reader(), "/playground?op=latestQuotes&tickers=EURUSD");
+    const field = page.getByRole("combobox", { name: "tickers" });
+    await field.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.type(",xau");
+    await page.getByRole("option", { name: /XAUUSD/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await field.inputValue()).toMatch(/^EURUSD,XAU[A-Z]{3}$/);
+    await field.fill("EURUSD,XAUUSD");
+    await page.keyboard.press("Enter");
+    await answer(page).getByText("200 OK").waitFor();
+    expect(new URL(page.url()).search).toBe("?op=latestQuotes&tickers=EURUSD,XAUUSD");
+    const code = page.getByRole("region", { name: "Code" });
+    await code.getByLabel("Language").selectOption("Python");
+    await code.getByRole("button", { name: "Copy" }).click();
+    expect(await copied(page)).toContain("quotes/latest?tickers=EURUSD,XAUUSD");
+    await page.reload({ waitUntil: "networkidle" });
+    expect(await code.getByLabel("Language").inputValue()).toBe("python");
+    await page.context().close();
+  });
+
+  it("writes Unix seconds by picking a date, and is told in the service's words what is wrong", async () => {
+    const page = await open(await reader());
+    await page.getByLabel("Pick from (UTC)").fill("2026-01-02T00:00");
+    expect(await page.getByRole("textbox", { name: "from optional" }).inputValue()).toBe("1767312000");
+    await page.getByLabel("Pick to (UTC)").fill("2026-01-01T00:00");
+    await page.getByText("`from` must be before `to`.").waitFor();
+    await send(page);
+    await expectWords(page, "from: `from` must be before `to`.");
+    await page.getByRole("textbox", { name: "to optional" }).fill("1767400000000");
+    await page.getByText("Looks like milliseconds; this parameter is in Unix seconds.").waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shares a link that opens the same call in another browser, and keeps the calls of this one", async () => {
+    const page = await open(await reader(), "/playground?op=klines&ticker=XAUUSD&timeframe=M5&limit=20");
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    await page.getByRole("button", { name: "Copy link" }).click();
+    const link = await copied(page);
+    expect(link).toBe(`${product.baseUrl}/playground?op=klines&ticker=XAUUSD&timeframe=M5&limit=20`);
+    await page.getByRole("button", { name: "Clear", exact: true }).waitFor();
+    const stored = (await page.evaluate("JSON.stringify(localStorage)")) as string;
+    expect(stored).toContain("XAUUSD");
+    expect(stored).not.toMatch(KEY);
+    await choose(page, "Instruments");
+    await page.getByRole("button", { name: /Historical klines 200/ }).click();
+    expect(await page.getByRole("combobox", { name: "ticker" }).inputValue()).toBe("XAUUSD");
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    expect(await page.getByText("On this device").count()).toBe(0);
+    await page.context().close();
+    const other = await open(await reader(), link.slice(product.baseUrl.length));
+    expect(await other.getByRole("combobox", { name: "ticker" }).inputValue()).toBe("XAUUSD");
+    await send(other);
+    await answer(other).getByText("200 OK").waitFor();
+    await other.context().close();
+  });
+
+  it("has the form without any script", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${product.baseUrl}/playground?op=marketStatus&tickers=XAUUSD`);
+    expect(await page.getByRole("combobox", { name: "tickers" }).inputValue()).toBe("XAUUSD");
+    expect(await page.getByRole("region", { name: "Code" }).textContent()).toContain("/api/v1/market/status?tickers=XAUUSD");
+    await context.close();
+  });
+});
+
+describe("a stream", () => {
+  it.each(["Quote stream", "Kline stream", "Snapshot stream"])(
+    "%s shows last values, sequences and every message",
+    async (name) => {
+      const page = await open(await reader());
+      await choose(page, name);
+      await page.getByRole("combobox", { name: "tickers" }).fill("EURUSD,XXXYYY,TESTCLOSED");
+      await page.getByRole("button", { name: "Connect", exact: true }).click();
+      await page.getByRole("row", { name: /^EURUSD .* 0$/ }).waitFor();
+      await page.getByText("XXXYYY was not accepted").waitFor();
+      await page.getByText("TESTCLOSED is closed").first().waitFor();
+      const log = page.getByRole("list", { name: "Log" });
+      await log.getByRole("button", { name: /sent subscribe/ }).waitFor();
+      await log
+        .getByRole("button", { name: /update/ })
+        .first()
+        .waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByLabel("Filter messages").fill("welcome");
+      expect(await log.getByRole("listitem").count()).toBe(1);
+      await log.getByRole("button", { name: /welcome/ }).click();
+      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByLabel("Filter messages").fill("");
+      await page.getByRole("button", { name: "Clear", exact: true }).click();
+      await page.getByRole("button", { name: "Unsubscribe" }).click();
+      await log.getByRole("button", { name: /sent unsubscribe/ }).waitFor();
+      await page.getByText("Waiting for the first record.").waitFor();
+      await page.getByRole("button", { name: "Disconnect" }).click();
+      await page.getByText("You closed the connection.").waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
+});
+
+describe("bad input", () => {
+  it("in a link is named in a sentence each, and nothing of it is run", async () => {
+    const page = await open(
+      await reader(),
+      "/playground?op=klines&ticker=%3Cimg%20src=x%20onerror=alert(1)%3E&timeframe=h1&bogus=1",
+    );
+    await expectWords(page, "Historical klines does not take “bogus”; it was left out.");
+    await expectWords(page, "Not one of the nine timeframes.");
+    await expectWords(page, "A ticker is 3 to 20 letters and digits, without a separator.");
+    await page.goto(`${product.baseUrl}/playground?op=%00%FF%ED%A0%80`);
+    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+    await page.goto(`${product.baseUrl}/playground?op=nothing&op=klines`);
+    await expectWords(page, /This link names an operation that is not offered here/);
+    await page.goto(`${product.baseUrl}/playground?op=latestQuotes&tickers=${product.demoKey}`);
+    await expectWords(page, "The value of “tickers” was left out: it is too long or holds a key.");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("of the service's kind is answered in its words, with what was meant", async () => {
+    const page = await open(await reader(), "/playground?op=latestQuotes&tickers=XXXYYY");
+    await send(page);
+    await expectWords(page, "Fetch the instruments list; every refused ticker is named in `tickers`.");
+    await expectWords(page, /Request id/);
+    await page.context().close();
+  });
+
+  it("a market without data yet (503) says to wait, and a closed one when it opens", async () => {
+    const page = await open(await reader(), "/playground?op=latestQuotes&tickers=TESTNOTREADY");
+    await send(page);
+    await answer(page).getByText("503 Unavailable").waitFor();
+    await expectWords(page, /the market status says why it is quiet/);
+    await expectWords(page, /Ready again in/);
+    await choose(page, "Market status");
+    await page.getByRole("combobox", { name: "tickers" }).fill("TESTCLOSED");
+    await send(page);
+    await expectWords(page, /TESTCLOSED is closed/);
+    await choose(page, "Historical klines");
+    await page.getByRole("combobox", { name: "ticker" }).fill("TESTFX");
+    const saturday = lastSaturday();
+    await page.getByRole("textbox", { name: "from optional" }).fill(String(saturday));
+    await page.getByRole("textbox", { name: "to optional" }).fill(String(saturday + 3_600));
+    await send(page);
+    await expectWords(page, /The market of TESTFX was closed in the whole window/);
+    await page.context().close();
+  });
+
+  it("a used-up limit (429) says when it is ready again", async () => {
+    const context = await reader();
+    const page = await open(context);
+    const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": `198.51.${addresses}.1` };
+    const call = () => fetch(`${product.baseUrl}/api/v1/market/instruments`, { headers });
+    await expect.poll(async () => (await call()).status, { timeout: STEP_MAX_MS, interval: 1 }).toBe(429);
+    await Promise.all(Array.from({ length: 10 }, call));
+    await send(page);
+    await expectWords(page, "Too many requests: the limit is used up.");
+    await expectWords(page, /Ready again in/);
+    await context.close();
+  });
+
+  it("an offline browser is told so, for calls and for streams", async () => {
+    const context = await reader();
+    const page = await open(context);
+    await choose(page, "Quote stream");
+    await page.getByRole("button", { name: "Connect", exact: true }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await expectWords(page, "This browser is offline.");
+    await choose(page, "Instruments");
+    await send(page);
+    await expectWords(page, "Nothing was sent. Connect to a network, then try again.");
+    await context.setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await answer(page).getByText("200 OK").waitFor();
+    await context.close();
+  });
+
+  it("what a proxy writes in place of an answer is called that", async () => {
+    const page = await open(await reader(), "/playground?op=instruments");
+    await page.route("**/api/v1/**", (route) =>
+      route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" }),
+    );
+    await send(page);
+    await expectWords(page, "What came back (status 502) is not an answer of this service.");
+    await page.context().close();
+  });
+});
+
+describe("a developer who is signed in", () => {
+  const EMAIL = "ada@example.test";
+  let ada: Visitor;
+  let context: BrowserContext;
+  let page: Page;
+  let made = 0;
+
+  beforeAll(async () => {
+    ada = createVisitor(product.baseUrl, "203.0.113.9");
+    await ada.call("POST", "sign-up", { email: EMAIL, password: PASSWORD });
+    const link = new URL(await mailbox.nextLink(EMAIL, "/verify"));
+    await ada.call("POST", "verify", { token: link.searchParams.get("token") });
+    expect(await ada.signIn(EMAIL, PASSWORD)).toBeNull();
+  });
+
+  /** A fresh key of hers, selected on a fresh page. */
+  async function withOwnKey(path: string): Promise<{ id: string; name: string }> {
+    made += 1;
+    const name = `Own ${made}`;
+    const settings = { name, venue: "sandbox", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
+    const { id } = (await ada.call("POST", "keys", settings)).data.key as { id: string };
+    context = await reader();
+    await context.addCookies([...ada.cookies].map(([key, value]) => ({ name: key, value, url: product.baseUrl })));
+    page = await open(context, path);
+    await page.getByLabel("Key", { exact: true }).selectOption({ label: await labelOf(name) });
+    return { id, name };
+  }
+
+  const labelOf = async (name: string) =>
+    (await page.getByLabel("Key", { exact: true }).locator("option").allTextContents()).find((text) => text.startsWith(name)) ??
+    "";
+
+  it("calls and streams with an own key, of which neither code nor address nor storage says anything", async () => {
+    await withOwnKey("/playground?op=klines&ticker=EURUSD&timeframe=M1&limit=10");
+    await send(page);
+    await answer(page).getByText("Live from the kline stream").waitFor();
+    expect(await page.content()).not.toMatch(/sw_page_/);
+    expect(await page.getByRole("region", { name: "Code" }).textContent()).toContain("$SPOTWIRE_KEY");
+    await choose(page, "Quote stream");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByRole("row", { name: /EURUSD/ }).waitFor();
+    expect(await page.evaluate("JSON.stringify([localStorage, sessionStorage, location.href])")).not.toMatch(KEY);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("is told when the selected key is revoked, and what its open stream ended with", async () => {
+    const { id, name } = await withOwnKey("/playground?op=quoteStream&tickers=EURUSD");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByRole("row", { name: /EURUSD/ }).waitFor();
+    expect((await ada.call("POST", `keys/${id}/revoke`, { confirm: name })).status).toBe(200);
+    await expectWords(page, "The key was revoked, expired, or its grace ended. Use another key.");
+    await expectWords(page, "4401");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await expectWords(page, `The key “${name}” was revoked or has expired.`);
+    await choose(page, "Instruments");
+    await send(page);
+    await expectWords(page, "Choose another key above, or make a new one.");
+    await context.close();
+  });
+
+  it("does not notice that a token has ended: another is made", async () => {
+    await withOwnKey("/playground?op=instruments");
+    let minted = 0;
+    await page.route("**/api/portal/tokens", async (route) => {
+      minted += 1;
+      if (minted > 1) return route.continue();
+      const data = { token: "sw_page_ended.ended", expires_at: new Date(Date.now() + 600_000).toISOString() };
+      return route.fulfill({ json: { code: 0, message: "success", data } });
+    });
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    expect(minted).toBe(2);
+    await context.close();
+  });
+
+  it("is asked to sign in again when the session has ended", async () => {
+    await withOwnKey("/playground?op=instruments");
+    await ada.signOut();
+    await send(page);
+    await expectWords(page, "Your session has ended, so your key cannot be used here.");
+    expect(await alert(page).getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/signin?next=%2Fplayground");
+    await page.getByLabel("Key", { exact: true }).selectOption("demo");
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    await context.close();
+  });
+});
+
+describe("the page", () => {
+  it.each(SIZES.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const)))(
+    "holds together at %i pixels in %s",
+    async (width, colorScheme) => {
+      const page = await open(await reader({ width, colorScheme }));
+      const overhang = () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await send(page);
+      await answer(page).getByText("Live from the kline stream").waitFor();
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: join(pictures, `playground-${width}-${colorScheme}.png`), fullPage: true });
+      if (width > 1000) await choose(page, "Quote stream");
+      else await page.getByLabel("Operation", { exact: true }).selectOption("Quote stream");
+      await page.getByRole("button", { name: "Connect", exact: true }).click();
+      await page.getByRole("row", { name: /EURUSD/ }).waitFor();
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: join(pictures, `playground-stream-${width}-${colorScheme}.png`), fullPage: true });
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it("loads no more script than agreed before something is done, and the chart only with its answer", async () => {
+    const context = await reader();
+    const counted: Promise<number>[] = [];
+    const total = async () => (await Promise.all(counted)).reduce((sum, size) => sum + size, 0);
+    context.on("response", (response) => {
+      if (response.request().resourceType() !== "script") return;
+      const size = response.body().then((body) => gzipSync(body).length);
+      counted.push(size);
+    });
+    const page = await open(context);
+    const first = await total();
+    expect(first).toBeLessThan(FIRST_LOAD_MAX_BYTES);
+    await send(page);
+    await answer(page).locator("canvas").first().waitFor();
+    expect(await total()).toBeGreaterThan(first + 30_000);
+    await context.close();
+  });
+});
+
+describe("a service that goes away", () => {
+  it("is missed by its stream with the reason, then by a call, and found again by neither a blank nor a stack", async () => {
+    const page = await open(await reader(), "/playground?op=quoteStream&tickers=EURUSD");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByRole("row", { name: /EURUSD/ }).waitFor();
+    await product.stop();
+    await expectWords(page, "The server shuts down or restarts. Connect again with jitter and resume.");
+    await expectWords(page, /Here, press Connect/);
+    await choose(page, "Instruments");
+    await send(page);
+    await expectWords(page, "No answer came from the service.");
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright";
+
+const HEIGHT_PX = 900;
+/** The stream's address, as a page opens it. */
+export const STREAM = /\/api\/v1\/market\/stream$/;
+
+/** A page that is being read, and what it complains of. */
+export interface Reading {
+  readonly page: Page;
+  /** Errors and warnings of its console, and what it threw. */
+  readonly complaints: string[];
+  /** Layout shift so far. */
+  shift(): Promise<number>;
+  /** Milliseconds to the largest paint so far. */
+  largestPaint(): Promise<number>;
+  /** Bytes of script that were sent to it so far, as they went over the wire. */
+  scriptBytes(): Promise<number>;
+  /** How far it can be scrolled sideways, in CSS pixels. */
+  overhang(): Promise<number>;
+}
+
+const OBSERVE = `
+  window.shift = 0; window.paint = 0; window.slowest = 0;
+  const watch = (type, look, more) => new PerformanceObserver((list) => list.getEntries().forEach(look)).observe({ type, buffered: true, ...more });
+  watch("layout-shift", (entry) => { if (!entry.hadRecentInput) window.shift += entry.value; });
+  watch("largest-contentful-paint", (entry) => { window.paint = entry.startTime; });
+  watch("event", (entry) => { if (entry.interactionId) window.slowest = Math.max(window.slowest, entry.duration); }, { durationThreshold: 16 });
+`;
+
+/** Opens an empty tab; `prepare` may cut its wires before the first address is opened. */
+export async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
+  const { width = 1440, ...context } = options;
+  const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
+  const complaints: string[] = [];
+  const scripts: Promise<number>[] = [];
+  await page.addInitScript(OBSERVE);
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("requestfinished", (request) => {
+    if (request.resourceType() === "script") scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+  });
+  return {
+    page,
+    complaints,
+    shift: () => page.evaluate("window.shift"),
+    largestPaint: () => page.evaluate("window.paint"),
+    scriptBytes: async () => (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0),
+    overhang: () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+  };
+}
+
+/** Waits until the page says so of where its prices come from. */
+export function feedBy(page: Page, by: "page" | "stream" | "questions" | "nothing"): Promise<void> {
+  return page.locator(`[data-feed="${by}"]`).first().waitFor({ timeout: 20_000 });
+}
+
+/** Keeps every stream of a page from opening. */
+export function blockStream(page: Page): Promise<void> {
+  return page.routeWebSocket(STREAM, (socket) => socket.close());
+}
+
+/** Takes a picture of the whole page. */
+export async function picture(page: Page, folder: string, name: string): Promise<void> {
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,176 @@
+import type { ErrorId } from "#lib/contract/errors";
+import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
+import { type OperationId, operations } from "#lib/contract/operations";
+import type { ServerMessage } from "#lib/contract/stream";
+import { type Answer, stranger } from "./client";
+import { keyHolder, makeKey } from "./commands";
+import { createFeeder } from "./feeder";
+import type { Product } from "./server";
+import { openSocket, type Received, type StreamClient } from "./socket";
+
+/** A call and what came back; headers that differ from one moment to the next are left out. */
+export interface RecordedAnswer {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** Real answers of the sandbox, as the documentation shows them. */
+export interface RecordedAnswers {
+  readonly operations: Readonly<Record<OperationId, RecordedAnswer>>;
+  /** Errors that a caller can bring about; the rest are shown by the contract's own example. */
+  readonly errors: Readonly<Partial<Record<ErrorId, RecordedAnswer>>>;
+  /** Messages of one connection, by type; an ack by its method, as `ack.subscribe`. */
+  readonly messages: Readonly<Record<string, unknown>>;
+}
+
+const HEADERS = ["ratelimit-policy", "ratelimit", "etag", "cache-control", "retry-after", "www-authenticate", "allow"];
+/** More calls than the demo plan's burst holds. */
+const CALLS_PAST_BURST = 60;
+
+function recorded(method: string, path: string, { status, headers, text }: Answer): RecordedAnswer {
+  const shown = HEADERS.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []));
+  return { method, path, status, headers: Object.fromEntries(shown), body: JSON.parse(text) };
+}
+
+/** The path of an operation with the examples of its parameters. */
+export function examplePath(id: OperationId): string {
+  const { path, query } = operations[id];
+  // An origin is asked for by servers that hold a key with origins; the example's key has none.
+  const pairs = Object.entries(query).filter(([name]) => name !== "origin");
+  const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
+  return text === "" ? path : `${path}?${text}`;
+}
+
+async function recordOperations(product: Product): Promise<RecordedAnswers["operations"]> {
+  const key = await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" });
+  const caller = keyHolder(product, key);
+  const call = async (id: OperationId) => {
+    const { method } = operations[id];
+    const path = examplePath(id);
+    return recorded(method, path, await caller.call(path, { method }));
+  };
+  const live = await makeKey(product, { venue: "live", scopes: "market:ingest" });
+  const feeder = createFeeder(keyHolder(product, live));
+  const ticks = feeder.ticks("EURUSD", [
+    [108_540, 108_548],
+    [108_543, 108_551],
+  ]);
+  const pushed = await feeder.post([...ticks, ticks[1] ?? {}]);
+  const { method, path } = operations.ingestTicks;
+  return {
+    klines: await call("klines"),
+    instruments: await call("instruments"),
+    latestQuotes: await call("latestQuotes"),
+    latestSnapshots: await call("latestSnapshots"),
+    marketStatus: await call("marketStatus"),
+    createStreamTicket: await call("createStreamTicket"),
+    ingestTicks: recorded(method, path, pushed),
+  };
+}
+
+const MARKET = "/api/v1/market";
+const ONE_KLINE = `${MARKET}/klines?ticker=EURUSD`;
+
+/** A call for each error that needs no more than a call. */
+const MISTAKES: Readonly<Partial<Record<ErrorId, string>>> = {
+  invalid_parameter: `${ONE_KLINE}&timeframe=H1&from=1767225600000`,
+  missing_parameter: ONE_KLINE,
+  invalid_ticker: `${MARKET}/quotes/latest?tickers=EUR/USD`,
+  unsupported_timeframe: `${ONE_KLINE}&timeframe=h1`,
+  invalid_range: `${ONE_KLINE}&timeframe=H1&from=1767312000&to=1767225600`,
+  limit_out_of_range: `${ONE_KLINE}&timeframe=H1&limit=${KLINES_MAX_LIMIT_ROWS + 1}`,
+  too_many_tickers: `${MARKET}/quotes/latest?tickers=${Array.from({ length: TICKERS_PER_REQUEST_MAX_COUNT + 1 }, (_, n) => `AAA${n}`)}`,
+  unknown_ticker: `${MARKET}/quotes/latest?tickers=EURUSD,EURXXX`,
+  not_found: `${MARKET}/candles`,
+  uri_too_long: `${MARKET}/instruments?${"x".repeat(URI_MAX_BYTES)}`,
+  upgrade_required: `${MARKET}/stream`,
+  market_data_not_ready: `${MARKET}/quotes/latest?tickers=TESTNOTREADY`,
+};
+/** How much of a long path is worth showing. */
+const PATH_SHOWN_CHARACTERS = 120;
+
+async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]> {
+  const caller = stranger(product.baseUrl, "198.51.100.7", product.demoKey);
+  const bound = await makeKey(product, { venue: "sandbox", scopes: "market:read", origins: "https://app.example.com" });
+  const feeding = await makeKey(product, { venue: "live", scopes: "market:ingest" });
+  const found: Partial<Record<ErrorId, RecordedAnswer>> = {};
+  const note = (method: string, path: string, answer: Answer) => {
+    const shown = path.length > PATH_SHOWN_CHARACTERS ? `${path.slice(0, PATH_SHOWN_CHARACTERS)}…` : path;
+    found[answer.message as ErrorId] = recorded(method, shown, answer);
+  };
+  for (const [id, path] of Object.entries(MISTAKES)) {
+    const answer = await caller.call(path);
+    if (answer.message !== id) throw new Error(`${path} was to answer ${id}, and answered ${answer.text}`);
+    note("GET", path, answer);
+  }
+  const { path: instruments } = operations.instruments;
+  const { path: ingest } = operations.ingestTicks;
+  note("GET", instruments, await caller.call(instruments, { key: null }));
+  note("DELETE", instruments, await caller.call(instruments, { method: "DELETE" }));
+  note("POST", ingest, await caller.call(ingest, { method: "POST", body: "" }));
+  const headers = { origin: "https://elsewhere.example.com" };
+  note("GET", instruments, await caller.call(instruments, { key: bound.text, headers }));
+  const body = "\n".repeat(INGEST_MAX_BYTES + 1);
+  note("POST", ingest, await caller.call(ingest, { method: "POST", key: feeding.text, body }));
+  for (let calls = 0; calls < CALLS_PAST_BURST && found.rate_limited === undefined; calls += 1) {
+    const answer = await caller.call(instruments);
+    if (answer.code !== 0) note("GET", instruments, answer);
+  }
+  return found;
+}
+
+/** TESTFLIP opens and closes every two minutes, and heartbeats are as far apart as a client waits for a message. */
+const WAITS_MAX_COUNT = 20;
+
+/** Waits for what comes seldom. */
+async function patiently<Type extends ServerMessage["type"]>(client: StreamClient, type: Type): Promise<Received<Type>> {
+  for (let waits = 1; waits < WAITS_MAX_COUNT; waits += 1) {
+    const message = await client.next(type).catch(() => undefined);
+    if (message !== undefined) return message;
+  }
+  return client.next(type);
+}
+
+/** Every message a connection brings of its own accord or in answer. */
+async function converse(client: StreamClient): Promise<Record<string, unknown>> {
+  const bare = ({ text }: { text: string }): unknown => JSON.parse(text);
+  const welcome = await client.next("welcome");
+  const quote = { stream: "quote", tickers: ["EURUSD"] };
+  const subscribed = await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD", "TESTCLOSED", "EUR/USD"] });
+  const first = await client.next("quote");
+  await client.ask("subscribe", { stream: "snapshot", tickers: ["EURUSD"] });
+  await client.ask("subscribe", { stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
+  const snapshot = await client.next("snapshot");
+  const kline = await client.next("kline");
+  const error = await client.ask("subscribe", { stream: "kline", tickers: ["EURUSD"] });
+  const list = await client.ask("list");
+  const ping = await client.ask("ping");
+  const unsubscribed = await client.ask("unsubscribe", quote);
+  await client.ask("subscribe", { stream: "quote", tickers: ["TESTFLIP"] });
+  const heartbeat = await patiently(client, "heartbeat");
+  const status = await patiently(client, "market_status");
+  const acks = { subscribe: subscribed, list, ping, unsubscribe: unsubscribed };
+  return {
+    ...Object.fromEntries(Object.entries(acks).map(([method, ack]) => [`ack.${method}`, bare(ack)])),
+    ...Object.fromEntries([welcome, first, snapshot, kline, error, heartbeat, status].map((one) => [one.type, bare(one)])),
+  };
+}
+
+/**
+ * Asks a product with the sandbox and a live venue that takes pushed ticks for everything the documentation shows. Stops it:
+ * the last message of a connection is the announcement of its end.
+ * @throws Error naming what did not answer as the contract says
+ */
+export async function recordAnswers(product: Product): Promise<RecordedAnswers> {
+  const recordedOperations = await recordOperations(product);
+  const errors = await recordErrors(product);
+  const key = await makeKey(product, { venue: "sandbox", scopes: "market:stream" });
+  const client = await openSocket(product.baseUrl, { key: key.text });
+  const messages = await converse(client);
+  await product.stop();
+  const ended = await client.next("server_shutdown");
+  return { operations: recordedOperations, errors, messages: { ...messages, server_shutdown: JSON.parse(ended.text) } };
+}

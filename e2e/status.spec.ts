@@ -1,0 +1,185 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ServiceStatus } from "../lib/contract/service-status";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { blockStream, feedBy, openReading, picture } from "./reading";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+
+const WIDTHS_PX = [1440, 390] as const;
+const SCHEMES = ["light", "dark"] as const;
+const SCRIPT_MAX_BYTES = 135_000 + 45_000;
+const SHIFT_MAX = 0.05;
+const PAINT_MAX_MS = 1_000;
+const WAIT = { timeout: 20_000 };
+
+let product: Product;
+let browser: Browser;
+let pictures: string;
+
+beforeAll(async () => {
+  [product, browser, pictures] = await Promise.all([
+    startProduct({ TRUSTED_PROXIES: "127.0.0.1" }),
+    openBrowser(),
+    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
+  ]);
+  await fetch(`${product.baseUrl}/status`);
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+}, SERVER_TIMEOUT_MS);
+
+let visitors = 0;
+function visit(options: Parameters<typeof openReading>[1] = {}) {
+  visitors += 1;
+  return openReading(browser, { ...options, extraHTTPHeaders: { "x-forwarded-for": `198.51.100.${visitors}` } });
+}
+
+async function report(): Promise<ServiceStatus> {
+  const response = await fetch(`${product.baseUrl}/status.json`);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  return (await response.json()) as ServiceStatus;
+}
+
+/** The report once the service took its first sample of itself. */
+async function sampled(): Promise<ServiceStatus> {
+  let found: ServiceStatus | undefined;
+  await expect
+    .poll(async () => {
+      found = await report();
+      return found.checked;
+    }, WAIT)
+    .not.toBeNull();
+  return found as ServiceStatus;
+}
+
+describe.each(WIDTHS_PX)("the status page at %i pixels", (width) => {
+  it.each(SCHEMES)("shows parts, history and every instrument of both venues, in %s", async (colorScheme) => {
+    await sampled();
+    const { page, complaints, overhang, shift } = await visit({ width, colorScheme });
+    await page.goto(`${product.baseUrl}/status`);
+    await feedBy(page, "stream");
+    await page.getByText(/answered in \d+ ms from here/).waitFor(WAIT);
+    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Status"]);
+    for (const label of ["REST", "Streams", "Sandbox feed"])
+      expect(await page.getByRole("img", { name: new RegExp(`^${label}, last 24 hours: 100 % of`) }).count(), label).toBe(1);
+    const { venues } = await report();
+    for (const { groups } of venues)
+      for (const { instruments } of groups)
+        for (const { ticker } of instruments)
+          expect(await page.getByText(ticker, { exact: true }).count(), ticker).toBeGreaterThan(0);
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    await picture(page, pictures, `status-${width}-${colorScheme}`);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the status page", () => {
+  it("has everything before any script runs", async () => {
+    await sampled();
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(`${product.baseUrl}/status`);
+    expect(await page.getByText("TESTSTALE").count()).toBe(1);
+    expect(await page.getByRole("img", { name: /^REST, last 24 hours/ }).count()).toBe(1);
+    expect(await page.getByText("Up", { exact: true }).count()).toBe(2);
+    await page.close();
+  });
+
+  it("shows a state for each test ticker in the class of the contract: closed is no alarm", async () => {
+    const { page } = await visit();
+    await page.goto(`${product.baseUrl}/status`);
+    const words = async (ticker: string) => (await page.getByRole("listitem").filter({ hasText: ticker }).textContent()) ?? "";
+    expect(await words("TESTCLOSED")).toContain("Closed");
+    expect(await words("TESTSTALE")).toContain("Stale");
+    expect(await words("TESTUNKNOWN")).toContain("no calendar, so no hours");
+    const badge = page.getByRole("listitem").filter({ hasText: "TESTCLOSED" }).getByText("Closed", { exact: true });
+    expect(await badge.getAttribute("class")).toContain("text-neutral");
+    await page.close();
+  });
+
+  it("counts down to the turn of a market, asks again then, and shows what came", async () => {
+    const { page } = await visit();
+    /** The next look at the service; the group of TESTFLIP is about to turn in the first, and has turned after it. */
+    let looks = 0;
+    await page.route("**/status.json", async (route) => {
+      looks += 1;
+      const status = (await (await route.fetch()).json()) as ServiceStatus;
+      const groups = status.venues.flatMap((venue) => venue.groups).filter(({ calendar }) => calendar === "flip");
+      const turned = looks > 1;
+      for (const group of groups)
+        Object.assign(group, {
+          calendar_state: turned ? "open" : "closed",
+          next_open_ms: status.at_ms + (turned ? 240_000 : 3_000),
+          next_close_ms: status.at_ms + 120_000,
+          instruments: [{ ticker: "TESTFLIP", state: turned ? "open" : "closed", reason: null }],
+        });
+      await route.fulfill({ json: status });
+    });
+    await page.goto(`${product.baseUrl}/status`);
+    const flip = page.getByRole("listitem").filter({ hasText: "TESTFLIP" });
+    await flip.getByText(/^00:00:0[0-3]$/).waitFor(WAIT);
+    expect(await flip.textContent()).toContain("opens in");
+    await flip.getByText("Open", { exact: true }).waitFor({ timeout: 8_000 });
+    expect(await flip.textContent()).toContain("closes in");
+    await page.close();
+  });
+
+  it("goes on by asking where no stream opens, and says so", async () => {
+    const { page } = await visit();
+    await blockStream(page);
+    await page.goto(`${product.baseUrl}/status`);
+    await page.getByText("No stream opens from here").waitFor(WAIT);
+    expect(await page.getByText("not connected from here").count()).toBe(1);
+    await picture(page, pictures, "status-polling");
+    await page.close();
+  });
+
+  it("says that the service does not answer, or that the browser is offline, and goes on", async () => {
+    const { page } = await visit();
+    await page.goto(`${product.baseUrl}/status`);
+    await page.getByText("The service answers.").waitFor(WAIT);
+    await page.route("**/status.json", (route) => route.abort());
+    await page.getByText("The service does not answer from here.").waitFor(WAIT);
+    await picture(page, pictures, "status-unanswered");
+    await page.context().setOffline(true);
+    await page.getByText("You are offline.").waitFor(WAIT);
+    await page.unroute("**/status.json");
+    await page.context().setOffline(false);
+    await page.getByText("The service answers.").waitFor(WAIT);
+    await page.close();
+  });
+
+  it("keeps the budgets for script, layout shift and the largest paint with a cold cache", async () => {
+    const { page, scriptBytes, shift, largestPaint } = await visit();
+    await page.goto(`${product.baseUrl}/status`, { waitUntil: "networkidle" });
+    await feedBy(page, "stream");
+    expect(await scriptBytes()).toBeLessThan(SCRIPT_MAX_BYTES);
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    expect(await largestPaint()).toBeLessThan(PAINT_MAX_MS);
+    await page.close();
+  });
+});
+
+describe("the history", () => {
+  it(
+    "survives a restart, also one without warning",
+    async () => {
+      const first = await sampled();
+      const minutes = ({ history }: ServiceStatus) => (history?.rest ?? []).reduce((sum, bucket) => sum + bucket.minutes, 0);
+      expect(minutes(first)).toBeGreaterThan(0);
+      expect(first.checked).toMatchObject({ rest: true, stream: true });
+      await product.kill9();
+      product = await product.restart();
+      const second = await report();
+      expect(minutes(second)).toBeGreaterThanOrEqual(minutes(first));
+      expect(second.checked?.at_ms).toBeGreaterThanOrEqual(first.checked?.at_ms ?? Number.POSITIVE_INFINITY);
+    },
+    SERVER_TIMEOUT_MS,
+  );
+});

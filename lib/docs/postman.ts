@@ -1,0 +1,121 @@
+import type { ErrorId } from "#lib/contract/errors";
+import { ERRORS, httpStatus } from "#lib/contract/errors";
+import type { Operation } from "#lib/contract/operation";
+import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { type RecordedAnswer, recordedAnswer, recordedError } from "./reference/recorded";
+import { SAMPLE_BASE } from "./sample-words";
+
+/** The format of the collection, by the address that names it. */
+const SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+interface QueryParameter extends Pair {
+  readonly description: string;
+  /** Left out of the call until it is ticked. */
+  readonly disabled: boolean;
+}
+
+interface PostmanRequest {
+  readonly method: string;
+  readonly description: string;
+  readonly header: readonly Pair[];
+  readonly url: {
+    readonly raw: string;
+    readonly host: readonly string[];
+    readonly path: readonly string[];
+    readonly query: readonly QueryParameter[];
+  };
+  readonly body?: { readonly mode: "raw"; readonly raw: string };
+}
+
+interface PostmanResponse {
+  readonly name: string;
+  readonly originalRequest: PostmanRequest;
+  readonly status: string;
+  readonly code: number;
+  readonly _postman_previewlanguage: "json";
+  readonly header: readonly Pair[];
+  readonly body: string;
+}
+
+interface PostmanItem {
+  readonly name: string;
+  readonly request: PostmanRequest;
+  readonly response: readonly PostmanResponse[];
+}
+
+/** The parts of a Postman collection, format 2.1, that are used. */
+export interface PostmanCollection {
+  readonly info: { readonly name: string; readonly description: string; readonly schema: typeof SCHEMA };
+  readonly auth: { readonly type: "bearer"; readonly bearer: readonly (Pair & { readonly type: "string" })[] };
+  readonly variable: readonly (Pair & { readonly type: "string" })[];
+  readonly item: readonly PostmanItem[];
+}
+
+function request({ method, path, query, description, body }: Operation): PostmanRequest {
+  const parameters = Object.entries(query).map(([key, parameter]) => ({
+    key,
+    value: parameter.example,
+    description: parameter.description,
+    disabled: !parameter.required,
+  }));
+  const sent = parameters.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
+  return {
+    method,
+    description,
+    header: body === undefined ? [] : [{ key: "Content-Type", value: body.mediaType }],
+    url: {
+      raw: `{{base}}${path}${sent.length === 0 ? "" : `?${sent.join("&")}`}`,
+      host: ["{{base}}"],
+      path: path.slice(1).split("/"),
+      query: parameters,
+    },
+    ...(body === undefined ? {} : { body: { mode: "raw", raw: body.example } }),
+  };
+}
+
+function response(name: string, originalRequest: PostmanRequest, answer: RecordedAnswer): PostmanResponse {
+  return {
+    name,
+    originalRequest,
+    status: name,
+    code: answer.status,
+    _postman_previewlanguage: "json",
+    header: [{ key: "Content-Type", value: "application/json; charset=utf-8" }],
+    body: JSON.stringify(answer.body, null, 2),
+  };
+}
+
+function item(operation: Operation): PostmanItem {
+  const original = request(operation);
+  const refusals = operation.errors.flatMap((id: ErrorId) => {
+    const answer = recordedError(id);
+    return answer === undefined || httpStatus(id) !== answer.status ? [] : [response(ERRORS[id].title, original, answer)];
+  });
+  const answered = response(operation.summary, original, recordedAnswer(operation.id as OperationId));
+  return { name: operation.summary, request: original, response: [answered, ...refusals] };
+}
+
+/**
+ * The REST operations as a Postman collection, each with the sandbox's answers.
+ * @param options.base address of the service; its variable `key` is left for the reader
+ */
+export function postmanCollection({ base = SAMPLE_BASE }: { base?: string } = {}): PostmanCollection {
+  return {
+    info: {
+      name: "Spotwire market data",
+      description: "Put your API key into the variable `key` of this collection.",
+      schema: SCHEMA,
+    },
+    auth: { type: "bearer", bearer: [{ key: "token", value: "{{key}}", type: "string" }] },
+    variable: [
+      { key: "base", value: base, type: "string" },
+      { key: "key", value: "", type: "string" },
+    ],
+    item: OPERATION_LIST.map(item),
+  };
+}

@@ -1,0 +1,119 @@
+import type { z } from "zod";
+import { UNIX_SECONDS_END } from "#lib/contract/limits";
+import { type JsonSchema, schemaPrinter } from "../json-schema";
+import { type Cell, markdownTable } from "../markdown-table";
+import { recordPath } from "./paths";
+
+/** One value of a record, a message or an answer. */
+export interface Field {
+  /** With the names it hangs under: `data.rejected[].ticker`. */
+  readonly name: string;
+  /** What it may be, in words, as Markdown. */
+  readonly type: string;
+  readonly required: boolean;
+  readonly meaning: string;
+}
+
+const NAMED = /^#\/components\/schemas\//;
+
+/** Reads schemas of the contract into words: named records that have a page become links, all else is spelled out. */
+export interface FieldReader {
+  /** The fields of an object, nested ones behind their parents; of a union, those of each kind. */
+  of(schema: z.ZodType): Field[];
+  /** What a query parameter may be. */
+  parameterType(schema: z.ZodType): string;
+}
+
+/** A number's bounds in words. */
+function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
+  if (exclusiveMaximum === UNIX_SECONDS_END) return ", Unix seconds";
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (exclusiveMinimum !== undefined) return ` > ${exclusiveMinimum}`;
+  return minimum === undefined ? "" : ` ≥ ${minimum}`;
+}
+
+function lengths({ minLength, maxLength, pattern, format }: JsonSchema): string {
+  const sized = /^\^\[A-Z0-9\]\{(\d+),(\d+)\}\$$/.exec(pattern ?? "");
+  if (sized !== null) return `, ${sized[1]} to ${sized[2]} letters and digits`;
+  if (format === "date-time") return ", ISO 8601 instant";
+  if (maxLength !== undefined) return `, ${minLength ?? 0} to ${maxLength} characters`;
+  return "";
+}
+
+const literal = (value: unknown) => `\`${JSON.stringify(value).replaceAll('"', "")}\``;
+
+function namesOf(schema: JsonSchema): string[] {
+  return typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+}
+
+/** Makes a reader with no schemas read yet. */
+export function createFieldReader(): FieldReader {
+  const printer = schemaPrinter("draft-2020-12");
+  const nameOf = ({ $ref }: JsonSchema) => $ref?.replace(NAMED, "");
+
+  function resolve(schema: JsonSchema): JsonSchema {
+    const name = nameOf(schema);
+    if (name === undefined) return schema;
+    const named = printer.named()[name];
+    if (named === undefined) throw new Error(`The contract has no schema ${name}.`);
+    return named;
+  }
+
+  function typeOf(schema: JsonSchema): string {
+    const name = nameOf(schema);
+    const page = name === undefined ? undefined : recordPath(name);
+    if (page !== undefined) return `[${name}](${page})`;
+    const of = resolve(schema);
+    if (of.const !== undefined) return literal(of.const);
+    if (of.enum !== undefined) return of.enum.map(literal).join(", ");
+    const kinds = of.anyOf ?? of.oneOf;
+    if (kinds !== undefined) return kinds.map(typeOf).join(" or ");
+    if (of.items !== undefined && of.type === "array") return listOf(of);
+    const [first = "any value", ...others] = namesOf(of);
+    const detail = first === "string" ? lengths(of) : bounds(of);
+    return [first + detail + (of.default === undefined ? "" : `, ${of.default} unless given`), ...others].join(" or ");
+  }
+
+  function listOf({ items = {}, minItems, maxItems }: JsonSchema): string {
+    const count = maxItems === undefined ? "" : `${minItems ?? 0} to ${maxItems}: `;
+    return `list of ${count}${typeOf(items)}`;
+  }
+
+  /** The objects below a field that have no page of their own, with what stands between the names. */
+  function inner(schema: JsonSchema): { parent: JsonSchema; join: string } | undefined {
+    const name = nameOf(schema);
+    if (name !== undefined && recordPath(name) !== undefined) return undefined;
+    const of = resolve(schema);
+    if (of.type === "array" && of.items !== undefined) {
+      const below = inner(of.items);
+      return below && { parent: below.parent, join: `[]${below.join}` };
+    }
+    return of.properties === undefined ? undefined : { parent: of, join: "." };
+  }
+
+  function fieldsOf(schema: JsonSchema, prefix: string): Field[] {
+    const { properties = {}, required = [] } = resolve(schema);
+    return Object.entries(properties).flatMap(([name, property]) => {
+      const below = inner(property);
+      const meaning = property.description ?? resolve(property).description ?? "";
+      const field = { name: prefix + name, type: typeOf(property), required: required.includes(name), meaning };
+      return [field, ...(below === undefined ? [] : fieldsOf(below.parent, prefix + name + below.join))];
+    });
+  }
+
+  return {
+    of: (schema) => fieldsOf(printer.of(schema), ""),
+    parameterType: (schema) => typeOf(printer.parameter(schema)),
+  };
+}
+
+/** Fields as a table in Markdown. What may be left out is marked; `required` is the rule and goes without saying. */
+export function fieldsTable(fields: readonly Field[]): string {
+  if (fields.length === 0) return "None.";
+  const row = ({ name, type, required, meaning }: Field): Cell[] => [
+    `\`${name}\``,
+    `${type}${required ? "" : ", may be absent"}`,
+    meaning,
+  ];
+  return markdownTable(["Field", "Type", "Meaning"], fields.map(row));
+}

@@ -1,0 +1,113 @@
+import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
+import { TickLine } from "#lib/contract/ingest";
+import { INGEST_MAX_BYTES, INGEST_MAX_LINES, KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
+import type { Operation } from "#lib/contract/operation";
+import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { markdownTable } from "../markdown-table";
+import { answerHeaders } from "../openapi";
+import { HEADERS } from "../openapi-headers";
+import { createFieldReader, fieldsTable } from "./fields";
+import { blocks, type ReferencePage } from "./page";
+import { operationPath } from "./paths";
+import { jsonBlock, recordedAnswer } from "./recorded";
+import { requestSamples } from "./request-samples";
+
+/** Errors as a table: code, identifier with its page, title. */
+export function errorRows(ids: readonly ErrorId[]): string {
+  return markdownTable(
+    ["Status", "Code", "Identifier", "Meaning"],
+    ids.map((id) => [httpStatus(id), ERRORS[id].code, `[\`${id}\`](${errorDocsPath(id)})`, ERRORS[id].title]),
+  );
+}
+
+function cost(operation: Operation): string {
+  if ("limit" in operation.query) return `One unit of the rate limit for each ${KLINES_ROWS_PER_COST_UNIT} rows asked for.`;
+  return "One unit of the rate limit.";
+}
+
+function parameters({ query }: Operation): string {
+  const reader = createFieldReader();
+  const rows = Object.entries(query).map(([name, { schema, required, description }]) => [
+    `\`${name}\``,
+    `${reader.parameterType(schema)}${required ? "" : ", optional"}`,
+    description,
+  ]);
+  return rows.length === 0 ? "None." : markdownTable(["Parameter", "Type", "Meaning"], rows);
+}
+
+function body({ body: sent }: Operation): string | undefined {
+  if (sent === undefined) return undefined;
+  return blocks(
+    "## Body",
+    `\`${sent.mediaType}\`. ${sent.description} At most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes.`,
+    fieldsTable(createFieldReader().of(TickLine)),
+  );
+}
+
+function headers(operation: Operation): string {
+  const names = answerHeaders(operation);
+  return markdownTable(
+    ["Header", "Meaning"],
+    names.map((name) => [`\`${name}\``, HEADERS[name]?.description ?? ""]),
+  );
+}
+
+function operationPage(operation: Operation): ReferencePage {
+  const answer = recordedAnswer(operation.id as OperationId);
+  return {
+    path: operationPath(operation).replace("/docs/", ""),
+    title: operation.summary,
+    description: operation.description,
+    body: blocks(
+      `\`${operation.method} ${operation.path}\``,
+      `Scope \`${operation.scope}\`. ${cost(operation)}`,
+      requestSamples(operation),
+      "## Parameters",
+      parameters(operation),
+      body(operation),
+      "## Answer",
+      "`data` of the [envelope](/docs/operations#envelope):",
+      fieldsTable(createFieldReader().of(operation.data)),
+      "### Example",
+      `The sandbox's answer to \`${answer.method} ${answer.path}\`:`,
+      jsonBlock(answer.body),
+      "### Headers",
+      headers(operation),
+      "## Errors",
+      errorRows(operation.errors),
+    ),
+  };
+}
+
+function overview(): ReferencePage {
+  const rows = OPERATION_LIST.map((operation) => [
+    `[${operation.summary}](${operationPath(operation)})`,
+    `\`${operation.method} ${operation.path}\``,
+    `\`${operation.scope}\``,
+  ]);
+  return {
+    path: "operations/index",
+    title: "REST operations",
+    description: "Every call of the REST interface, and what all their answers have in common.",
+    body: blocks(
+      markdownTable(["Operation", "Call", "Scope"], rows),
+      "Every GET also answers HEAD. Unknown query parameters are ignored and named in `X-Ignored-Params`.",
+      "## Envelope",
+      "Every answer has the same three fields. Check that `code` is 0 before reading `data`.",
+      markdownTable(
+        ["Field", "Success", "Failure"],
+        [
+          ["`code`", "0", "HTTP status × 100 + n; never reused"],
+          ["`message`", "`success`", "stable identifier, for example `unknown_ticker`"],
+          ["`data`", "what the operation describes", "what went wrong: see [Failure](/docs/records/failure)"],
+        ],
+      ),
+      "Within v1 fields and values are only added: ignore fields you do not know and treat an unknown value as `unknown`.",
+    ),
+  };
+}
+
+/** A page for each REST operation, and one over them all. */
+export function operationPages(): ReferencePage[] {
+  return [overview(), ...OPERATION_LIST.map(operationPage)];
+}

@@ -1,0 +1,43 @@
+import type { ErrorId } from "#lib/contract/errors";
+import type { OperationId } from "#lib/contract/operations";
+import recorded from "./recorded.json" with { type: "json" };
+
+/** A call and what the sandbox answered. */
+export interface RecordedAnswer {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** Rows of a list that an example shows; more say nothing new. */
+const ROWS_SHOWN_COUNT = 2;
+
+/** The answer of the sandbox to an operation's own examples. */
+export function recordedAnswer(id: OperationId): RecordedAnswer {
+  return recorded.operations[id];
+}
+
+/** The answer of the sandbox to a call that brings this error about; undefined where no call alone does. */
+export function recordedError(id: ErrorId): RecordedAnswer | undefined {
+  return (recorded.errors as Partial<Record<ErrorId, RecordedAnswer>>)[id];
+}
+
+/** A message of a real connection, by its type; of an ack by its method, as `ack.subscribe`. */
+export function recordedMessage(name: string): unknown {
+  const message = (recorded.messages as Readonly<Record<string, unknown>>)[name];
+  if (message === undefined) throw new Error(`No ${name} message was recorded: npm run docs:examples.`);
+  return message;
+}
+
+type Items = { data?: { items?: unknown[] } };
+
+/** A fenced block of JSON. Long lists are cut, and the block says so. */
+export function jsonBlock(body: unknown): string {
+  const items = (body as Items | null)?.data?.items;
+  const cut = items !== undefined && items.length > ROWS_SHOWN_COUNT;
+  const shown = cut ? { ...(body as Items), data: { ...(body as Items).data, items: items.slice(0, ROWS_SHOWN_COUNT) } } : body;
+  const block = `\`\`\`json\n${JSON.stringify(shown, null, 2)}\n\`\`\``;
+  return cut ? `${block}\n\nThe first ${ROWS_SHOWN_COUNT} of ${items.length} items.` : block;
+}

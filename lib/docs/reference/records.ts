@@ -1,0 +1,87 @@
+import type { z } from "zod";
+import { Failure, failureExample } from "#lib/contract/envelope";
+import { IngestReceipt, TickLine } from "#lib/contract/ingest";
+import { Instrument } from "#lib/contract/instrument";
+import { Kline, KlineWindow } from "#lib/contract/kline";
+import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { Quote } from "#lib/contract/quote";
+import { Snapshot } from "#lib/contract/snapshot";
+import { MarketStatus } from "#lib/contract/status";
+import { StreamTicket } from "#lib/contract/stream-ticket";
+import { schemaPrinter } from "../json-schema";
+import { createFieldReader, fieldsTable } from "./fields";
+import { blocks, type ReferencePage } from "./page";
+import { operationPath, type RecordName, recordPath } from "./paths";
+import { jsonBlock, recordedAnswer, recordedError } from "./recorded";
+
+const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
+  Quote,
+  Snapshot,
+  Kline,
+  KlineWindow,
+  Instrument,
+  MarketStatus,
+  StreamTicket,
+  TickLine,
+  IngestReceipt,
+  Failure,
+};
+
+/** What the sandbox gave: `data` of an operation, or the first of its items. */
+function dataOf(id: OperationId): unknown {
+  return (recordedAnswer(id).body as { data: unknown }).data;
+}
+
+function firstItem(id: OperationId): unknown {
+  return (dataOf(id) as { items: readonly unknown[] }).items[0];
+}
+
+function klineWindow(): unknown {
+  const window = dataOf("klines") as { items: readonly unknown[] };
+  return { ...window, items: window.items.slice(0, 1) };
+}
+
+const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
+  Quote: () => firstItem("latestQuotes"),
+  Snapshot: () => firstItem("latestSnapshots"),
+  Kline: () => firstItem("klines"),
+  KlineWindow: klineWindow,
+  Instrument: () => firstItem("instruments"),
+  MarketStatus: () => firstItem("marketStatus"),
+  StreamTicket: () => dataOf("createStreamTicket"),
+  TickLine: () => JSON.parse(OPERATION_LIST.find(({ id }) => id === "ingestTicks")?.body?.example ?? "{}"),
+  IngestReceipt: () => dataOf("ingestTicks"),
+  Failure: () => recordedError("unknown_ticker")?.body ?? failureExample("unknown_ticker"),
+};
+
+/** The operations whose answer holds a record, as links. */
+function givenBy(name: RecordName): string | undefined {
+  const holding = OPERATION_LIST.filter(({ data }) => {
+    const printer = schemaPrinter("draft-2020-12");
+    printer.of(data);
+    return name in printer.named();
+  });
+  if (holding.length === 0) return undefined;
+  return `Given by ${holding.map((operation) => `[${operation.summary}](${operationPath(operation)})`).join(", ")}.`;
+}
+
+function recordPage(name: RecordName): ReferencePage {
+  const schema = SCHEMAS[name];
+  return {
+    path: (recordPath(name) ?? "").replace("/docs/", ""),
+    title: name,
+    description: schema.meta()?.description ?? name,
+    body: blocks(
+      givenBy(name),
+      "## Fields",
+      fieldsTable(createFieldReader().of(schema)),
+      "## Example",
+      jsonBlock(EXAMPLES[name]()),
+    ),
+  };
+}
+
+/** A page for each record. */
+export function recordPages(): ReferencePage[] {
+  return (Object.keys(SCHEMAS) as RecordName[]).map(recordPage);
+}

@@ -1,0 +1,36 @@
+import type { RehypeCodeOptions } from "fumadocs-core/mdx-plugins";
+import { pageSchema } from "fumadocs-core/source/schema";
+import { defineConfig, defineDocs } from "fumadocs-mdx/config";
+import { z } from "zod";
+import { highlighting } from "./highlight";
+import { markdownOf } from "./page-markdown";
+import { expandContract } from "./remark-contract";
+
+const postprocess = { includeProcessedMarkdown: markdownOf };
+
+/** What is written by hand. */
+export const guides = defineDocs({
+  dir: "lib/docs/guides",
+  docs: {
+    // The day of the last edit stands in the file: a clone without history shows the same.
+    schema: pageSchema.extend({ description: z.string().min(1), updated: z.iso.date() }),
+    postprocess,
+  },
+});
+
+/** What is printed from the contract, by `npm run generate`. */
+export const reference = defineDocs({
+  dir: "lib/generated/reference",
+  docs: { schema: pageSchema.extend({ description: z.string().min(1) }), postprocess },
+});
+
+export default defineConfig({
+  mdxOptions: {
+    // First, so that the tables are searched and linked like all else.
+    remarkPlugins: (preset) => [expandContract, ...preset],
+    remarkCodeTabOptions: { Tabs: "Tabs" },
+    remarkImageOptions: false,
+    remarkNpmOptions: false,
+    rehypeCodeOptions: highlighting satisfies RehypeCodeOptions,
+  },
+});

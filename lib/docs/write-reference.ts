@@ -1,0 +1,21 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { postInstall } from "fumadocs-mdx/next";
+
+import { referenceFiles } from "./reference/pages";
+
+/** npm run generate: the pages that are printed from the contract, and Fumadocs' list of all pages. */
+
+const ROOT = path.join(fileURLToPath(import.meta.url), "..", "..", "..");
+const FOLDER = path.join(ROOT, "lib", "generated", "reference");
+
+function write(file: string, text: string): void {
+  const target = path.join(FOLDER, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+rmSync(FOLDER, { recursive: true, force: true });
+for (const [file, text] of Object.entries(referenceFiles())) write(file, text);
+await postInstall({ configPath: "lib/docs/source.config.ts", outDir: "lib/generated/docs" });

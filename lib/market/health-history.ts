@@ -1,0 +1,68 @@
+import type { Pool } from "pg";
+import type { Venue } from "#lib/contract/primitives";
+import {
+  HEALTH_BUCKET_S,
+  HEALTH_HISTORY_S,
+  type HealthBucket,
+  type HealthHistory,
+  type ServiceStatus,
+} from "#lib/contract/service-status";
+
+const BUCKET_MS = HEALTH_BUCKET_S * 1_000;
+const BUCKETS_COUNT = HEALTH_HISTORY_S / HEALTH_BUCKET_S;
+
+interface Row {
+  readonly bucket: number;
+  readonly venue: string;
+  readonly minutes: number;
+  readonly rest: number;
+  readonly stream: number;
+  readonly fed: number;
+  readonly idle: number;
+  readonly lag_ms: number | null;
+}
+
+const READ = `
+  SELECT floor((extract(epoch FROM at) * 1000 - $1::float8) / $2::float8)::int AS bucket, venue, count(*)::int AS minutes,
+         count(*) FILTER (WHERE rest)::int AS rest, count(*) FILTER (WHERE stream)::int AS stream,
+         count(*) FILTER (WHERE fresh = expected AND expected > 0)::int AS fed,
+         count(*) FILTER (WHERE expected = 0)::int AS idle,
+         max(lag_ms) FILTER (WHERE expected > 0)::float8 AS lag_ms
+    FROM health_sample WHERE at >= $3 GROUP BY 1, 2`;
+const LATEST = "SELECT at, rest, stream FROM health_sample ORDER BY at DESC LIMIT 1";
+
+/** Fills what no row tells of with stretches that were not sampled. */
+function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row) => Bucket): Bucket[] {
+  const known = new Map(rows.map((row) => [row.bucket, bucketOf(row)]));
+  return Array.from({ length: BUCKETS_COUNT }, (_, index) => known.get(index) ?? empty);
+}
+
+const UNSEEN: HealthBucket = { minutes: 0, well: 0 };
+
+/** Health as it was recorded: the 24 hours up to now in stretches of 15 minutes, and the latest sample. @throws pg's error */
+export async function readHealth(
+  pool: Pick<Pool, "query">,
+  nowMs: number,
+): Promise<{ history: HealthHistory; checked: ServiceStatus["checked"] }> {
+  const fromMs = nowMs - (nowMs % BUCKET_MS) - (BUCKETS_COUNT - 1) * BUCKET_MS;
+  const { rows } = await pool.query<Row>(READ, [fromMs, BUCKET_MS, new Date(fromMs)]);
+  const of = (venue: Venue) => rows.filter((row) => row.venue === venue);
+  const feedOf = (venue: Venue) =>
+    spread(of(venue), { ...UNSEEN, idle: 0, lag_ms: null }, ({ minutes, fed, idle, lag_ms }) => {
+      return { minutes, well: fed, idle, lag_ms };
+    });
+  // The doors are the same for both venues.
+  const doors = of("sandbox");
+  const latest = await pool.query<{ at: Date; rest: boolean; stream: boolean }>(LATEST);
+  const [last] = latest.rows;
+  return {
+    checked: last === undefined ? null : { at_ms: last.at.getTime(), rest: last.rest, stream: last.stream },
+    history: {
+      from_ms: fromMs,
+      bucket_ms: BUCKET_MS,
+      rest: spread(doors, UNSEEN, ({ minutes, rest }) => ({ minutes, well: rest })),
+      stream: spread(doors, UNSEEN, ({ minutes, stream }) => ({ minutes, well: stream })),
+      feeds: { live: feedOf("live"), sandbox: feedOf("sandbox") },
+    },
+  };
+}

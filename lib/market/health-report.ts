@@ -1,0 +1,103 @@
+import type { Clock } from "#lib/clock";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import {
+  CALENDAR_STRIP_DAYS,
+  CALENDAR_STRIP_MAX_SESSIONS,
+  type CalendarGroup,
+  type ServiceStatus,
+  type VenueStatus,
+} from "#lib/contract/service-status";
+import type { Database } from "#lib/db";
+import { compileCalendar } from "#lib/domain/calendar";
+import type { Listing } from "#lib/domain/instrument";
+import type { Logger } from "#lib/log";
+import { toldSession } from "./calendar-preview";
+import { lastTickOf } from "./health";
+import { readHealth } from "./health-history";
+import type { Market } from "./ports";
+import { statusAt } from "./status";
+
+const DAY_MS = 86_400_000;
+/** History changes once a minute: readers within this time share one look at the database. */
+const HISTORY_FRESH_MS = 5_000;
+/** States change by the second. */
+const STATES_FRESH_MS = 1_000;
+
+/** What the report is made from: the parts of a running process. */
+export interface HealthSources {
+  readonly markets: Readonly<Record<Venue, Market>>;
+  readonly db: Pick<Database, "pool">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The stretch around now that a week strip needs, whatever the reader's time zone. */
+function sessionsAround(market: Market, listing: Listing, nowMs: number): Pick<CalendarGroup, "sessions" | "sessions_count"> {
+  const fromMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
+  const sessions = market.catalogue.calendar(listing.ticker)?.sessionsBetween(fromMs, fromMs + CALENDAR_STRIP_DAYS * DAY_MS);
+  if (sessions === undefined || sessions === null) return { sessions: null, sessions_count: null };
+  if (sessions.length > CALENDAR_STRIP_MAX_SESSIONS) return { sessions: [], sessions_count: sessions.length };
+  return { sessions: sessions.map(toldSession), sessions_count: sessions.length };
+}
+
+function groupOf(market: Market, listings: readonly [Listing, ...Listing[]], nowMs: number): CalendarGroup {
+  const [first] = listings;
+  const session = (market.catalogue.calendar(first.ticker) ?? compileCalendar(undefined, [])).sessionAt(nowMs);
+  return {
+    calendar: first.calendar,
+    asset_class: first.assetClass,
+    calendar_state: session.state,
+    reason: session.reason,
+    next_open_ms: session.nextOpen,
+    next_close_ms: session.nextClose,
+    ...sessionsAround(market, first, nowMs),
+    instruments: listings.map((listing) => {
+      const { final_display_state: state, reason } = statusAt({ market, nowMs }, listing);
+      return { ticker: listing.ticker, state, reason };
+    }),
+  };
+}
+
+function venueOf(market: Market, wallMs: number): VenueStatus {
+  const nowMs = market.now?.() ?? wallMs;
+  const groups = new Map<string, [Listing, ...Listing[]]>();
+  for (const listing of market.catalogue.list()) {
+    const name = `${listing.assetClass} ${listing.calendar}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [listing]);
+    else group.push(listing);
+  }
+  const lastMs = lastTickOf(market);
+  return {
+    venue: market.venue,
+    provider: market.provider,
+    last_tick_ms: lastMs,
+    lag_ms: lastMs === null ? null : Math.max(0, wallMs - lastMs),
+    groups: [...groups.values()].map((listings) => groupOf(market, listings, nowMs)),
+  };
+}
+
+/** Keeps what `make` gave for a while; those who ask meanwhile share it. */
+function kept<Value>(freshMs: number, make: (sources: HealthSources) => Value): (sources: HealthSources) => Value {
+  let last: { readonly atMs: number; readonly value: Value } | undefined;
+  return (sources) => {
+    const nowMs = sources.clock.now();
+    if (last === undefined || nowMs - last.atMs >= freshMs || nowMs < last.atMs) last = { atMs: nowMs, value: make(sources) };
+    return last.value;
+  };
+}
+
+/** Makes the report of a process; anybody may ask for it, so its making is bounded in time and not by who asks. */
+export function createHealthReport(): (sources: HealthSources) => Promise<ServiceStatus> {
+  const states = kept(STATES_FRESH_MS, ({ markets, clock }) => {
+    const at_ms = clock.now();
+    return { at_ms, venues: VENUES.map((venue) => venueOf(markets[venue], at_ms)) };
+  });
+  const health = kept(HISTORY_FRESH_MS, ({ db, clock, log }) =>
+    readHealth(db.pool, clock.now()).catch((error: unknown) => {
+      log.warn({ err: error }, "the history of the service cannot be read");
+      return { history: null, checked: null };
+    }),
+  );
+  return async (sources) => ({ ...states(sources), ...(await health(sources)) });
+}

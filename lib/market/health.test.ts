@@ -1,0 +1,202 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
+import { createLog } from "#lib/log";
+import { TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { type DoorsAnswer, type HealthRecorder, recordHealth } from "./health";
+import { readHealth } from "./health-history";
+import { createHealthReport } from "./health-report";
+import type { Market } from "./ports";
+
+const MINUTE_MS = 60_000;
+const BUCKET_MS = 900_000;
+const WELL: DoorsAnswer = { rest: true, stream: true };
+/** As many samples as may wait, in minutes: two venues. */
+const PENDING_MAX_MINUTES = 720;
+
+let t: TestRuntime;
+let clock: WatchedClock;
+let doors: DoorsAnswer;
+let away: boolean;
+const running: HealthRecorder[] = [];
+
+beforeAll(async () => {
+  t = await testRuntime();
+});
+beforeEach(async () => {
+  clockAt(TEST_START_MS);
+  doors = WELL;
+  away = false;
+  await t.db.pool.query("DELETE FROM health_sample");
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ stop }) => stop()));
+});
+afterAll(() => t.close());
+
+/** The live venue as if a provider were bound. */
+const markets = (): Record<"live" | "sandbox", Market> => ({
+  live: { ...t.markets.live, provider: "push" },
+  sandbox: t.markets.sandbox,
+});
+
+/** Puts the clock somewhere; nobody waits for it yet. */
+function clockAt(ms: number): void {
+  clock = watchedClock();
+  clock.set(ms);
+}
+
+/** Records until the test ends; `minutes` lets some pass, and resolves when the samples of all were offered to the database. */
+async function record() {
+  const query = (...args: Parameters<typeof t.db.pool.query>) =>
+    away ? Promise.reject(new Error("away")) : t.db.pool.query(...args);
+  const pool = { query } as unknown as typeof t.db.pool;
+  running.push(recordHealth({ pool, markets: markets(), knock: async () => doors, clock, log: createLog("silent") }));
+  const untilNext = () => MINUTE_MS - (clock.now() % MINUTE_MS);
+  await clock.waitingFor(untilNext());
+  return {
+    async minutes(count: number) {
+      for (let passed = 0; passed < count; passed += 1) {
+        await clock.advance(untilNext());
+        await clock.waitingFor(MINUTE_MS);
+      }
+    },
+  };
+}
+
+/** Rows of one venue, oldest first. */
+async function rowsOf(venue: string) {
+  const { rows } = await t.db.pool.query(
+    "SELECT at, rest, stream, expected, fresh, lag_ms::int FROM health_sample WHERE venue = $1 ORDER BY at",
+    [venue],
+  );
+  return rows;
+}
+
+const quoteAll = (atMs: number) => {
+  for (const { ticker } of t.markets.live.catalogue.list()) t.markets.live.quote(ticker, 1.1, 1.2, atMs);
+};
+
+describe("a sample", () => {
+  it("is taken at once and then at each full minute, for both venues", async () => {
+    clockAt(TEST_START_MS + 20_000);
+    quoteAll(TEST_START_MS + 15_000);
+    const { minutes } = await record();
+    expect(await rowsOf("live")).toEqual([
+      { at: new Date(TEST_START_MS), rest: true, stream: true, expected: 54, fresh: 54, lag_ms: 5_000 },
+    ]);
+    doors = { rest: false, stream: true };
+    await minutes(2);
+    const rows = await rowsOf("live");
+    expect(rows.map(({ at, rest }) => [at.getTime() - TEST_START_MS, rest])).toEqual([
+      [0, true],
+      [MINUTE_MS, false],
+      [2 * MINUTE_MS, false],
+    ]);
+    expect((await rowsOf("sandbox")).length).toBe(3);
+  });
+
+  it("expects nothing of a closed market, of a venue without a provider, and of test tickers", async () => {
+    clockAt(Date.UTC(2026, 0, 10, 12));
+    await record();
+    expect(await rowsOf("live")).toMatchObject([{ expected: 0, fresh: 0 }]);
+    // No tick came to the sandbox of this test: its ordinary tickers are awaited, its test tickers are not.
+    expect(await rowsOf("sandbox")).toMatchObject([{ expected: 54, fresh: 0, lag_ms: null }]);
+  });
+
+  it("waits while the database is away, up to a bound, the newest first", async () => {
+    const { minutes } = await record();
+    away = true;
+    await minutes(PENDING_MAX_MINUTES + 5);
+    away = false;
+    expect((await rowsOf("live")).length).toBe(1);
+    await minutes(1);
+    const rows = await rowsOf("live");
+    expect(rows.length).toBe(1 + PENDING_MAX_MINUTES);
+    expect(rows.at(-1).at.getTime()).toBe(TEST_START_MS + (PENDING_MAX_MINUTES + 6) * MINUTE_MS);
+    expect(rows[1].at.getTime()).toBe(TEST_START_MS + 7 * MINUTE_MS);
+  });
+
+  it("is deleted when it is kept no longer", async () => {
+    const { minutes } = await record();
+    const laterMs = TEST_START_MS + HEALTH_RETENTION_S * 1_000 + MINUTE_MS;
+    clock.set(laterMs);
+    await minutes(1);
+    expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([laterMs]);
+  });
+
+  it("of two processes counts where one of them was well", async () => {
+    doors = { rest: false, stream: true };
+    await record();
+    doors = { rest: true, stream: false };
+    await record();
+    expect(await rowsOf("sandbox")).toMatchObject([{ rest: true, stream: true }]);
+  });
+});
+
+describe("the history", () => {
+  it("shows minutes that were not well, and a hole where the service did not run", async () => {
+    quoteAll(TEST_START_MS);
+    const { minutes } = await record();
+    await minutes(14);
+    doors = { rest: false, stream: true };
+    await minutes(1);
+    // Down for half an hour: what runs then is another process.
+    await Promise.all(running.splice(0).map(({ stop }) => stop()));
+    clockAt(TEST_START_MS + 3 * BUCKET_MS);
+    doors = WELL;
+    await record();
+    const { history, checked } = await readHealth(t.db.pool, clock.now());
+    expect(history.from_ms).toBe(TEST_START_MS + 3 * BUCKET_MS - 95 * BUCKET_MS);
+    expect(history.rest.length).toBe(96);
+    expect(history.rest.slice(-5)).toEqual([
+      { minutes: 0, well: 0 },
+      { minutes: 15, well: 15 },
+      { minutes: 1, well: 0 },
+      { minutes: 0, well: 0 },
+      { minutes: 1, well: 1 },
+    ]);
+    expect(history.stream.at(-3)).toEqual({ minutes: 1, well: 1 });
+    // Quotes are fresh for a minute after they came.
+    expect(history.feeds.live.at(-4)).toEqual({ minutes: 15, well: 2, idle: 0, lag_ms: 14 * MINUTE_MS });
+    expect(checked).toEqual({ at_ms: clock.now(), rest: true, stream: true });
+  });
+});
+
+describe("the report", () => {
+  it("tells every instrument of both venues by calendar, and shares one look at the database", async () => {
+    let reads = 0;
+    const db = {
+      pool: {
+        query: (...args: Parameters<typeof t.db.pool.query>) => {
+          reads += 1;
+          return t.db.pool.query(...args);
+        },
+      },
+    };
+    const report = createHealthReport();
+    const sources = { markets: t.markets, db: db as unknown as Pick<typeof t.db, "pool">, clock, log: t.log };
+    const answers = await Promise.all(Array.from({ length: 50 }, () => report(sources)));
+    expect(reads).toBe(2);
+    const [live, sandbox] = answers[0]?.venues ?? [];
+    const tickers = live?.groups.flatMap(({ instruments }) => instruments.map(({ ticker }) => ticker));
+    expect(tickers).toEqual(t.markets.live.catalogue.list().map(({ ticker }) => ticker));
+    expect(live?.groups.map(({ calendar, sessions }) => [calendar, sessions?.length])).toEqual([
+      ["forex", 2],
+      ["metals", 8],
+    ]);
+    const flip = sandbox?.groups.find(({ calendar }) => calendar === "flip");
+    expect([flip?.sessions, flip?.sessions_count]).toEqual([[], expect.any(Number)]);
+    expect(sandbox?.groups.find(({ calendar }) => calendar === null)).toMatchObject({
+      sessions: null,
+      calendar_state: "unknown",
+    });
+    expect(JSON.stringify(answers[0]).length).toBeLessThan(40_000);
+  });
+
+  it("goes on without history while the database is away", async () => {
+    const pool = { query: () => Promise.reject(new Error("away")) } as unknown as typeof t.db.pool;
+    const report = await createHealthReport()({ markets: t.markets, db: { pool }, clock, log: createLog("silent") });
+    expect(report).toMatchObject({ history: null, checked: null, venues: [{ venue: "live" }, { venue: "sandbox" }] });
+  });
+});

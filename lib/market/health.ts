@@ -1,0 +1,132 @@
+import type { Pool } from "pg";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
+import { DISPLAY_CLASS } from "#lib/contract/status";
+import type { Logger } from "#lib/log";
+import type { Market } from "./ports";
+import { statusAt } from "./status";
+
+const MINUTE_MS = 60_000;
+/** Samples that wait while the database is away: both venues for twelve hours. The oldest are dropped. */
+const PENDING_MAX_COUNT = 1_440;
+
+/** Whether the doors of the service answer. */
+export interface DoorsAnswer {
+  readonly rest: boolean;
+  readonly stream: boolean;
+}
+
+/** How one venue was in one minute. */
+export interface HealthSample extends DoorsAnswer {
+  /** Unix milliseconds, start of the minute. */
+  readonly atMs: number;
+  readonly venue: Venue;
+  /** Instruments whose market is open and that a bound feed should bring; test tickers are none of them. */
+  readonly expected: number;
+  /** Those of them that are plainly open. */
+  readonly fresh: number;
+  /** Age of the newest tick by the wall clock, null before the first. */
+  readonly lagMs: number | null;
+}
+
+/** Unix milliseconds of the newest tick of a venue, null before the first. */
+export function lastTickOf({ catalogue, view }: Market): number | null {
+  const times = catalogue.list().flatMap(({ ticker }) => view.quote(ticker)?.time_msc ?? []);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+/** How a venue's feed is now. */
+export function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> {
+  const nowMs = market.now?.() ?? wallMs;
+  const states = market.catalogue
+    .list()
+    .filter(({ assetClass }) => assetClass !== "test")
+    .map((listing) => statusAt({ market, nowMs }, listing));
+  const open = market.provider === null ? [] : states.filter(({ calendar_state }) => calendar_state === "open");
+  const fresh = open.filter(({ final_display_state }) => DISPLAY_CLASS[final_display_state] === "positive");
+  const lastMs = lastTickOf(market);
+  const lagMs = lastMs === null ? null : Math.max(0, wallMs - lastMs);
+  return { venue: market.venue, expected: open.length, fresh: fresh.length, lagMs };
+}
+
+// Of several processes over one database the one that was well counts: it is the one that serves.
+const WRITE = `
+  INSERT INTO health_sample AS h (at, venue, rest, stream, expected, fresh, lag_ms)
+  SELECT * FROM unnest($1::timestamptz[], $2::text[], $3::boolean[], $4::boolean[], $5::int[], $6::int[], $7::bigint[])
+   ORDER BY 1, 2
+  ON CONFLICT (at, venue) DO UPDATE
+    SET rest = h.rest OR excluded.rest, stream = h.stream OR excluded.stream, expected = least(h.expected, excluded.expected),
+        fresh = greatest(h.fresh, excluded.fresh), lag_ms = least(h.lag_ms, excluded.lag_ms)`;
+
+async function write(pool: Pick<Pool, "query">, samples: readonly HealthSample[]): Promise<void> {
+  await pool.query(WRITE, [
+    samples.map(({ atMs }) => new Date(atMs)),
+    samples.map(({ venue }) => venue),
+    samples.map(({ rest }) => rest),
+    samples.map(({ stream }) => stream),
+    samples.map(({ expected }) => expected),
+    samples.map(({ fresh }) => fresh),
+    samples.map(({ lagMs }) => lagMs),
+  ]);
+}
+
+interface HealthRecorderOptions {
+  readonly pool: Pick<Pool, "query">;
+  readonly markets: Readonly<Record<Venue, Market>>;
+  /** Knocks at the service's own doors; never rejects. */
+  readonly knock: () => Promise<DoorsAnswer>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Writes down each minute how the service is. What the database does not take waits for it, up to a bound. */
+export interface HealthRecorder {
+  /** Ends it. */
+  stop(): Promise<void>;
+}
+
+/** Starts with a sample of the running minute. A minute in which the process did not run stays without one. */
+export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorderOptions): HealthRecorder {
+  const stopping = new AbortController();
+  let pending: HealthSample[] = [];
+  let failing = false;
+
+  async function sample(): Promise<void> {
+    const nowMs = clock.now();
+    const atMs = nowMs - (nowMs % MINUTE_MS);
+    const doors = await knock();
+    if (stopping.signal.aborted) return;
+    for (const market of Object.values(markets)) pending.push({ atMs, ...doors, ...feedHealth(market, nowMs) });
+    pending = pending.slice(-PENDING_MAX_COUNT);
+  }
+
+  async function flush(): Promise<void> {
+    const written = pending;
+    try {
+      if (written.length > 0) await write(pool, written);
+      pending = pending.filter((later) => !written.includes(later));
+      await pool.query("DELETE FROM health_sample WHERE at < $1", [new Date(clock.now() - HEALTH_RETENTION_S * 1_000)]);
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, "the health of the service is not written yet; it is tried again");
+      failing = true;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sample();
+      await flush();
+      await clock.wait(MINUTE_MS - (clock.now() % MINUTE_MS), stopping.signal);
+    }
+  }
+  const running = run();
+
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,296 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { revokeKey } from "#lib/access/keys";
+import { OPERATION_LIST, operations } from "#lib/contract/operations";
+import { route } from "#lib/http/route";
+import { instruments } from "#lib/market/instruments";
+import { createKlines } from "#lib/market/klines";
+import { latestQuotes, latestSnapshots } from "#lib/market/latest";
+import { marketStatus } from "#lib/market/status";
+import { testKlines } from "#lib/testing/market";
+import { DEMO_KEY, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { createMcp } from "./endpoint";
+import { NO_TOOLS, TOOL_IDS, type ToolId } from "./tools";
+
+const BODY_MAX_BYTES = 65_536;
+const START_S = TEST_START_MS / 1_000 - 3_600;
+const QUERIES: Readonly<Record<ToolId, Record<string, unknown>>> = {
+  instruments: {},
+  latestQuotes: { tickers: ["eurusd", "XAUUSD"] },
+  latestSnapshots: { tickers: "EURUSD" },
+  marketStatus: { tickers: ["EURUSD"], at: "2026-12-25T12:00:00Z" },
+  klines: { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 600, limit: 5 },
+};
+const REST: Readonly<Record<ToolId, string>> = {
+  instruments: "",
+  latestQuotes: "?tickers=EURUSD,XAUUSD",
+  latestSnapshots: "?tickers=EURUSD",
+  marketStatus: "?tickers=EURUSD&at=2026-12-25T12:00:00Z",
+  klines: `?ticker=EURUSD&timeframe=M1&from=${START_S}&to=${START_S + 600}&limit=5`,
+};
+
+let t: TestRuntime;
+let server: Server;
+let url: URL;
+let key: string;
+let address = "203.0.113.7";
+
+beforeAll(async () => {
+  t = await testRuntime();
+  const mcp = createMcp({
+    klines: route(operations.klines, createKlines()),
+    instruments: route(operations.instruments, instruments),
+    latestQuotes: route(operations.latestQuotes, latestQuotes),
+    latestSnapshots: route(operations.latestSnapshots, latestSnapshots),
+    marketStatus: route(operations.marketStatus, marketStatus),
+  });
+  const listener = getRequestListener((request) => mcp(request, { address }));
+  server = createServer((request, response) => void listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  await t.markets.live.store.writeBatch(testKlines("EURUSD", "M1", START_S, 10, 60), []);
+  key = (await t.issueKey()).text;
+});
+beforeEach(() => {
+  t.clock.set(TEST_START_MS);
+  for (const market of [t.markets.live, t.markets.sandbox]) {
+    market.quote("EURUSD", 1.08543, 1.08551, TEST_START_MS);
+    market.quote("XAUUSD", 2_650.12, 2_650.4, TEST_START_MS);
+  }
+});
+afterAll(async () => {
+  server.close();
+  await t.close();
+});
+
+/** The SDK's own client, connected. @throws its error when the handshake is refused */
+async function connect(bearer: string): Promise<Client> {
+  const client = new Client({ name: "an agent", version: "1" });
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never);
+  return client;
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly bearer?: string | null;
+  readonly headers?: Record<string, string>;
+}
+
+/** One request as it stands, without the client's help. */
+async function send(body: string | undefined, { method = "POST", bearer = key, headers = {} }: Sent = {}) {
+  const own = {
+    ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
+    ...(body !== undefined && { "content-type": "application/json" }),
+    accept: "application/json, text/event-stream",
+  };
+  const response = await fetch(url, { method, headers: { ...own, ...headers }, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+const message = (method: string, params: object = {}, id: number | undefined = 1) =>
+  JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), method, params });
+const callOf = (name: string, args: object = {}) => message("tools/call", { name, arguments: args });
+const PING = message("ping");
+
+describe("the tools", () => {
+  it("are the operations of the contract, each with its words and schemas; what is none has a reason", async () => {
+    const { tools } = await (await connect(key)).listTools();
+    expect([...TOOL_IDS, ...Object.keys(NO_TOOLS)].sort()).toEqual(OPERATION_LIST.map(({ id }) => id).sort());
+    expect(tools.map(({ name }) => name)).toEqual([...TOOL_IDS]);
+    for (const tool of tools) {
+      const operation = operations[tool.name as ToolId];
+      const required = Object.entries(operation.query).filter(([, parameter]) => parameter.required);
+      expect(tool).toMatchObject({ title: operation.summary, description: operation.description });
+      expect(tool.annotations).toMatchObject({ readOnlyHint: true });
+      expect(Object.keys(tool.inputSchema.properties ?? {})).toEqual(Object.keys(operation.query));
+      expect(tool.inputSchema.required).toEqual(required.map(([name]) => name));
+      expect(JSON.stringify(tool)).not.toContain("#/components");
+    }
+  });
+
+  it.each(TOOL_IDS)("answer what REST answers, in the shape they promise: %s", async (id) => {
+    const client = await connect(key);
+    // The client holds results against the schemas of the list.
+    await client.listTools();
+    const result = await client.callTool({ name: id, arguments: QUERIES[id] });
+    const { body } = await t.ask(operations[id].path + REST[id], { key });
+    expect(body.code).toBe(0);
+    expect(result.isError).not.toBe(true);
+    expect(result.structuredContent).toEqual(body.data);
+    expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(body.data);
+  });
+
+  it("work with the demo key, on its venue", async () => {
+    address = freshAddress();
+    const result = await (await connect(DEMO_KEY)).callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } });
+    expect(result.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD", bid: 1.08543 }] });
+  });
+
+  const WRONG: [why: string, name: ToolId, args: Record<string, unknown>, query: string][] = [
+    ["a ticker with a slash", "latestQuotes", { tickers: ["EUR/USD"] }, "?tickers=EUR/USD"],
+    ["nothing where something is needed", "latestQuotes", {}, ""],
+    ["null, which is nothing", "latestQuotes", { tickers: null }, ""],
+    ["an unknown timeframe", "klines", { ticker: "EURUSD", timeframe: "M2" }, "?ticker=EURUSD&timeframe=M2"],
+    ["an unknown ticker", "marketStatus", { tickers: ["ABCDEF"] }, "?tickers=ABCDEF"],
+    ["an object", "klines", { ticker: { a: 1 }, timeframe: "M1" }, '?ticker={"a":1}&timeframe=M1'],
+    ["a fraction", "klines", { ticker: "EURUSD", timeframe: "M1", limit: 1.5 }, "?ticker=EURUSD&timeframe=M1&limit=1.5"],
+    ["too many rows", "klines", { ticker: "EURUSD", timeframe: "M1", limit: 5001 }, "?ticker=EURUSD&timeframe=M1&limit=5001"],
+    [
+      "more than a URL holds",
+      "latestQuotes",
+      { tickers: Array(2_000).fill("EURUSD") },
+      `?tickers=${Array(2_000).fill("EURUSD").join()}`,
+    ],
+  ];
+  it.each(WRONG)("refuse %s as REST does", async (_, name, args, query) => {
+    const result = await (await connect(key)).callTool({ name, arguments: args });
+    const { body, status } = await t.ask(operations[name].path + query, { key });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(result.isError).toBe(true);
+    const told = JSON.parse((result.content as { text: string }[])[0]?.text ?? "");
+    expect(told).toEqual({ ...body, data: { ...body.data, request_id: told.data.request_id } });
+  });
+
+  it("are not there under another name", async () => {
+    await expect((await connect(key)).callTool({ name: "ingestTicks", arguments: {} })).rejects.toThrow("There is no tool");
+  });
+
+  it("survive an argument that is nested without end", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"latestQuotes","arguments":{"tickers":${deep}}}}`;
+    expect((await send(body)).status).toBeLessThan(500);
+    expect((await send(PING)).status).toBe(200);
+  });
+});
+
+describe("the door", () => {
+  it("refuses no key, a wrong one and a revoked one with 401", async () => {
+    address = freshAddress();
+    const minted = await t.issueKey();
+    const client = await connect(minted.text);
+    await client.listTools();
+    await revokeKey(t.keyContext, minted.record.id);
+    await t.settle();
+    await expect(client.callTool({ name: "instruments", arguments: {} })).rejects.toThrow(/unauthorized/i);
+    await expect(connect("sw_live_nothing")).rejects.toThrow(/unauthorized/i);
+    const refused = await send(PING, { bearer: null });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+    expect(refused.body.message).toBe("unauthorized");
+  });
+
+  it("charges a call as REST does, any other message one unit, and tells both when to come back", async () => {
+    const name = "three a minute";
+    await t.db.prisma.plan.create({
+      data: { name, restPerMinute: 3, restBurst: 3, streamConnections: 1, subscriptionsPerConnection: 1 },
+    });
+    const { text: bearer } = await t.issueKey({ plan: name });
+    const left = async (body: string, headers = {}) =>
+      (await send(body, { bearer, headers })).headers.get("x-ratelimit-remaining");
+    expect(await left(message("tools/list"))).toBe("2");
+    expect(await left(callOf("instruments"))).toBe("1");
+    // Neither has an effect, and both are paid for all the same.
+    expect(await left(callOf("instruments"), { accept: "application/json" })).toBe("0");
+    const refusedCall = await send(callOf("instruments"), { bearer });
+    expect(refusedCall.status).toBe(200);
+    expect(JSON.parse(refusedCall.body.result.content[0].text)).toMatchObject({
+      message: "rate_limited",
+      data: { retry_after: 60 },
+    });
+    expect(refusedCall.headers.get("retry-after")).toBe("60");
+    const refused = await send(message("tools/list"), { bearer });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    const silent = await send(JSON.stringify({ jsonrpc: "2.0", method: "tools/call", params: { name: "instruments" } }), {
+      bearer,
+    });
+    expect(silent.status).toBe(429);
+  });
+
+  it("counts a call as its operation and logs it, with who called", async () => {
+    const minted = await t.issueKey();
+    await send(message("tools/list"), { bearer: minted.text });
+    await send(callOf("latestQuotes", { tickers: ["EURUSD"] }), { bearer: minted.text, headers: { "user-agent": "an agent/1" } });
+    await send(callOf("latestQuotes", { tickers: ["EUR/USD"] }), { bearer: minted.text });
+    await t.usage.flush();
+    const counts = await t.db.pool.query(
+      "SELECT operation, code, calls::int FROM usage_bucket WHERE key_id = $1 AND grain = 'day' ORDER BY operation, code",
+      [minted.record.id],
+    );
+    expect(counts.rows).toEqual([
+      { operation: "latestQuotes", code: 0, calls: 1 },
+      { operation: "latestQuotes", code: 40003, calls: 1 },
+      { operation: "mcp", code: 0, calls: 1 },
+    ]);
+    const { rows } = await t.db.pool.query("SELECT path, status, user_agent FROM request_log WHERE key_id = $1 ORDER BY id", [
+      minted.record.id,
+    ]);
+    expect(rows).toContainEqual({
+      path: `${operations.latestQuotes.path}?tickers=EURUSD`,
+      status: 200,
+      user_agent: "an agent/1",
+    });
+  });
+
+  it.each(["GET", "DELETE", "PUT", "PATCH"])("does not serve %s, and says what it serves", async (method) => {
+    const answer = await send(undefined, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("POST, OPTIONS");
+    expect(answer.body.message).toBe("method_not_allowed");
+  });
+
+  it("answers HEAD without a body", async () => {
+    expect(await send(undefined, { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
+  });
+
+  it("lets a page ask, and read the answer only from an origin of the key", async () => {
+    const origin = "https://app.example.test";
+    const preflight = await send(undefined, { method: "OPTIONS", bearer: null, headers: { origin } });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("mcp-protocol-version");
+    const { text: bearer } = await t.issueKey({ origins: [origin] });
+    const allowed = await send(PING, { bearer, headers: { origin } });
+    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+    const stranger = { bearer, headers: { origin: "https://elsewhere.test" } };
+    const refused = await send(PING, stranger);
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+    const call = await send(callOf("instruments"), stranger);
+    expect(call.headers.get("access-control-allow-origin")).toBeNull();
+    expect(JSON.parse(call.body.result.content[0].text).message).toBe("origin_not_allowed");
+  });
+
+  it("refuses a key without the scope, and a suspended account", async () => {
+    const { text: streaming } = await t.issueKey({ scopes: ["market:stream"] });
+    expect(await send(PING, { bearer: streaming })).toMatchObject({ status: 403, body: { message: "insufficient_scope" } });
+    const { text: suspended } = await t.issueKey({ suspended: true });
+    expect(await send(PING, { bearer: suspended })).toMatchObject({ status: 403, body: { message: "account_suspended" } });
+  });
+
+  it("reads no more than 64 KiB", async () => {
+    const fitting = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES - 200) }));
+    expect(fitting.status).toBe(200);
+    const refused = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES) }));
+    expect([refused.status, refused.body.message]).toEqual([413, "payload_too_large"]);
+  });
+
+  it("tells JSON-RPC's errors to what is no message", async () => {
+    expect(await send("{")).toMatchObject({ status: 400, body: { error: { code: -32700 }, id: null } });
+    expect(await send(`[${PING},${PING}]`)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
+    expect((await send("{}")).status).toBe(400);
+    expect(await send(message("no/such/method"))).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
+    expect((await send(PING, { headers: { "content-type": "text/plain" } })).status).toBe(415);
+    expect((await send(PING, { headers: { "mcp-protocol-version": "1999-01-01" } })).status).toBe(400);
+  });
+
+  it("turns everybody away while the service shuts down", async () => {
+    t.drain(true);
+    expect(await send(PING)).toMatchObject({ status: 503, body: { message: "service_unavailable" } });
+    t.drain(false);
+  });
+});
