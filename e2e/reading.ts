@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright";
 
 const HEIGHT_PX = 900;
 /** The stream's address, as a page opens it. */
@@ -33,21 +33,25 @@ export async function openReading(browser: Browser, options: BrowserContextOptio
   const { width = 1440, ...context } = options;
   const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
   const complaints: string[] = [];
-  const scripts: Promise<number>[] = [];
+  const scripts: Request[] = [];
   await page.addInitScript(OBSERVE);
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("requestfinished", (request) => {
-    if (request.resourceType() === "script") scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    if (request.resourceType() === "script") scripts.push(request);
   });
   return {
     page,
     complaints,
     shift: () => page.evaluate("window.shift"),
     largestPaint: () => page.evaluate("window.paint"),
-    scriptBytes: async () => (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0),
+    async scriptBytes() {
+      // Asked for when they are wanted: a page that closes meanwhile answers no more.
+      const sizes = await Promise.all(scripts.map((request) => request.sizes()));
+      return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+    },
     overhang: () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
   };
 }

@@ -6,7 +6,7 @@ import "./docs.css";
 /** The documentation: its tree beside each page. */
 export default function DocsLayout({ children }: { children: ReactNode }) {
   return (
-    <div className="mx-auto flex w-full max-w-6xl flex-1 flex-col px-4 py-4 sm:px-8 lg:flex-row lg:gap-10 lg:py-10">
+    <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col px-4 py-4 sm:px-8 lg:flex-row lg:gap-10 lg:py-10">
       <DocsNav sections={docsSections()} />
       {children}
     </div>

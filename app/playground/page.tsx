@@ -33,7 +33,12 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
   if (first === undefined) throw new Error("The contract declares nothing that could be tried.");
   const { operation, values, notices } = readLink([first, ...others], first, await searchParams);
   return (
-    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[90rem] flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8">
+    <main
+      id="main"
+      tabIndex={-1}
+      data-wide
+      className="mx-auto w-full max-w-(--page-width) flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8"
+    >
       <h1 className="sr-only">Playground</h1>
       <Playground
         operations={[first, ...others]}

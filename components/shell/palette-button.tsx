@@ -27,7 +27,6 @@ export function PaletteButton({ reader }: { reader: Reader }) {
     <>
       <button
         type="button"
-        aria-label="Search"
         aria-keyshortcuts="Meta+K Control+K"
         onClick={() => {
           setWanted(true);
@@ -39,9 +38,8 @@ export function PaletteButton({ reader }: { reader: Reader }) {
           <circle cx="7" cy="7" r="4.25" />
           <path d="m10.5 10.5 3 3" strokeLinecap="round" />
         </svg>
-        <span aria-hidden="true" className="w-9 text-center font-sans text-xs max-sm:hidden">
-          {mac ? "⌘K" : "Ctrl K"}
-        </span>
+        <span className="sr-only">Search</span>
+        <span className="w-9 text-center font-sans text-xs max-sm:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
       </button>
       {wanted ? <Palette open={open} onOpenChange={setOpen} reader={reader} /> : null}
     </>

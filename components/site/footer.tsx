@@ -7,7 +7,7 @@ import { SITE_PAGES } from "./links";
 export function SiteFooter({ theme }: { theme: Theme }) {
   return (
     <footer className="border-line border-t">
-      <div className="mx-auto flex w-full max-w-6xl flex-wrap items-center justify-between gap-x-8 gap-y-4 px-4 py-6 sm:px-8">
+      <div className="mx-auto flex w-full max-w-(--page-width) flex-wrap items-center justify-between gap-x-8 gap-y-4 px-4 py-6 sm:px-8">
         <nav aria-label="Public pages">
           <ul className="flex flex-wrap gap-x-6 gap-y-2 text-sm">
             {[...SITE_PAGES, ...REFERENCE_PAGES].map(({ href, label }) => (

@@ -11,7 +11,7 @@ export function SiteHeader({ reader }: { reader: Reader }) {
   const own = reader === "guest" ? GUEST_PAGES : [{ href: "/dashboard", label: "Dashboard" }];
   return (
     <header className="border-line border-b">
-      <div className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-x-4 px-4 text-sm sm:gap-x-6 sm:px-8">
+      <div className="mx-auto flex w-full max-w-(--page-width) flex-wrap items-center gap-x-4 px-4 text-sm sm:gap-x-6 sm:px-8">
         <Link prefetch={false} href="/" className="flex h-14 items-center gap-2 font-semibold text-base tracking-tight">
           <Wordmark />
         </Link>

@@ -1,0 +1,216 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { runCommand } from "./commands";
+import { type Mailbox, openMailbox } from "./mailbox";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { createVisitor, type Visitor } from "./visitor";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** What WCAG 2.2 asks for at level AA. */
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+const EMAIL = "keyboard@example.test";
+const OWNER = "owner@example.test";
+const PASSWORD = "correct horse battery";
+const STEP_MAX_MS = 20_000;
+const PAGE_MAX_MS = 60_000;
+/** Presses of Tab that a reader has the patience for. */
+const TABS_MAX_COUNT = 60;
+
+const PUBLIC_PAGES = [
+  "/",
+  "/status",
+  "/playground",
+  "/playground?op=quote",
+  "/docs",
+  "/docs/quickstart",
+  "/docs/market-status",
+  "/docs/streaming",
+  "/docs/operations/klines",
+  "/docs/errors/rate-limited",
+  "/signup",
+  "/signin?error=CredentialsSignin",
+  "/forgot",
+  "/reset?token=none",
+  "/verify?token=none",
+  "/nothing-here",
+];
+const OWN_PAGES = [
+  ...["/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/logs", "/dashboard/account"],
+  ...["/admin", "/admin/plans", "/admin/calendars", "/admin/feeds", "/admin/audit"],
+];
+const VIEWS = [
+  { width: 1440, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+let product: Product;
+let browser: Browser;
+let mailbox: Mailbox;
+let owner: Visitor;
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  [product, browser] = await Promise.all([startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
+  owner = createVisitor(product.baseUrl, "198.51.100.9");
+  await owner.call("POST", "sign-up", { email: OWNER, password: PASSWORD });
+  await owner.call("POST", "verify", { token: new URL(await mailbox.nextLink(OWNER, "/verify")).searchParams.get("token") });
+  expect(await owner.signIn(OWNER, PASSWORD)).toBeNull();
+  const settings = { name: "First", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+  const { data } = await owner.call("POST", "keys", settings);
+  const headers = { authorization: `Bearer ${data.text}` };
+  await fetch(`${product.baseUrl}/api/v1/market/quotes/latest?tickers=EURUSD,NOSUCH`, { headers });
+  expect((await runCommand(product, "admin", ["grant", OWNER])).exitCode).toBe(0);
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.dispose();
+  await mailbox?.close();
+}, SERVER_TIMEOUT_MS);
+
+let readers = 0;
+async function reader(width: number, colorScheme: "light" | "dark"): Promise<BrowserContext> {
+  readers += 1;
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme,
+    extraHTTPHeaders: { "x-forwarded-for": `203.0.${readers}.1` },
+  });
+  context.setDefaultTimeout(STEP_MAX_MS);
+  return context;
+}
+
+/** What axe finds against WCAG on a page, in words; it is run beside the page's own scripts, which its policy does not touch. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })`;
+  const { violations } = (await page.evaluate(run)) as AxeResults;
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${impact} ${id}: ${target.join(" ")}\n${failureSummary}`),
+  );
+}
+
+describe.each(VIEWS)("at $width pixels, $colorScheme, axe has nothing against", ({ width, colorScheme }) => {
+  it.each(PUBLIC_PAGES)(
+    "%s",
+    async (path) => {
+      const context = await reader(width, colorScheme);
+      const page = await context.newPage();
+      await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+      expect(await findings(page)).toEqual([]);
+      await context.close();
+    },
+    PAGE_MAX_MS,
+  );
+
+  it.each(OWN_PAGES)(
+    "%s",
+    async (path) => {
+      const context = await reader(width, colorScheme);
+      await context.addCookies([...owner.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+      const page = await context.newPage();
+      await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+      expect(new URL(page.url()).pathname).toBe(path);
+      expect(await findings(page)).toEqual([]);
+      await context.close();
+    },
+    PAGE_MAX_MS,
+  );
+});
+
+/** The rings around what has the focus, or around its label where it is drawn as that. */
+const RINGS = `[document.activeElement, document.activeElement.closest("label")]
+  .filter((element) => element !== null)
+  .map((element) => getComputedStyle(element))
+  .flatMap(({ outlineStyle, boxShadow }) => [outlineStyle, boxShadow])
+  .filter((ring) => ring !== "none")`;
+
+/** Presses Tab until what has the focus is called so; it must be seen to have it. */
+async function tabTo(page: Page, role: Parameters<Page["getByRole"]>[0], name: string | RegExp): Promise<void> {
+  const wanted = page.getByRole(role, { name }).and(page.locator(":focus"));
+  for (let presses = 0; presses < TABS_MAX_COUNT; presses += 1) {
+    if ((await wanted.count()) > 0) {
+      expect(await page.evaluate(RINGS), `focus on ${name} is not to be seen`).not.toEqual([]);
+      return;
+    }
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${role} ${name}`);
+}
+
+async function type(page: Page, name: string | RegExp, text: string): Promise<void> {
+  await tabTo(page, "textbox", name);
+  await page.keyboard.type(text);
+}
+
+describe("by the keyboard alone, a newcomer", () => {
+  it("signs up, signs in, makes a key and calls with it in the playground", async () => {
+    const context = await reader(1440, "light");
+    const page = await context.newPage();
+    const press = (key: string) => page.keyboard.press(key);
+    await page.goto(product.baseUrl, { waitUntil: "networkidle" });
+    await tabTo(page, "link", "Create an account");
+    await press("Enter");
+    await page.waitForURL("**/signup");
+    await page.getByRole("textbox", { name: "E-mail" }).waitFor();
+    await type(page, "E-mail", EMAIL);
+    await type(page, /^Password/, PASSWORD);
+    await press("Enter");
+    await page.getByText("A mail is on its way").waitFor();
+
+    await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
+    await tabTo(page, "button", "Verify this address");
+    await press("Enter");
+    await page.getByText(`${EMAIL} is verified.`).waitFor();
+    await page.goto(`${product.baseUrl}/signin?next=/dashboard/keys`, { waitUntil: "networkidle" });
+    await type(page, "E-mail", EMAIL);
+    await type(page, /^Password/, PASSWORD);
+    await press("Enter");
+    await page.waitForURL("**/dashboard/keys");
+
+    await page.getByRole("button", { name: "Create key" }).first().waitFor();
+    await tabTo(page, "button", "Create key");
+    await press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await type(page, "Name", "By keyboard");
+    await tabTo(page, "radio", /^Test|^Live/);
+    if (!(await page.getByRole("radio", { name: "Test" }).isChecked())) await press("ArrowRight");
+    expect(await page.getByRole("radio", { name: "Test" }).isChecked()).toBe(true);
+    await tabTo(page, "button", "Create key");
+    await press("Enter");
+    await page
+      .getByText(/sw_test_\w{36}/)
+      .first()
+      .waitFor();
+    await press("Escape");
+    await page
+      .getByRole("dialog")
+      .waitFor({ state: "detached" })
+      .catch(() => undefined);
+
+    await page.goto(`${product.baseUrl}/playground?op=latestQuotes&tickers=EURUSD`, { waitUntil: "networkidle" });
+    await tabTo(page, "combobox", "Key");
+    await press("ArrowDown");
+    await page.getByRole("combobox", { name: "Key" }).getByText("By keyboard").first().waitFor({ state: "attached" });
+    await tabTo(page, "button", "Send");
+    await press("Enter");
+    const answer = page.getByRole("region", { name: "Answer", exact: true });
+    await answer.getByText("200 OK").waitFor();
+    await expect
+      .poll(
+        async () => {
+          const visitor = createVisitor(product.baseUrl, "198.51.100.10");
+          await visitor.signIn(EMAIL, PASSWORD);
+          const { data } = await visitor.call("GET", "logs");
+          return (data.items as { path: string }[]).map(({ path }) => path);
+        },
+        { timeout: STEP_MAX_MS, interval: 1_000 },
+      )
+      .toContainEqual(expect.stringContaining("/quotes/latest"));
+    await context.close();
+  }, 120_000);
+});
