@@ -24,7 +24,7 @@ const PUBLIC_PAGES = [
   "/",
   "/status",
   "/playground",
-  "/playground?op=quote",
+  "/playground?op=quoteStream",
   "/docs",
   "/docs/quickstart",
   "/docs/market-status",

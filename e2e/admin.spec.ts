@@ -7,6 +7,7 @@ import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { openSocket } from "./socket";
 import { createVisitor, type Visitor } from "./visitor";
 
 const OPERATOR = "operator@example.test";
@@ -56,7 +57,7 @@ beforeAll(async () => {
   ]);
   await signUp(OPERATOR, "198.51.100.1");
   customer = await signUp(CUSTOMER, "198.51.100.2");
-  const settings = { name: "Shop", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
+  const settings = { name: "Shop", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
   key = String((await customer.call("POST", "keys", settings)).data.text);
   expect((await runCommand(product, "admin", ["grant", OPERATOR])).exitCode).toBe(0);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
@@ -145,16 +146,22 @@ describe("an operator", () => {
     }
   });
 
-  it("closes a market by hand, which the status says at once, and lifts that again", async () => {
+  it("closes a market by hand, which status and open streams say at once, and lifts that again", async () => {
+    const stream = await openSocket(product.baseUrl, { key });
+    await stream.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await goto("admin/calendars");
     await calendar("forex").getByRole("button", { name: "Close now…" }).click();
     await page.getByLabel("Note").fill("Provider outage");
     await page.getByRole("dialog").getByRole("button", { name: "Close now" }).click();
     await calendar("forex").getByText("Provider outage").waitFor();
     await expect.poll(reason, FOLLOWED).toBe("operator_override");
+    const told = await stream.next("market_status", ({ data }) => data.reason === "operator_override");
+    expect(told).toMatchObject({ ticker: "EURUSD", data: { calendar_state: "closed" } });
     await calendar("forex").getByRole("button", { name: "Lift" }).click();
     await calendar("forex").getByText("Provider outage").waitFor({ state: "detached" });
     await expect.poll(reason, FOLLOWED).not.toBe("operator_override");
+    await stream.next("market_status", ({ data }) => data.reason !== "operator_override");
+    stream.close();
   });
 
   it("sees the fortnight of another definition before it can be saved", async () => {

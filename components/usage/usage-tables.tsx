@@ -1,4 +1,5 @@
-import { ERRORS } from "#lib/contract/errors";
+import Link from "next/link";
+import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
@@ -20,7 +21,9 @@ interface UsageTablesProps {
 }
 
 /** What the vocabulary calls a code; a code that no longer stands in it keeps its number alone. */
-const OUTCOMES = new Map(Object.entries(ERRORS).map(([id, { code, title }]) => [code as number, { id, title }]));
+const OUTCOMES = new Map(
+  (Object.keys(ERRORS) as ErrorId[]).map((id) => [ERRORS[id].code as number, { id, title: ERRORS[id].title }]),
+);
 
 function Outcome({ code }: { code: number }) {
   if (code === 0) return "Answered";
@@ -29,7 +32,13 @@ function Outcome({ code }: { code: number }) {
   return (
     <>
       {known.title}{" "}
-      <code className="ml-1 font-mono text-ink-faint text-xs [overflow-wrap:anywhere] max-sm:ml-0 max-sm:block">{known.id}</code>
+      <Link
+        prefetch={false}
+        href={errorDocsPath(known.id)}
+        className="ml-1 font-mono text-ink-soft text-xs underline [overflow-wrap:anywhere] hover:text-ink max-sm:ml-0 max-sm:block"
+      >
+        {known.id}
+      </Link>
     </>
   );
 }

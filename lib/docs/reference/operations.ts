@@ -52,6 +52,14 @@ function headers(operation: Operation): string {
   );
 }
 
+/** The playground, filled with what the operation requires. */
+function tryIt({ id, method, query }: Operation): string | undefined {
+  if (method !== "GET") return undefined;
+  const required = Object.entries(query).filter(([, parameter]) => parameter.required);
+  const search = new URLSearchParams({ op: id, ...Object.fromEntries(required.map(([name, { example }]) => [name, example])) });
+  return `[Try it in the playground](/playground?${search.toString().replaceAll("%2C", ",")})`;
+}
+
 function operationPage(operation: Operation): ReferencePage {
   const answer = recordedAnswer(operation.id as OperationId);
   return {
@@ -62,6 +70,7 @@ function operationPage(operation: Operation): ReferencePage {
       `\`${operation.method} ${operation.path}\``,
       `Scope \`${operation.scope}\`. ${cost(operation)}`,
       requestSamples(operation),
+      tryIt(operation),
       "## Parameters",
       parameters(operation),
       body(operation),
