@@ -124,6 +124,8 @@ const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] 
   ["a path that is not served", "/api/v1/market/orderbook", "not_found"],
   ["a path above all routes", "/api/v1", "not_found"],
   ["a path that cannot be decoded", "/api/v1/%zz", "not_found"],
+  ["a path of a page that cannot be decoded", "/docs/%zz", "invalid_parameter"],
+  ["a path of the portal that cannot be decoded", "/api/portal/logs/%ff", "invalid_parameter"],
   ["a path of the portal that is not served", "/api/portal/nothing", "not_found"],
   ["any other path under /api", "/api/nothing", "not_found"],
 ];

@@ -17,6 +17,12 @@ function parseRange(text: string): Range {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
+/** The address a connection comes from, in its plain form. */
+export function peerOf({ socket }: IncomingMessage): string {
+  const peer = socket.remoteAddress ?? "";
+  return parse(peer)?.toString() ?? peer;
+}
+
 /**
  * Makes the reader of client addresses. X-Forwarded-For is believed only from the trusted proxies: the address is the
  * last one in the chain that is not a proxy itself, so a client cannot choose its own.
@@ -35,6 +41,7 @@ export function createAddressReader(trustedProxies: readonly string[]): (request
 
   return (request) => {
     const peerText = request.socket.remoteAddress ?? "";
+    // The most common case, on the way of every request.
     if (ranges.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
     let client = parse(peerText);
     if (client === undefined) return peerText;

@@ -9,8 +9,9 @@ import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { OpenDoors } from "#lib/portal/open-doors";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { peerOf } from "./address";
 import { writeAnswer } from "./socket/refuse-upgrade";
-import { pathOf, settleTarget } from "./target";
+import { decodedPath, settleTarget } from "./target";
 import { isSocketIo } from "./upgrades";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -32,6 +33,8 @@ interface HttpOptions {
 }
 
 const API_PREFIX = "/api/v1";
+/** Where a request came to, as a proxy tells it. */
+const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
 function isApi(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
@@ -58,11 +61,16 @@ export function createHttpServer({ direct, api, socketIo, pages, openDoors, addr
   const apiListener = api && listenBare(api, listen(api), addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
-  /** Pages know the client by this header alone; what a client itself sent under its name does not get through. */
-  const addressed: Listener = (request, response) => {
-    const refused = openDoors(request, pathOf(request.url ?? "/"));
+  /**
+   * Pages know the client by this header alone; what a client itself sent under its name does not get through. Where they were
+   * reached is told by a proxy that is trusted, by nobody else.
+   */
+  const addressed = (request: IncomingMessage, response: ServerResponse, path: string) => {
+    const refused = openDoors(request, path);
     if (refused !== undefined) return write(response, refused);
-    request.headers[ADDRESS_HEADER] = addressOf(request);
+    const address = addressOf(request);
+    request.headers[ADDRESS_HEADER] = address;
+    if (address === peerOf(request)) for (const name of FORWARDED) delete request.headers[name];
     pages(request, response);
   };
 
@@ -72,11 +80,14 @@ export function createHttpServer({ direct, api, socketIo, pages, openDoors, addr
     requestTimeout: REQUEST_TIMEOUT_MS,
   };
   const server = createServer(limits, (request, response) => {
-    if (!settleTarget(request)) return refuseTarget(response);
-    const path = pathOf(request.url ?? "/");
-    const listener =
-      apiListener && isApi(path) ? apiListener : (directListeners.get(path) ?? (isSocketIo(path) ? socketIo : addressed));
-    listener(request, response);
+    if (!settleTarget(request)) return refuseTarget(response, "The request target is neither a path nor an address.");
+    const target = request.url ?? "/";
+    const path = decodedPath(target);
+    if (apiListener && isApi(path ?? target)) return apiListener(request, response);
+    if (path === undefined) return refuseTarget(response, "The path is badly percent-encoded.");
+    const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
+    if (listener === undefined) addressed(request, response, path);
+    else listener(request, response);
   });
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
@@ -111,10 +122,8 @@ function unreadable(error: unknown, log: Logger): Response {
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
-function refuseTarget(response: ServerResponse): void {
-  const headers = jsonHeaders(requestIdOf(null));
-  const answer = failure("invalid_parameter", { detail: "The request target is neither a path nor an address." }, headers);
-  write(response, answer);
+function refuseTarget(response: ServerResponse, detail: string): void {
+  write(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
 /** True when what was too long to be read is the first line; the bytes at hand may begin in the middle of it. */

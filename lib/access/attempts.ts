@@ -10,6 +10,8 @@ import { createMemoryBucketStore } from "./bucket-store";
 const LIMITS = {
   /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
   door_client: { restPerMinute: 120, restBurst: 60 },
+  /** The same by network, an IPv4 /24 or an IPv6 /48: whoever has one address of it may well have all. */
+  door_network: { restPerMinute: 240, restBurst: 90 },
   /** The same by all clients together: what one process spends on strangers. */
   door: { restPerMinute: 900, restBurst: 120 },
   /** Any call of the portal's interface, by client. */

@@ -138,7 +138,6 @@ describe("the tools", () => {
     ["null, which is nothing", "latestQuotes", { tickers: null }, ""],
     ["an unknown timeframe", "klines", { ticker: "EURUSD", timeframe: "M2" }, "?ticker=EURUSD&timeframe=M2"],
     ["an unknown ticker", "marketStatus", { tickers: ["ABCDEF"] }, "?tickers=ABCDEF"],
-    ["an object", "klines", { ticker: { a: 1 }, timeframe: "M1" }, '?ticker={"a":1}&timeframe=M1'],
     ["a fraction", "klines", { ticker: "EURUSD", timeframe: "M1", limit: 1.5 }, "?ticker=EURUSD&timeframe=M1&limit=1.5"],
     ["too many rows", "klines", { ticker: "EURUSD", timeframe: "M1", limit: 5001 }, "?ticker=EURUSD&timeframe=M1&limit=5001"],
     [
@@ -161,11 +160,22 @@ describe("the tools", () => {
     await expect((await connect(key)).callTool({ name: "ingestTicks", arguments: {} })).rejects.toThrow("There is no tool");
   });
 
-  it("survive an argument that is nested without end", async () => {
-    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
-    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"latestQuotes","arguments":{"tickers":${deep}}}}`;
-    expect((await send(body)).status).toBeLessThan(500);
-    expect((await send(PING)).status).toBe(200);
+  it.each([
+    ["an object", '{"a":1}'],
+    ["a list in a list", '["EURUSD",["XAUUSD"]]'],
+    ["a list without end, in a short message", "[".repeat(3_000) + "]".repeat(3_000)],
+    ["a list without end, in a long one", "[".repeat(20_000) + "]".repeat(20_000)],
+    ["more than a URL holds, in a short message", `"${"é".repeat(3_000)}"`],
+    ["more than a URL holds, in a long one", `"${"é".repeat(9_000)}"`],
+  ])("charge one unit or more for %s, and refuse it", async (_, tickers) => {
+    const { text: bearer } = await t.issueKey({ account: `charged ${tickers.length}` });
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"latestQuotes","arguments":{"tickers":${tickers}}}}`;
+    const before = await send(PING, { bearer });
+    const refused = await send(body, { bearer });
+    expect(refused.status).toBe(200);
+    expect(refused.body.error ?? refused.body.result.isError).toBeTruthy();
+    const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining"));
+    expect(left(refused)).toBeLessThan(left(before));
   });
 });
 

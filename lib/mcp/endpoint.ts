@@ -11,9 +11,10 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
 import type { Success } from "#lib/contract/envelope";
 import { ERRORS } from "#lib/contract/errors";
+import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault, isFault } from "#lib/fault";
 import { admitOrigin, hideFromOrigin, preflight } from "#lib/http/cors";
-import { type Exchange, headerOf, openBareExchange } from "#lib/http/exchange";
+import { type Exchange, headerOf, openBareExchange, requireShortTarget } from "#lib/http/exchange";
 import { applyVerdict, verifyKey } from "#lib/http/guards";
 import { type Answer, type AnswerHeaders, failureOf, faultOf, withoutBody } from "#lib/http/respond";
 import { counted, handlerOf, type RouteHandler } from "#lib/http/route";
@@ -30,6 +31,8 @@ const INSTRUCTIONS = [
   "A refusal holds `message`, a stable identifier, and `data.detail`; after rate_limited wait `data.retry_after` seconds.",
 ].join(" ");
 const RETRY_AFTER_S = 1;
+/** A query's worth of arguments, and as much again for what is around them. */
+const CALL_MAX_CHARACTERS = 2 * URI_MAX_BYTES;
 const METHODS = ["POST"];
 /** What a page's MCP client sends beside what any page may. */
 const REQUEST_HEADERS = "authorization, content-type, mcp-protocol-version, mcp-session-id, last-event-id";
@@ -40,7 +43,7 @@ const PASSED_ON = /^(ratelimit|x-ratelimit|retry-after|x-ignored-params)/;
 export type ToolRoutes = Readonly<Record<ToolId, RouteHandler>>;
 
 /** A tool call is a request of its operation: the same guards, price, count and line in the log as over REST. */
-async function callTool(routes: ToolRoutes, id: ToolId, args: Record<string, unknown>, outer: Exchange): Promise<CallToolResult> {
+async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: Exchange): Promise<CallToolResult> {
   const headers = {
     authorization: headerOf(outer, "authorization") ?? undefined,
     origin: outer.origin ?? undefined,
@@ -48,16 +51,23 @@ async function callTool(routes: ToolRoutes, id: ToolId, args: Record<string, unk
     "x-request-id": outer.headers["x-request-id"],
   };
   const { address } = outer;
-  const {
-    status,
-    body,
-    headers: told,
-  } = await routes[id].answer(openBareExchange("GET", targetOf(id, args), { address, headers }));
+  const { status, body, headers: told } = await routes[id].answer(openBareExchange("GET", target, { address, headers }));
   for (const name in told) if (PASSED_ON.test(name)) outer.headers[name] = told[name] ?? "";
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
   if (status !== 200) return { content: [{ type: "text", text }], isError: true };
   const { data } = JSON.parse(text) as Success<Record<string, unknown>>;
   return { content: [{ type: "text", text: JSON.stringify(data) }], structuredContent: data };
+}
+
+/** The result of a call whose query is longer than REST takes; undefined for one that is not. */
+function refusalOfLength(target: string, { headers }: Exchange): CallToolResult | undefined {
+  try {
+    requireShortTarget({ path: target, queryText: "" });
+    return undefined;
+  } catch (error) {
+    const { body } = failureOf(error, { ...headers }, runtime().env.PUBLIC_URL ?? "");
+    return { content: [{ type: "text", text: String(body) }], isError: true };
+  }
 }
 
 /** What came of a message, and whether a tool's route was asked: it has counted the call then. */
@@ -112,8 +122,14 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
     server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: args = {} } }) => {
       if (!isToolId(name)) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 80)}.`);
+      const target = targetOf(name, args);
+      if (target === undefined)
+        throw new McpError(ErrorCode.InvalidParams, "Arguments are texts, numbers, or flat lists of them.");
+      // Its route would refuse it before the key, and so before it is paid for: here it is paid for as any other message.
+      const refused = refusalOfLength(target, exchange);
+      if (refused !== undefined) return refused;
       called = true;
-      return callTool(routes, name, args, exchange);
+      return callTool(routes, name, target, exchange);
     });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
@@ -143,8 +159,10 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
     const principal = await verifyKey(running.access, exchange);
     exchange.principal = principal;
     if (!originAllowed(principal, origin)) hideFromOrigin(headers);
-    const read = parse(await readBody(request));
-    if (callsTool(read?.message)) {
+    const text = await readBody(request);
+    const read = parse(text);
+    // A call that is too long for any tool is paid for before it is looked at.
+    if (callsTool(read?.message) && text.length <= CALL_MAX_CHARACTERS) {
       const spoken = await speak(read?.message, request, exchange);
       if (spoken.called) return spoken.answer;
       // Nothing was asked of a route (an Accept header that will not do, no id): it is paid for as any other message.

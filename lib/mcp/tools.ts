@@ -67,14 +67,23 @@ export function isToolId(name: unknown): name is ToolId {
   return (TOOL_IDS as readonly unknown[]).includes(name);
 }
 
-const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+/** The text of a plain value; null for what a query cannot hold. */
+function textOf(value: unknown): string | null {
+  return typeof value === "object" ? null : String(value);
+}
 
-/** The same question as a GET: path and query. A list is joined by commas; what is null counts as left out. */
-export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(args).flatMap(([name, value]) => {
-    if (value === null || value === undefined) return [];
-    return [[name, Array.isArray(value) ? value.map(textOf).join(",") : textOf(value)]];
-  });
+/**
+ * The same question as a GET: path and query. A list is joined by commas; what is null counts as left out.
+ * @returns undefined for arguments that no query can hold: objects, and lists in lists
+ */
+export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): string | undefined {
+  const given: [string, string][] = [];
+  for (const [name, value] of Object.entries(args)) {
+    if (value === null || value === undefined) continue;
+    const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
+    if (texts.includes(null)) return undefined;
+    given.push([name, texts.join(",")]);
+  }
   const search = new URLSearchParams(given).toString();
   return operations[id].path + (search === "" ? "" : `?${search}`);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { AccountForm, CreateKeyForm, InstantField } from "#lib/contract/portal";
 import { DefinitionForm, OverrideForm, PlanForm } from "#lib/contract/portal-admin";
-import { readInput } from "./input";
+import { readBody, readInput } from "./input";
 
 const post = (body: string) =>
   new Request("http://portal.test/", { method: "POST", headers: { "content-type": "application/json" }, body });
@@ -138,4 +138,15 @@ test("instants of years that can only be typing errors are refused, also where a
   expect(await refusalOf(CreateKeyForm, { ...key, expires_at: "9999-12-31T23:59:59-14:00" })).toMatchObject({
     parameter: "expires_at",
   });
+});
+
+test("a body that breaks off is the client's fault, not ours", async () => {
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode('{"na'));
+      controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    },
+  });
+  const request = new Request("http://spotwire.test/", { method: "POST", body, duplex: "half" } as RequestInit);
+  await expect(readBody(request)).rejects.toMatchObject({ id: "invalid_parameter" });
 });

@@ -9,7 +9,7 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 /**
  * The body of a request as text.
- * @throws Fault payload_too_large past 64 KiB; the rest is not read then
+ * @throws Fault payload_too_large past 64 KiB, the rest is not read then; invalid_parameter when it breaks off
  */
 export async function readBody(request: Request): Promise<string> {
   const tooLarge = () => new Fault("payload_too_large", { detail: `At most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
@@ -17,10 +17,16 @@ export async function readBody(request: Request): Promise<string> {
   if (request.body === null) return "";
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of Readable.fromWeb(request.body as WebStream)) {
-    bytes += chunk.byteLength;
-    if (bytes > BODY_MAX_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of Readable.fromWeb(request.body as WebStream)) {
+      bytes += chunk.byteLength;
+      if (bytes > BODY_MAX_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (isFault(error)) throw error;
+    // The client left in the middle of it; nobody will read this, but it is no fault of ours.
+    throw new Fault("invalid_parameter", { detail: "The body ended before it was whole." });
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -5,6 +5,7 @@ import { manualClock } from "#lib/clock";
 import { createOpenDoors } from "./open-doors";
 
 const CLIENT_BURST = 60;
+const NETWORK_BURST = 90;
 const EVERYONE_BURST = 120;
 
 function doors() {
@@ -29,6 +30,13 @@ describe("requests about accounts by strangers", () => {
     expect(from("203.0.113.7")).toBeUndefined();
     await clock.advance(1_000);
     expect(from("2001:db8::1")).toBeUndefined();
+  });
+
+  it("are bounded by network: all addresses of a /48 together keep nobody else out", () => {
+    const { from } = doors();
+    for (let n = 0; n < NETWORK_BURST; n += 1) expect(from(`2001:db8:0:${n}::1`)).toBeUndefined();
+    expect(from("2001:db8:0:999::1")?.status).toBe(429);
+    expect(from("2001:db8:1::1")).toBeUndefined();
   });
 
   it("are bounded in all, from however many addresses they come", () => {

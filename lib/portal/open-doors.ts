@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clientBlock } from "#lib/access/address";
+import { clientBlock, coarseAddress } from "#lib/access/address";
 import type { Attempts } from "#lib/access/attempts";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
@@ -25,13 +25,16 @@ export type OpenDoors = (request: IncomingMessage, path: string) => Answer | und
 /**
  * Bounds what strangers can make the process do about accounts, before anything is spent on it: one such request costs what a
  * hundred market requests do (rendering framework, password hash, mail), so a flood of sign-ins would slow the market. One
- * client has a rate of its own, so that a single attacker keeps nobody else out.
+ * client and one network have rates of their own, so that a single attacker, with all addresses of a network, keeps nobody
+ * else out. Who has many networks can keep others from signing in for as long as it lasts; the market goes on.
  */
 export function createOpenDoors({ attempts, addressOf, docsBase }: OpenDoorsOptions): OpenDoors {
   return (request, path) => {
     if (!path.startsWith(AUTH_PREFIX) && !OPEN_FORMS.has(path)) return undefined;
     try {
-      attempts.take("door_client", clientBlock(addressOf(request)));
+      const address = addressOf(request);
+      attempts.take("door_client", clientBlock(address));
+      attempts.take("door_network", coarseAddress(address) ?? address);
       attempts.take("door", EVERYONE);
       return undefined;
     } catch (error) {
