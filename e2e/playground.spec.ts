@@ -116,10 +116,11 @@ describe("a reader without an account", () => {
       await send(page);
       await answer(page).getByText("200 OK").waitFor();
       await answer(page).getByRole("tab", { name: "JSON" }).click();
-      await answer(page).getByText("message: ").waitFor();
-      const items = answer(page).getByRole("button", { name: /^items: / });
+      await answer(page).getByText('"message": ').waitFor();
+      const items = answer(page).getByRole("button", { name: /^"items": / });
       await items.click();
       expect(await items.getAttribute("aria-expanded")).toBe("false");
+      expect(await items.textContent()).toMatch(/\[…\] \d+ items?$/);
       await answer(page).getByRole("button", { name: "Copy JSON" }).click();
       expect(JSON.parse(await copied(page))).toMatchObject({ code: 0, message: "success" });
       await answer(page).getByRole("tab", { name: "Table" }).click();
@@ -154,7 +155,12 @@ describe("a reader without an account", () => {
     await code.getByRole("button", { name: "Copy" }).click();
     expect(await copied(page)).toContain("quotes/latest?tickers=EURUSD,XAUUSD");
     await page.reload({ waitUntil: "networkidle" });
-    expect(await code.getByLabel("Language").inputValue()).toBe("python");
+    expect(await code.getByLabel("Language").inputValue()).toBe("Python");
+    await page.goto(`${product.baseUrl}/docs/operations/latest-quotes`);
+    await page.getByRole("tab", { name: "Python", selected: true }).first().waitFor();
+    await page.getByRole("tab", { name: "PHP" }).first().click();
+    await page.goto(`${product.baseUrl}/playground`);
+    expect(await code.getByLabel("Language").inputValue()).toBe("PHP");
     await page.context().close();
   });
 
@@ -163,9 +169,14 @@ describe("a reader without an account", () => {
     await page.getByLabel("Pick from (UTC)").fill("2026-01-02T00:00");
     expect(await page.getByRole("textbox", { name: "from optional" }).inputValue()).toBe("1767312000");
     await page.getByLabel("Pick to (UTC)").fill("2026-01-01T00:00");
-    await page.getByText("`from` must be before `to`.").waitFor();
+    await page.getByText("from must be before to.", { exact: true }).waitFor();
     await send(page);
-    await expectWords(page, "from: `from` must be before `to`.");
+    await expectWords(page, "from: from must be before to.");
+    expect(await answer(page).getByRole("alert").locator("code").allTextContents()).toEqual([
+      "from",
+      "to",
+      expect.stringMatching(/^req_/),
+    ]);
     await page.getByRole("textbox", { name: "to optional" }).fill("1767400000000");
     await page.getByText("Looks like milliseconds; this parameter is in Unix seconds.").waitFor();
     expect(complaints).toEqual([]);
@@ -263,8 +274,15 @@ describe("bad input", () => {
   it("of the service's kind is answered in its words, with what was meant", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=XXXYYY");
     await send(page);
-    await expectWords(page, "Fetch the instruments list; every refused ticker is named in `tickers`.");
+    await expectWords(page, "tickers: Not among your instruments: XXXYYY.");
     await expectWords(page, /Request id/);
+    const about = answer(page).getByRole("link", { name: "About unknown_ticker" });
+    expect(await about.getAttribute("href")).toBe("/docs/errors/unknown-ticker");
+    const field = page.getByRole("combobox", { name: "tickers" });
+    await field.fill("XAUUSD,EUR/USD");
+    await send(page);
+    await page.getByRole("button", { name: "Did you mean EURUSD?" }).click();
+    expect(await field.inputValue()).toBe("XAUUSD,EURUSD");
     await page.context().close();
   });
 
@@ -272,8 +290,8 @@ describe("bad input", () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=TESTNOTREADY");
     await send(page);
     await answer(page).getByText("503 Unavailable").waitFor();
-    await expectWords(page, /the market status says why it is quiet/);
-    await expectWords(page, /Ready again in/);
+    await expectWords(page, "No quote yet: TESTNOTREADY.");
+    await expectWords(page, /Ready again in|Ready:/);
     await choose(page, "Market status");
     await page.getByRole("combobox", { name: "tickers" }).fill("TESTCLOSED");
     await send(page);
@@ -296,8 +314,12 @@ describe("bad input", () => {
     await expect.poll(async () => (await call()).status, { timeout: STEP_MAX_MS, interval: 1 }).toBe(429);
     await Promise.all(Array.from({ length: 10 }, call));
     await send(page);
-    await expectWords(page, "Too many requests: the limit is used up.");
-    await expectWords(page, /Ready again in/);
+    await expectWords(page, /^Too many at once: the plan "demo" takes no more in a burst\. Try again in \d+ s\.$/);
+    expect(await alert(page).getByRole("link", { name: "About rate_limited" }).getAttribute("href")).toBe(
+      "/docs/errors/rate-limited",
+    );
+    await page.getByRole("button", { name: "Send again" }).click();
+    await answer(page).getByText("200 OK").waitFor();
     await context.close();
   });
 

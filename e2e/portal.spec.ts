@@ -131,6 +131,43 @@ describe("a developer", () => {
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
     await page.getByRole("button", { name: "Verify this address" }).click();
     await page.getByText(`${EMAIL} is verified.`).waitFor();
+    expect(await heading()).toBe("Address verified");
+    expect(await page.getByText("The link does not work?").count()).toBe(0);
+    await page.getByRole("link", { name: "Sign in", exact: true }).last().click();
+    await page.waitForURL("**/signin?**");
+    expect(new URL(page.url()).searchParams.get("next")).toBe("/dashboard/keys");
+    expect(await page.getByLabel("E-mail").inputValue()).toBe(EMAIL);
+  });
+
+  it("is asked to verify the address before a key, and may make one as soon as that is done in another tab", async () => {
+    const email = "grace@example.test";
+    const guest = await browser.newContext({ viewport: { width: 390, height: 900 } });
+    guest.setDefaultTimeout(STEP_MAX_MS);
+    const view = await guest.newPage();
+    gatherComplaints(view, complaints);
+    const account = { data: { email, password: PASSWORD }, headers: { origin: product.baseUrl } };
+    expect((await guest.request.post(`${product.baseUrl}/api/portal/sign-up`, account)).status()).toBe(200);
+    await mailbox.nextLink(email, "/verify");
+    await view.goto(`${product.baseUrl}/signin?${new URLSearchParams({ next: "/dashboard/keys", email })}`);
+    await view.getByLabel("Password").fill(PASSWORD);
+    await view.getByRole("button", { name: "Sign in" }).click();
+    await view.waitForURL("**/dashboard/keys");
+    await view.getByRole("button", { name: "Create key" }).click();
+    const dialog = view.getByRole("dialog", { name: "Verify your address first" });
+    await dialog.waitFor();
+    expect(await dialog.getByRole("textbox").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Send the mail again" }).click();
+    await dialog.getByText("Sent.").waitFor();
+    const link = await mailbox.nextLink(email, "/verify");
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    const mail = await guest.newPage();
+    await mail.goto(link, { waitUntil: "networkidle" });
+    await mail.getByRole("button", { name: "Verify this address" }).click();
+    await mail.getByRole("link", { name: "To your keys" }).waitFor();
+    await view.getByRole("button", { name: "Create key" }).click();
+    await view.getByRole("dialog", { name: "Create a key" }).getByLabel("Name").waitFor();
+    await guest.close();
   });
 
   it("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
@@ -197,6 +234,8 @@ describe("a developer", () => {
         return page.getByText("First steps").count();
       }, COUNTED)
       .toBe(0);
+    const streams = page.locator("div").filter({ has: page.getByText("Stream connections", { exact: true }) });
+    expect(await streams.last().textContent()).toMatch(/^Stream connections1opened today · at most \d+ at once on plan /);
     client.close();
   });
 

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
 import { ERRORS } from "#lib/contract/errors";
 import { createDoorbell } from "./doors";
@@ -15,14 +16,30 @@ afterEach(() => {
 const REFUSAL = JSON.stringify({ code: ERRORS.unauthorized.code });
 const refuse: RequestListener = (_, response) => void response.writeHead(401).end(REFUSAL);
 
+const SHUT = { rest: false, stream: false };
+const reachable = async () => true;
+/** Name of the interface that has ::1; undefined on a machine without IPv6. */
+const LOOPBACK_6 = Object.entries(networkInterfaces()).find(([, found]) => found?.some(({ address }) => address === "::1"))?.[0];
+
 /** Knocks at a server that answers calls, and upgrades where it does, like this. */
-async function knock(onRequest: RequestListener, upgrade: string | undefined, store: () => Promise<boolean> = async () => true) {
+async function knock(onRequest: RequestListener, upgrade: string | undefined, store = reachable) {
   const server = createServer(onRequest);
   servers.push(server);
   server.on("upgrade", (_, socket) => (upgrade === undefined ? socket.destroy() : socket.end(upgrade)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return createDoorbell({ address: `http://127.0.0.1:${port}`, store })();
+  return createDoorbell({ address: { address: "127.0.0.1", port }, store })();
+}
+
+/** Listens on IPv6 alone where the address is one, so that both families can have the same port. */
+async function listen(host: string, port: number, onRequest: RequestListener): Promise<number> {
+  const server = createServer(onRequest);
+  servers.push(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, ipv6Only: true }, resolve);
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 const REFUSED_UPGRADE = `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: ${REFUSAL.length}\r\n\r\n${REFUSAL}`;
@@ -46,10 +63,30 @@ describe("the doors", () => {
   });
 
   it("are shut where nobody listens", async () => {
-    expect(await createDoorbell({ address: "http://127.0.0.1:1", store: async () => true })()).toEqual({
-      rest: false,
-      stream: false,
+    expect(await createDoorbell({ address: { address: "127.0.0.1", port: 1 }, store: reachable })()).toEqual(SHUT);
+  });
+
+  it("are shut, and nothing is thrown, where the zone of the address is gone", async () => {
+    const address = { address: "fe80::1%nowhere", port: 1 };
+    expect(await createDoorbell({ address, store: reachable })()).toEqual(SHUT);
+  });
+
+  it.skipIf(LOOPBACK_6 === undefined)("are found at an address with a zone, which no URL can hold", async () => {
+    const port = await listen("::1", 0, refuse);
+    expect(await createDoorbell({ address: { address: `::1%${LOOPBACK_6}`, port }, store: reachable })()).toMatchObject({
+      rest: true,
     });
+  });
+
+  it.skipIf(LOOPBACK_6 === undefined).each([
+    ["0.0.0.0", "::"],
+    ["::", "0.0.0.0"],
+  ])("of a process on all of %s are not taken for those of another on %s", async (own, others) => {
+    const fail: RequestListener = (_, response) => void response.writeHead(500).end("{}");
+    const port = await listen(own, 0, refuse);
+    await listen(others, port, fail);
+    expect(await createDoorbell({ address: { address: own, port }, store: reachable })()).toMatchObject({ rest: true });
+    expect(await createDoorbell({ address: { address: others, port }, store: reachable })()).toMatchObject({ rest: false });
   });
 
   it("are shut when no answer comes in time", async () => {

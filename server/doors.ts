@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
 import { STREAM_PATH } from "#lib/contract/stream";
@@ -14,10 +15,17 @@ const UPGRADE = {
   "sec-websocket-key": Buffer.alloc(16).toString("base64"),
 };
 
+/** Where a process that listens on every address finds itself: under `localhost` another one may answer. */
+const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+type Listening = Pick<AddressInfo, "address" | "port">;
+
 /** The code of the envelope that a call without a key is refused with; undefined without an answer. */
-function codeOf(address: string, headers: Record<string, string>): Promise<number | undefined> {
+function codeOf({ address, port }: Listening, path: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const call = request(address, { headers, timeout: TIMEOUT_MS, agent: false }, (response) => {
+    // No URL: it has no room for the zone of a link-local address.
+    const target = { host: LOOPBACK[address] ?? address, port, path };
+    const call = request({ ...target, headers, timeout: TIMEOUT_MS, agent: false }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -41,8 +49,8 @@ function codeIn(text: string): number | undefined {
 }
 
 interface DoorsOptions {
-  /** Where this process listens, without a slash at its end. */
-  readonly address: string;
+  /** Where this process listens. */
+  readonly address: Listening;
   /** Whether the database answers. */
   readonly store: () => Promise<boolean>;
 }
@@ -54,8 +62,8 @@ interface DoorsOptions {
 export function createDoorbell({ address, store }: DoorsOptions): () => Promise<DoorsAnswer> {
   return async () => {
     const [rest, stream, stored] = await Promise.all([
-      codeOf(address + operations.instruments.path, {}),
-      codeOf(address + STREAM_PATH, UPGRADE),
+      codeOf(address, operations.instruments.path, {}),
+      codeOf(address, STREAM_PATH, UPGRADE),
       store().catch(() => false),
     ]);
     const refused = ERRORS.unauthorized.code;

@@ -19,7 +19,6 @@ import { startMarkets } from "./markets";
 import { acquireSecrets } from "./secrets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
-import { localAddress } from "./start-message";
 import { type Streams, startStreams } from "./streams";
 import { startUsers } from "./users";
 
@@ -131,7 +130,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
 /** Has the process knock at its own doors each minute, and write down how it is. */
 function watchHealth({ db, markets, clock, log }: Runtime, address: AddressInfo): HealthRecorder {
   const store = () => db.pool.query("SELECT 1").then(() => true);
-  return recordHealth({ pool: db.pool, markets, knock: createDoorbell({ address: localAddress(address), store }), clock, log });
+  return recordHealth({ pool: db.pool, markets, knock: createDoorbell({ address, store }), clock, log });
 }
 
 /** Brings a change that was made behind our back into the running parts. */

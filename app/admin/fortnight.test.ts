@@ -1,5 +1,9 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { weeksOf } from "../../components/admin/fortnight";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const DAY_MS = 86_400_000;
 const midnight = new Date(2026, 0, 7).getTime();
@@ -20,4 +24,13 @@ test("now stands in the first week alone, and what is past both weeks in neither
   const [first, second] = weeksOf([session(20, 21)], noon);
   expect([first?.now, second?.now]).toEqual([expect.closeTo(0.5 / 7), null]);
   expect([first?.bars, second?.bars]).toEqual([[], []]);
+});
+
+test.each([
+  ["167 hours where the clock goes forward", new Date(Date.UTC(2026, 2, 25, 12)), 167, [24, 48, 72, 96, 119, 143]],
+  ["169 hours where it goes back", new Date(Date.UTC(2026, 9, 21, 12)), 169, [24, 48, 72, 96, 121, 145]],
+])("days begin where their lines are drawn in a week of %s", (_, now, hours, starts) => {
+  vi.stubEnv("TZ", "Europe/Berlin");
+  const [week] = weeksOf([], now.getTime());
+  expect(week?.lines).toEqual(starts.map((start) => start / hours));
 });

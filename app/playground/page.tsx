@@ -1,12 +1,15 @@
 import type { Metadata } from "next";
+import { cookies } from "next/headers";
 import type { PageSearch } from "#app/page-search";
 import { readerAddress } from "#app/reader-address";
 import { demoKeyOf, runningParts } from "#app/running";
 import { signedInUser } from "#app/session";
+import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
 import { listKeys } from "#lib/access/keys";
 import { toPortalKey } from "#lib/access/portal-key";
 import type { Runtime } from "#lib/runtime";
+import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { issuesOf } from "../../components/playground/check";
 import type { OwnKey } from "../../components/playground/model";
 import { playOperations } from "../../components/playground/operations";
@@ -32,6 +35,7 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
   const [first, ...others] = playOperations();
   if (first === undefined) throw new Error("The contract declares nothing that could be tried.");
   const { operation, values, notices } = readLink([first, ...others], first, await searchParams);
+  const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <main
       id="main"
@@ -40,14 +44,16 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
       className="mx-auto w-full max-w-(--page-width) flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8"
     >
       <h1 className="sr-only">Playground</h1>
-      <Playground
-        operations={[first, ...others]}
-        start={{ operationId: operation.id, values, issues: issuesOf(operation.id, values), notices }}
-        base={await readerAddress()}
-        demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
-        keys={await ownKeys(parts, user?.accountId)}
-        signedIn={user !== undefined}
-      />
+      <CodeLanguages chosen={languages}>
+        <Playground
+          operations={[first, ...others]}
+          start={{ operationId: operation.id, values, issues: issuesOf(operation.id, values), notices }}
+          base={await readerAddress()}
+          demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
+          keys={await ownKeys(parts, user?.accountId)}
+          signedIn={user !== undefined}
+        />
+      </CodeLanguages>
     </main>
   );
 }

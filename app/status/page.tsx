@@ -7,10 +7,9 @@ import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
 
-export const metadata: Metadata = {
-  title: "Status",
-  description: "State and hours of every instrument, and the health of the service over the last 24 hours.",
-};
+const LEAD = "State and hours of every instrument, and the service over the last 24 hours.";
+
+export const metadata: Metadata = { title: "Status", description: LEAD };
 
 /** Of this moment: never made ahead. */
 export const dynamic = "force-dynamic";
@@ -20,11 +19,13 @@ export default async function StatusPage() {
   const parts = runningParts();
   return (
     <PageMain>
-      <PageHead title="Status">State and hours of every instrument, and the service over the last 24 hours.</PageHead>
       {parts === undefined ? (
-        <Starting />
+        <>
+          <PageHead title="Status">{LEAD}</PageHead>
+          <Starting />
+        </>
       ) : (
-        <StatusView first={await reportHealth(parts)} rows={boardOf(parts)} demoKey={demoKeyOf(parts)} />
+        <StatusView lead={LEAD} first={await reportHealth(parts)} rows={boardOf(parts)} demoKey={demoKeyOf(parts)} />
       )}
     </PageMain>
   );

@@ -14,6 +14,8 @@ export interface Bar {
 export interface Week {
   /** Unix milliseconds of the viewer's midnights: seven starts and the end. */
   readonly days: readonly number[];
+  /** Where the days but the first begin, in parts of the week's length from 0 to 1. */
+  readonly lines: readonly number[];
   readonly bars: readonly Bar[];
   /** Where now is, null in another week. */
   readonly now: number | null;
@@ -38,6 +40,6 @@ export function weeksOf(sessions: readonly PreviewSession[], nowMs: number, coun
         return { start, width: part(Date.parse(session.closes_at)) - start, session };
       })
       .filter(({ width }) => width > 0);
-    return { days, bars, now: nowMs >= from && nowMs < from + length ? part(nowMs) : null };
+    return { days, lines: days.slice(1, -1).map(part), bars, now: nowMs >= from && nowMs < from + length ? part(nowMs) : null };
   });
 }

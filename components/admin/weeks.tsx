@@ -17,7 +17,7 @@ function spanText({ opens_at, closes_at }: PreviewSession): string {
   return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
 }
 
-function WeekRow({ week: { days, bars, now } }: { week: Week }) {
+function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
   return (
     <div>
       <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
@@ -39,11 +39,11 @@ function WeekRow({ week: { days, bars, now } }: { week: Week }) {
             <title>{spanText(session)}</title>
           </rect>
         ))}
-        {days.slice(1, -1).map((day, index) => (
+        {lines.map((start) => (
           <line
-            key={day}
-            x1={((index + 1) * WIDTH) / 7}
-            x2={((index + 1) * WIDTH) / 7}
+            key={start}
+            x1={start * WIDTH}
+            x2={start * WIDTH}
             y1="0"
             y2={HEIGHT}
             className="stroke-canvas"

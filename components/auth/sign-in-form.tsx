@@ -40,13 +40,15 @@ function Providers({ providers, next }: { providers: readonly Provider[]; next: 
 interface SignInFormProps {
   /** Where to go on to, which the server has found to be one of our own paths. */
   readonly next: string;
+  /** Who comes, where the address says so. */
+  readonly email: string | undefined;
   readonly providers: readonly Provider[];
   /** What the last attempt ended with, as the address names it. */
   readonly error: string | undefined;
 }
 
 /** Signs in and goes on. */
-export function SignInForm({ next, providers, error }: SignInFormProps) {
+export function SignInForm({ next, email, providers, error }: SignInFormProps) {
   const submission = useSubmit({
     fields: [],
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
@@ -61,7 +63,7 @@ export function SignInForm({ next, providers, error }: SignInFormProps) {
         </p>
       )}
       <AuthForm submission={submission} action="Sign in">
-        <TextField label="E-mail" name="email" type="email" autoComplete="username" required />
+        <TextField label="E-mail" name="email" type="email" autoComplete="username" defaultValue={email} required />
         <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
       </AuthForm>
       <p className="mt-4 text-sm">

@@ -1,29 +1,46 @@
 "use client";
 
-import Link from "next/link";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { callPortal } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
+import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 
+const KEYS = "/dashboard/keys";
+
+interface VerifyFormProps {
+  readonly token: string;
+  readonly signedIn: boolean;
+  /** The way out for a link that does not work. */
+  readonly foot: ReactNode;
+}
+
 /** Uses the token of a mail. By a press and not by opening: programs that look through mail open every link. */
-export function VerifyForm({ token, signedIn }: { token: string; signedIn: boolean }) {
+export function VerifyForm({ token, signedIn, foot }: VerifyFormProps) {
   const [email, setEmail] = useState<string>();
   const submission = useSubmit<{ email: string }>({
     fields: [],
     send: () => callPortal("POST", "verify", { token }),
     done: (data) => setEmail(data.email),
   });
-  if (email === undefined) return <AuthForm submission={submission} action="Verify this address" />;
+  if (email === undefined)
+    return (
+      <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys." foot={foot}>
+        <AuthForm submission={submission} action="Verify this address" />
+      </AuthCard>
+    );
   return (
-    <AuthDone>
-      <p>
-        <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.
-      </p>
-      <Link href={signedIn ? "/dashboard" : "/signin"} className={buttonClass("primary")}>
-        {signedIn ? "To the dashboard" : "Sign in"}
-      </Link>
-    </AuthDone>
+    <AuthCard title="Address verified" lead={signedIn ? "Your account may make keys." : "Sign in, and make your first key."}>
+      <AuthDone>
+        <p>
+          <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.
+        </p>
+        {/* A whole load: the dashboard may have been fetched ahead while the address was not verified. */}
+        <a href={signedIn ? KEYS : `/signin?${new URLSearchParams({ next: KEYS, email })}`} className={buttonClass("primary")}>
+          {signedIn ? "To your keys" : "Sign in"}
+        </a>
+      </AuthDone>
+    </AuthCard>
   );
 }

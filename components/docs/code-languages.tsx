@@ -22,7 +22,7 @@ export function CodeLanguages({ chosen, children }: { chosen: readonly string[];
       setLanguages(next);
       const text = encodeURIComponent(next.join(","));
       // biome-ignore lint/suspicious/noDocumentCookie: not every browser in use has the Cookie Store
-      document.cookie = `${LANGUAGES_COOKIE}=${text}; path=/docs; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
+      document.cookie = `${LANGUAGES_COOKIE}=${text}; path=/; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
     };
     return { chosen: languages, choose };
   }, [languages]);

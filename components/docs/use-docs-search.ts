@@ -1,34 +1,13 @@
 "use client";
 
-import { staticClient } from "fumadocs-core/search/client/orama-static";
 import { useEffect, useState } from "react";
+import { type DocsHit, searchDocs } from "./search-docs";
+
+export type { DocsHit } from "./search-docs";
 
 const INDEX = "/docs/search.json";
 const QUERY_MIN_CHARACTERS = 2;
-const HITS_MAX_COUNT = 8;
 const NONE: readonly DocsHit[] = [];
-
-/** A place in the documentation that fits what was typed. */
-export interface DocsHit {
-  readonly id: string;
-  readonly href: string;
-  readonly text: string;
-  /** The page it is on, where it is a part of one. */
-  readonly page: string | undefined;
-}
-
-const MARKS = /<\/?mark>|[`*]/g;
-
-async function search(query: string): Promise<DocsHit[]> {
-  const found = await staticClient({ from: INDEX }).search(query);
-  let page: string | undefined;
-  const hits = found.map(({ id, url, type, content }) => {
-    const text = String(content).replace(MARKS, "");
-    if (type === "page") page = text;
-    return { id, href: url, text, page: type === "page" ? undefined : page };
-  });
-  return hits.slice(0, HITS_MAX_COUNT);
-}
 
 /** What of the documentation fits a query. The index is loaded with the first one; without it nothing is found. */
 export function useDocsSearch(query: string): readonly DocsHit[] {
@@ -38,7 +17,7 @@ export function useDocsSearch(query: string): readonly DocsHit[] {
   useEffect(() => {
     if (!enough) return;
     let current = true;
-    search(wanted)
+    searchDocs(INDEX, wanted)
       .catch(() => [])
       .then((hits) => {
         if (current) setFound(hits);

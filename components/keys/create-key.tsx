@@ -1,7 +1,10 @@
 "use client";
 
 import { useState } from "react";
+import type { Overview } from "#lib/contract/portal";
+import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
+import { usePortal } from "../portal/use-portal";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
@@ -75,32 +78,63 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
   );
 }
 
+/** What stands in place of the form until the address is verified. */
+function VerifyFirst({ email, onClose }: { email: string; onClose: () => void }) {
+  return (
+    <>
+      <p className="mb-4 text-sm leading-6">
+        Open the link that was sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
+      </p>
+      <ResendButton email={email} />
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
+    </>
+  );
+}
+
+interface Words {
+  readonly title: string;
+  readonly description: string;
+}
+
+const VERIFY_WORDS: Words = { title: "Verify your address first", description: "Keys are for accounts with a verified address." };
+const FORM_WORDS: Words = { title: "Create a key", description: "Its limits are your plan's, shared by all your keys." };
+const MADE_WORDS: Words = { title: "Your new key", description: "Only its hash is stored, so nobody can show it to you again." };
+
 /** The button that makes a key, and its dialog: the settings, then the text, once. */
 export function CreateKey({ onChange }: { onChange: () => void }) {
+  const { data: overview, reload } = usePortal<Overview>("overview");
   const [open, setOpen] = useState(false);
   const [made, setMade] = useState<MadeKey>();
+  const unverified = overview?.unverified_email ?? null;
   const close = () => {
     setOpen(false);
     setMade(undefined);
   };
+  const show = () => {
+    setOpen(true);
+    // The link of the mail opens in another tab: this one does not hear of it.
+    if (unverified !== null) reload();
+  };
+  const words = made !== undefined ? MADE_WORDS : unverified === null ? FORM_WORDS : VERIFY_WORDS;
   return (
     <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
+      <Button kind="primary" onClick={show}>
         Create key
       </Button>
       <Dialog
         open={open}
-        onOpenChange={(next) => (next ? setOpen(true) : close())}
+        onOpenChange={(next) => (next ? show() : close())}
         sticky={made !== undefined}
         wide={made !== undefined}
-        title={made === undefined ? "Create a key" : "Your new key"}
-        description={
-          made === undefined
-            ? "Its limits are your plan's, shared by all your keys."
-            : "Only its hash is stored, so nobody can show it to you again."
-        }
+        {...words}
       >
-        {made === undefined ? (
+        {made !== undefined ? (
+          <Secret made={made} onDone={close} />
+        ) : unverified !== null ? (
+          <VerifyFirst email={unverified} onClose={close} />
+        ) : (
           <CreateForm
             onCancel={close}
             onMade={(key) => {
@@ -108,8 +142,6 @@ export function CreateKey({ onChange }: { onChange: () => void }) {
               onChange();
             }}
           />
-        ) : (
-          <Secret made={made} onDone={close} />
         )}
       </Dialog>
     </>

@@ -1,12 +1,8 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
+import type { Overview } from "#lib/contract/portal";
 
-/** What was really done, each seen by the service itself. */
-export interface ChecklistState {
-  readonly key: boolean;
-  readonly call: boolean;
-  readonly stream: boolean;
-}
+type ChecklistState = Overview["checklist"];
 
 const STEPS: readonly { step: keyof ChecklistState; title: string; how: ReactNode }[] = [
   {

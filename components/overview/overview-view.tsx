@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import type { Overview, PortalKey } from "#lib/contract/portal";
 import { countText, shareText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { usePortal } from "../portal/use-portal";
@@ -9,21 +9,7 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
-import { Checklist, type ChecklistState } from "./checklist";
-
-/** What the portal answers about the account as a whole. */
-export interface Overview {
-  readonly checklist: ChecklistState;
-  readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
-  readonly limits: {
-    readonly plan: string;
-    readonly rest_per_minute: number;
-    readonly rest_remaining: number;
-    readonly stream_connections: number;
-  };
-  readonly week: readonly UsagePoint[];
-  readonly expiring: readonly PortalKey[];
-}
+import { Checklist } from "./checklist";
 
 const WEEK: readonly Series[] = [
   { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
@@ -44,7 +30,7 @@ function Today({ overview }: { overview: Overview | undefined }) {
       <Figure
         label="Stream connections"
         value={count(today?.connections)}
-        note={`${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
+        note={`opened today · at most ${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
       />
       <Figure
         label="REST limit"

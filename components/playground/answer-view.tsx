@@ -16,6 +16,7 @@ import type { RestOperation, StreamOperation } from "./model";
 import { notesOf } from "./notes";
 import { RecordsTable, recordsOf } from "./records-table";
 import type { Answer, Outcome } from "./send";
+import type { Correction } from "./trouble";
 import { Notes, TroubleNotice } from "./trouble-notice";
 
 // Loaded when it is shown: it weighs as much as the rest of the page.
@@ -28,11 +29,15 @@ interface AnswerViewProps {
   readonly operation: RestOperation;
   readonly outcome: Outcome | undefined;
   readonly busy: boolean;
-  readonly retry: () => void;
+  readonly again: () => void;
+  /** Puts what was meant into the form. */
+  readonly onCorrect: (correction: Correction) => void;
   /** For the chart, which is kept up to date by the kline stream. */
   readonly live: { readonly bearers: Bearers; readonly credential: Credential | undefined; readonly stream: StreamOperation };
 }
 
+/** An answer that begins above this part of the window is seen without scrolling: below the longest code it still does. */
+const IN_SIGHT_PART = 0.75;
 const KILOBYTE = 1_024;
 const STATUS_WORDS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -102,13 +107,13 @@ function tabsOf(operation: RestOperation, answer: Answer, live: AnswerViewProps[
 }
 
 /** What came of a call: how it went, and the answer in the form the reader likes. */
-export function AnswerView({ operation, outcome, busy, retry, live }: AnswerViewProps) {
+export function AnswerView({ operation, outcome, busy, again, onCorrect, live }: AnswerViewProps) {
   const { answer, trouble } = outcome ?? {};
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
     // Where everything stands in one column the answer would come out of sight.
     const top = outcome === undefined ? 0 : (place.current?.getBoundingClientRect().top ?? 0);
-    if (top > window.innerHeight / 2) place.current?.scrollIntoView({ block: "start" });
+    if (top > window.innerHeight * IN_SIGHT_PART) place.current?.scrollIntoView({ block: "start" });
   }, [outcome]);
   const tabs = answer === undefined ? undefined : tabsOf(operation, answer, live);
   return (
@@ -124,7 +129,13 @@ export function AnswerView({ operation, outcome, busy, retry, live }: AnswerView
         </p>
       ) : null}
       {answer === undefined ? null : <Facts answer={answer} />}
-      {trouble === undefined ? null : <TroubleNotice trouble={trouble} retry={answer === undefined ? retry : undefined} />}
+      {trouble === undefined ? null : (
+        <TroubleNotice
+          trouble={trouble}
+          again={answer === undefined || trouble.retryAfterS !== undefined ? again : undefined}
+          onCorrect={onCorrect}
+        />
+      )}
       {answer === undefined || trouble !== undefined ? null : <Notes notes={notesOf(operation.id, answer.body)} />}
       {tabs === undefined ? null : <Tabs key={`${operation.id} ${tabs.length}`} label="Answer as" tabs={tabs} />}
     </section>

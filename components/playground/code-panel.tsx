@@ -1,10 +1,10 @@
 "use client";
 
-import { useEffect, useId, useState } from "react";
+import { useId } from "react";
 import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
+import { useCodeLanguages } from "../docs/code-languages";
 import { CopyButton } from "../ui/copy-button";
 import { Select } from "../ui/select";
-import { recall, remember } from "./storage";
 
 /** Strings of all the languages; what is between them stays plain. */
 const STRINGS = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
@@ -23,27 +23,13 @@ function Code({ text }: { text: string }) {
   );
 }
 
-/** The language that was chosen last on this device, for calls and for streams apart. */
-function useLanguage(kind: string): [language: string | undefined, choose: (id: string) => void] {
-  const name = `spotwire.language.${kind}`;
-  const [chosen, setChosen] = useState<string>();
-  useEffect(() => {
-    const known = recall(name);
-    setChosen(typeof known === "string" ? known : undefined);
-  }, [name]);
-  const choose = (id: string) => {
-    setChosen(id);
-    remember(name, id);
-  };
-  return [chosen, choose];
-}
-
-/** The call of the form as code, in a language of the reader's choice. */
+/** The call of the form as code, in the language that the reader chose last, here or in the documentation. */
 export function CodePanel({ call }: { call: RestCall | StreamCall }) {
   const id = useId();
-  const [language, choose] = useLanguage(call.operation.method === "STREAM" ? "stream" : "rest");
+  const { chosen, choose } = useCodeLanguages();
   const samples = generate(call);
-  const shown = samples.find((sample) => sample.id === language) ?? samples[0];
+  const language = chosen.find((one) => samples.some(({ label }) => label === one));
+  const shown = samples.find(({ label }) => label === language) ?? samples[0];
   if (shown === undefined) return null;
   return (
     <section aria-label="Code" className="min-w-0 overflow-hidden rounded-lg border border-line bg-sunken">
@@ -53,9 +39,9 @@ export function CodePanel({ call }: { call: RestCall | StreamCall }) {
         </label>
         <Select
           id={id}
-          value={shown.id}
+          value={shown.label}
           onChange={choose}
-          options={samples.map((sample) => ({ value: sample.id, label: sample.label }))}
+          options={samples.map(({ label }) => ({ value: label, label }))}
           className="w-auto!"
         />
         {shown.install === undefined ? null : (
@@ -66,7 +52,7 @@ export function CodePanel({ call }: { call: RestCall | StreamCall }) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
         tabIndex={0}
-        className="max-h-80 overflow-auto p-4 font-mono text-[13px] leading-5.5"
+        className="max-h-64 overflow-auto p-4 font-mono text-[13px] leading-5.5"
       >
         <code>
           <Code text={shown.code} />

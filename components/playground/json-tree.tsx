@@ -1,59 +1,49 @@
 "use client";
 
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 
 /** Entries of a list or object that are shown at once; more come in folds of this size. */
 const FOLD_ENTRIES = 100;
 /** Levels that are open from the start. */
 const OPEN_LEVELS = 3;
-/** Longer lists than this are closed below their first entries. */
-const OPEN_ENTRIES_MAX_COUNT = 20;
+/** All entries of a list or object that holds no more than this are open; of a longer one the first alone. */
+const SMALL_MAX_COUNT = 20;
+
+type Entry = readonly [key: string, value: unknown];
 
 interface NodeProps {
+  /** Undefined for an entry of a list and for the whole. */
   readonly name?: string | undefined;
   readonly value: unknown;
+  readonly open: boolean;
   readonly level: number;
-  readonly open?: boolean;
+  /** What follows it: a comma, or nothing after the last. */
+  readonly after: "," | "";
 }
 
 const TONES: Readonly<Record<string, string>> = { string: "text-accent", number: "text-positive", boolean: "text-warning" };
 
-function Leaf({ name, value }: Pick<NodeProps, "name" | "value">) {
+const nameText = (name: string | undefined) => (name === undefined ? "" : `${JSON.stringify(name)}: `);
+
+function Leaf({ name, value, after }: Pick<NodeProps, "name" | "value" | "after">) {
   return (
     <div className="pl-4 [overflow-wrap:anywhere]">
-      {name === undefined ? null : <span className="text-ink-soft">{name}: </span>}
+      <span className="text-ink-soft">{nameText(name)}</span>
       <span className={TONES[typeof value] ?? "text-ink-faint"}>{JSON.stringify(value)}</span>
+      {after}
     </div>
   );
 }
 
-/** Entries past the first hundred, a fold each: a page of 60,000 lines would be slow. */
-function Rest({ entries, list, level }: { entries: readonly [string, unknown][]; list: boolean; level: number }) {
-  const folds = Array.from({ length: Math.ceil(entries.length / FOLD_ENTRIES) }, (_, index) => index * FOLD_ENTRIES);
-  return folds.map((start) => (
-    <Fold
-      key={start}
-      label={() => `${start + FOLD_ENTRIES} … ${start + FOLD_ENTRIES + Math.min(FOLD_ENTRIES, entries.length - start) - 1}`}
-      open={false}
-    >
-      {() =>
-        entries
-          .slice(start, start + FOLD_ENTRIES)
-          .map(([key, item]) => <JsonNode key={key} name={list ? undefined : key} value={item} level={level + 1} open={false} />)
-      }
-    </Fold>
-  ));
+interface FoldProps {
+  readonly label: (shown: boolean) => ReactNode;
+  readonly open: boolean;
+  /** The line below what is unfolded. */
+  readonly end?: string;
+  readonly children: () => ReactNode;
 }
 
-function Fold({
-  label,
-  open,
-  children,
-}: {
-  label: (shown: boolean) => React.ReactNode;
-  open: boolean;
-  children: () => React.ReactNode;
-}) {
+function Fold({ label, open, end, children }: FoldProps) {
   const [shown, setShown] = useState(open);
   return (
     <div>
@@ -63,55 +53,72 @@ function Fold({
         onClick={() => setShown(!shown)}
         className="flex w-full items-baseline gap-1 rounded-sm text-left hover:bg-line/50"
       >
-        <span aria-hidden="true" className="w-3 shrink-0 text-center text-ink-faint text-[10px]">
+        <span aria-hidden="true" className="w-3 shrink-0 text-center text-[10px] text-ink-faint">
           {shown ? "▾" : "▸"}
         </span>
         <span className="min-w-0 truncate text-ink-soft">{label(shown)}</span>
       </button>
       {shown ? <div className="ml-1.5 border-line border-l pl-2">{children()}</div> : null}
+      {shown && end !== undefined ? <div className="pl-4 text-ink-soft">{end}</div> : null}
     </div>
   );
 }
 
-/** What an open list or object shows of itself. */
-const sizeOf = (value: object, { length }: readonly unknown[]) => (Array.isArray(value) ? `[${length}]` : "{}");
-
 /** A closed list or object in a few words. */
-function brief(value: object, entries: readonly [string, unknown][]): string {
-  if (Array.isArray(value)) return `[${entries.length}]`;
-  const shown = entries.slice(0, 4).map(([key, item]) => `${key}: ${typeof item === "object" ? "…" : JSON.stringify(item)}`);
-  return `{ ${shown.join(", ")}${entries.length > shown.length ? ", …" : ""} }`;
+function brief(list: boolean, count: number): string {
+  const what = list ? "item" : "key";
+  return `${list ? "[…]" : "{…}"} ${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-function JsonNode({ name, value, level, open }: NodeProps) {
-  if (typeof value !== "object" || value === null) return <Leaf name={name} value={value} />;
-  const entries = Object.entries(value);
-  if (entries.length === 0) return <Leaf name={name} value={value} />;
+interface EntriesProps {
+  readonly entries: readonly Entry[];
+  readonly list: boolean;
+  readonly level: number;
+}
+
+/** The entries from one place on, as many as are shown at once. */
+function Entries({ entries, list, level, start }: EntriesProps & { readonly start: number }) {
+  return entries
+    .slice(start, start + FOLD_ENTRIES)
+    .map(([key, value], index) => (
+      <JsonNode
+        key={key}
+        name={list ? undefined : key}
+        value={value}
+        level={level + 1}
+        open={level + 1 < OPEN_LEVELS || entries.length <= SMALL_MAX_COUNT || start + index === 0}
+        after={start + index + 1 < entries.length ? "," : ""}
+      />
+    ));
+}
+
+/** Entries past the first hundred, a fold each: a page of 60,000 lines would be slow. */
+function Rest(props: EntriesProps) {
+  const count = props.entries.length;
+  const folds = Array.from({ length: Math.ceil(count / FOLD_ENTRIES) - 1 }, (_, index) => (index + 1) * FOLD_ENTRIES);
+  return folds.map((start) => (
+    <Fold key={start} label={() => `${start} … ${Math.min(start + FOLD_ENTRIES, count) - 1}`} open={false}>
+      {() => <Entries {...props} start={start} />}
+    </Fold>
+  ));
+}
+
+function JsonNode({ name, value, level, open, after }: NodeProps) {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  if (entries.length === 0) return <Leaf name={name} value={value} after={after} />;
   const list = Array.isArray(value);
-  const first = entries.slice(0, FOLD_ENTRIES);
   const label = (shown: boolean) => (
     <>
-      {name === undefined ? null : `${name}: `}
-      <span className="text-ink-faint">{shown ? sizeOf(value, entries) : brief(value, entries)}</span>
+      {nameText(name)}
+      {shown ? list ? "[" : "{" : <span className="text-ink-faint">{brief(list, entries.length)}</span>}
     </>
   );
   return (
-    <Fold label={label} open={open ?? level < OPEN_LEVELS}>
+    <Fold label={label} open={open} end={(list ? "]" : "}") + after}>
       {() => (
         <>
-          {first.map(([key, item], index) => (
-            <JsonNode
-              key={key}
-              name={list ? undefined : key}
-              value={item}
-              level={level + 1}
-              open={
-                level + 1 < OPEN_LEVELS ||
-                (level + 1 === OPEN_LEVELS && list && index < 1 && entries.length <= OPEN_ENTRIES_MAX_COUNT)
-              }
-            />
-          ))}
-          <Rest entries={entries.slice(FOLD_ENTRIES)} list={list} level={level} />
+          <Entries {...{ entries, list, level }} start={0} />
+          <Rest {...{ entries, list, level }} />
         </>
       )}
     </Fold>
@@ -122,7 +129,7 @@ function JsonNode({ name, value, level, open }: NodeProps) {
 export function JsonTree({ value }: { value: unknown }) {
   return (
     <div className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-5.5">
-      <JsonNode value={value} level={0} />
+      <JsonNode value={value} level={0} open after="" />
     </div>
   );
 }

@@ -16,6 +16,7 @@ import { PastCalls } from "./past-calls";
 import { RequestBar } from "./request-bar";
 import { RequestForm } from "./request-form";
 import { linkTo } from "./share";
+import { corrected } from "./trouble";
 import { Notes } from "./trouble-notice";
 import { useInstruments } from "./use-instruments";
 import { usePlayground } from "./use-playground";
@@ -115,7 +116,10 @@ export function Playground({ operations, start, base, demoKey, keys, signedIn }:
                 operation={rest}
                 outcome={play.outcome}
                 busy={play.busy}
-                retry={run}
+                again={run}
+                onCorrect={(correction) =>
+                  play.change(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
+                }
                 live={{ bearers, credential, stream: klineStream }}
               />
             )}

@@ -13,9 +13,17 @@ const STEP_ROWS = 100;
 const LEFT_OUT = new Set(["type"]);
 const INSTANTS: Readonly<Record<string, number>> = { time: 1_000, time_msc: 1 };
 
+/** Longer lists are told by their count and their ends. */
+const LISTED_MAX_COUNT = 3;
+
+/** A list in few characters: "quote, kline", or "9: M1…MN1". */
+export function listText(list: readonly unknown[]): string {
+  return list.length <= LISTED_MAX_COUNT ? list.join(", ") : `${list.length}: ${list[0]}…${list.at(-1)}`;
+}
+
 function Cell({ name, value }: { name: string; value: unknown }) {
   if (value === null || value === undefined) return <span className="text-ink-faint">–</span>;
-  if (Array.isArray(value)) return value.join(", ");
+  if (Array.isArray(value)) return <span title={value.join(", ")}>{listText(value)}</span>;
   const scale = INSTANTS[name];
   if (scale === undefined || typeof value !== "number") return String(value);
   const at = new Date(value * scale).toISOString();
@@ -25,6 +33,10 @@ function Cell({ name, value }: { name: string; value: unknown }) {
     </time>
   );
 }
+
+/** The box around the table scrolls both ways; a row keeps to one line, and its first cell stays in sight. */
+const SCROLLED =
+  "[&>section]:w-max [&>section]:min-w-full [&>section]:overflow-visible [&>section]:rounded-none [&>section]:border-0 [&_:is(th,td):first-child]:sticky [&_:is(th,td):first-child]:left-0 [&_:is(th,td):first-child]:bg-surface [&_td]:whitespace-nowrap";
 
 /** The records of an answer: its `items`; undefined where it has none. */
 export function recordsOf(body: unknown): readonly RecordRow[] | undefined {
@@ -47,7 +59,7 @@ export function RecordsTable({ rows }: { rows: readonly RecordRow[] }) {
   );
   return (
     <>
-      <div className="max-h-[32rem] overflow-auto rounded-lg border border-line [&>section]:rounded-none [&>section]:border-0">
+      <div className={`max-h-[32rem] overflow-auto rounded-lg border border-line ${SCROLLED}`}>
         <Table
           caption="Records of the answer"
           columns={columns}

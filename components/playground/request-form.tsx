@@ -5,6 +5,7 @@ import type { Instrument } from "#lib/contract/instrument";
 import { CONTROL, Field } from "../ui/field";
 import { Select } from "../ui/select";
 import type { Issues, PlayOperation, Values } from "./model";
+import { plainText } from "./prose";
 import { FORM_ID } from "./request-bar";
 import { TickerField } from "./ticker-field";
 import { type FieldControlProps, FieldName, TimeField } from "./time-field";
@@ -70,10 +71,11 @@ export function RequestForm(props: RequestFormProps) {
     >
       {head}
       {operation.fields.map((field) => {
+        const issue = issues[field.name];
         const control = {
           field,
           value: values[field.name] ?? "",
-          issue: issues[field.name],
+          issue: issue === undefined ? undefined : plainText(issue),
           onChange: (value: string) => onChange(field.name, value),
         };
         const key = `${operation.id} ${field.name}`;

@@ -47,8 +47,9 @@ export function selectionOf({ stream }: StreamOperation, values: Values): Select
   return { stream, tickers, ...(timeframe !== undefined && timeframe !== "" && { timeframe }) };
 }
 
-function End({ end }: { end: SessionEnd }) {
-  if (end.trouble !== undefined) return <TroubleNotice trouble={end.trouble} />;
+function End({ end, again }: { end: SessionEnd; again: () => void }) {
+  if (end.trouble !== undefined)
+    return <TroubleNotice trouble={end.trouble} again={end.trouble.retryAfterS === undefined ? undefined : again} />;
   return (
     <div role="status" className="rounded-lg border border-line bg-surface p-4 text-sm leading-6">
       <p className="font-medium">
@@ -67,6 +68,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
   const [tone, words] = PHASES[phase];
   const selection = selectionOf(operation, values);
   const connected = phase === "open" || phase === "connecting";
+  const connect = () => credential && stream.connect({ operation, credential }, selection);
   return (
     <section aria-label="Stream" className="flex min-w-0 flex-col gap-4">
       <div className="flex flex-wrap items-center gap-2">
@@ -81,11 +83,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
             <Button onClick={stream.disconnect}>Disconnect</Button>
           </>
         ) : (
-          <Button
-            kind="primary"
-            disabled={credential === undefined}
-            onClick={() => credential && stream.connect({ operation, credential }, selection)}
-          >
+          <Button kind="primary" disabled={credential === undefined} onClick={connect}>
             Connect
           </Button>
         )}
@@ -93,7 +91,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
           <Badge tone={tone}>{words}</Badge>
         </div>
       </div>
-      {end === undefined ? null : <End end={end} />}
+      {end === undefined ? null : <End end={end} again={connect} />}
       <Notes notes={[...view.refused, ...view.quiet]} />
       <Table
         caption="Last value of each subscription"

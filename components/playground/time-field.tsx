@@ -1,5 +1,6 @@
 "use client";
 
+import { useTimeZone } from "../portal/time";
 import { CONTROL, Field } from "../ui/field";
 import type { PlayField } from "./model";
 
@@ -26,13 +27,27 @@ export function pickedValue(kind: PlayField["kind"], text: string): string {
   return kind === "seconds" ? String(Date.parse(`${text}Z`) / 1_000) : `${text}:00Z`;
 }
 
+const LOCAL = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+
+/** The viewer's own time of a value; undefined for what is no instant. */
+function localText(kind: PlayField["kind"], value: string, timeZone: string): string | undefined {
+  const picked = pickerText(kind, value);
+  if (picked === "") return undefined;
+  return `${new Intl.DateTimeFormat("en-GB", { ...LOCAL, timeZone }).format(new Date(`${picked}Z`))}, ${timeZone}`;
+}
+
 /** An instant: typed as the service takes it, or picked from a calendar that writes it so. */
 export function TimeField({ field, value, issue, onChange }: FieldControlProps) {
   const { name, kind, description, required } = field;
+  const local = localText(kind, value, useTimeZone());
   return (
-    <Field label={<FieldName name={name} required={required} />} hint={description} error={issue}>
+    <Field
+      label={<FieldName name={name} required={required} />}
+      hint={local === undefined ? description : `${description} In your time: ${local}.`}
+      error={issue}
+    >
       {(control) => (
-        <div className="grid grid-cols-[7.5rem_minmax(0,1fr)] gap-2">
+        <div className={`grid gap-2 ${kind === "seconds" ? "grid-cols-[7.5rem_minmax(0,1fr)] lg:max-xl:grid-cols-1" : ""}`}>
           <input
             {...control}
             name={name}
@@ -44,14 +59,19 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
             placeholder={kind === "seconds" ? "seconds" : "ISO 8601"}
             className={`${CONTROL} font-mono`}
           />
-          <input
-            type="datetime-local"
-            aria-label={`Pick ${name} (UTC)`}
-            value={pickerText(kind, value)}
-            max="2100-01-01T00:00"
-            onChange={(event) => onChange(pickedValue(kind, event.target.value))}
-            className={`${CONTROL} tabular-nums text-ink-soft`}
-          />
+          <div className="flex items-center gap-2">
+            <input
+              type="datetime-local"
+              aria-label={`Pick ${name} (UTC)`}
+              value={pickerText(kind, value)}
+              max="2100-01-01T00:00"
+              onChange={(event) => onChange(pickedValue(kind, event.target.value))}
+              className={`${CONTROL} min-w-0 flex-1 tabular-nums text-ink-soft`}
+            />
+            <span aria-hidden="true" className="shrink-0 text-ink-faint text-xs">
+              UTC
+            </span>
+          </div>
         </div>
       )}
     </Field>

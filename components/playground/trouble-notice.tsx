@@ -1,47 +1,78 @@
 "use client";
 
 import { useState } from "react";
-import { Countdown } from "../portal/time";
+import { spanText, useNow } from "../portal/time";
 import { Button } from "../ui/button";
-import type { Trouble } from "./trouble";
+import { Prose } from "./prose";
+import type { Correction, Trouble } from "./trouble";
 
 const MS = 1_000;
+const MINUTE_S = 60;
 
-/** When the wait that a trouble asks for is over, counted from when it was first shown. */
-function WaitUntil({ seconds }: { seconds: number }) {
-  const [until] = useState(() => new Date(Date.now() + seconds * MS).toISOString());
+const waitText = (seconds: number) => (seconds < MINUTE_S ? `${seconds} s` : spanText(seconds));
+
+/** The wait that a trouble asks for, counted from when it was first shown; then a way to send again. */
+function Wait({ seconds, again }: { seconds: number; again: (() => void) | undefined }) {
+  const [untilMs] = useState(() => Date.now() + seconds * MS);
+  const now = useNow();
+  if (now === null) return null;
+  const leftS = Math.ceil((untilMs - now) / MS);
+  if (leftS > 0)
+    return (
+      <p className="mt-1 text-ink-soft">
+        Ready again in{" "}
+        <span role="timer" className="font-mono tabular-nums">
+          {waitText(leftS)}
+        </span>
+      </p>
+    );
   return (
-    <p className="mt-1 text-ink-soft">
-      Ready again in <Countdown until={until} />
+    <p className="mt-2 flex items-center gap-3 text-ink-soft">
+      {again === undefined ? "Ready." : "Ready:"}
+      {again === undefined ? null : <Button onClick={again}>Send again</Button>}
     </p>
   );
 }
 
+interface TroubleNoticeProps {
+  readonly trouble: Trouble;
+  /** Does again what failed; without it there is no button for that. */
+  readonly again?: (() => void) | undefined;
+  /** Puts what was meant into the form. */
+  readonly onCorrect?: (correction: Correction) => void;
+}
+
 /** What went wrong and what to do next. */
-export function TroubleNotice({ trouble, retry }: { trouble: Trouble; retry?: (() => void) | undefined }) {
-  const { says, next, link, requestId, retryAfterS } = trouble;
+export function TroubleNotice({ trouble, again, onCorrect }: TroubleNoticeProps) {
+  const { says, next, correction, link, requestId, retryAfterS } = trouble;
   return (
     <div role="alert" className="rounded-lg border border-warning/40 bg-surface p-4 text-sm leading-6">
-      <p className="font-medium [overflow-wrap:anywhere]">{says}</p>
-      <p className="text-ink-soft">
-        {next}
-        {link === undefined ? null : (
-          <>
-            {" "}
+      <p className="font-medium [overflow-wrap:anywhere]">
+        <Prose text={says} />
+      </p>
+      {next === undefined && link === undefined ? null : (
+        <p className="text-ink-soft">
+          {next === undefined ? null : <Prose text={`${next} `} />}
+          {link === undefined ? null : (
             <a href={link.href} className="text-accent underline">
               {link.label}
             </a>
-          </>
-        )}
-      </p>
-      {retryAfterS === undefined ? null : <WaitUntil key={requestId ?? says} seconds={retryAfterS} />}
+          )}
+        </p>
+      )}
+      {correction === undefined || onCorrect === undefined ? null : (
+        <Button onClick={() => onCorrect(correction)} className="mt-2">
+          Did you mean {correction.value}?
+        </Button>
+      )}
+      {retryAfterS === undefined ? null : <Wait key={requestId ?? says} seconds={retryAfterS} again={again} />}
       {requestId === undefined ? null : (
         <p className="mt-1 text-ink-faint">
           Request id <code className="select-all font-mono text-xs [overflow-wrap:anywhere]">{requestId}</code>
         </p>
       )}
-      {retry === undefined ? null : (
-        <Button onClick={retry} className="mt-3">
+      {again === undefined || retryAfterS !== undefined ? null : (
+        <Button onClick={again} className="mt-3">
           Try again
         </Button>
       )}
@@ -56,7 +87,7 @@ export function Notes({ notes }: { notes: readonly string[] }) {
     <ul className="flex flex-col gap-1 rounded-lg border border-line bg-sunken px-4 py-3 text-ink-soft text-sm leading-6">
       {notes.map((note) => (
         <li key={note} className="[overflow-wrap:anywhere]">
-          {note}
+          <Prose text={note} />
         </li>
       ))}
     </ul>

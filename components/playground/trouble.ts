@@ -2,10 +2,20 @@ import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import type { Credential } from "./credential";
 
-/** What went wrong, and what the reader does next; a sentence each. */
+/** A value that was probably meant, in place of one that was refused. */
+export interface Correction {
+  readonly parameter: string;
+  readonly value: string;
+  /** Of a list: the element that it takes the place of. */
+  readonly refused?: string;
+}
+
+/** What went wrong, and what the reader does next; a sentence each. Code in it stands between backticks. */
 export interface Trouble {
   readonly says: string;
-  readonly next: string;
+  /** Absent where what it says already tells what to do. */
+  readonly next?: string;
+  readonly correction?: Correction;
   /** Where that is done. */
   readonly link?: { readonly href: string; readonly label: string };
   readonly requestId?: string;
@@ -59,7 +69,21 @@ function unauthorized(credential: Credential): Trouble {
 
 const isErrorId = (id: string): id is ErrorId => Object.hasOwn(ERRORS, id);
 
-/** An answer that refuses, in the service's words and with what it advises. */
+/** What the service thinks was meant; undefined where it has no idea. */
+function correctionOf({ parameter, suggestion, tickers }: Partial<FailureData>): Correction | undefined {
+  if (parameter === undefined || suggestion === undefined) return undefined;
+  const refused = tickers?.[0];
+  return { parameter, value: suggestion, ...(refused !== undefined && { refused }) };
+}
+
+/** What a parameter holds once it is corrected: a list changes where the refused element stands. */
+export function corrected(before: string, { value, refused }: Correction): string {
+  const elements = before.split(",");
+  const at = elements.findIndex((element) => element.trim() === refused);
+  return at < 0 ? value : elements.with(at, value).join(",");
+}
+
+/** An answer that refuses, in the service's words; the general advice only where those words are general too. */
 export function refusal(message: string, data: Partial<FailureData>, credential: Credential): Trouble {
   const { request_id, retry_after } = data;
   const facts = {
@@ -67,17 +91,17 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
     ...(retry_after !== undefined && { retryAfterS: retry_after }),
   };
   if (message === "unauthorized") return { ...unauthorized(credential), ...facts };
-  if (message === "rate_limited")
-    return { says: "Too many requests: the limit is used up.", next: "Wait until it has refilled, then send again.", ...facts };
   const entry = isErrorId(message) ? ERRORS[message] : undefined;
   const where = data.parameter === undefined ? "" : `${data.parameter}: `;
-  const meant = data.suggestion === undefined ? "" : ` Did you mean ${data.suggestion}?`;
-  const link = entry === undefined || data.docs_url === undefined ? {} : { link: { href: data.docs_url, label: entry.title } };
+  const { detail = "The service refused the request." } = data;
+  const general = data.suggestion === undefined && (data.detail === undefined || detail === entry?.title);
+  const correction = correctionOf(data);
   return {
-    says: `${where}${data.detail ?? "The service refused the request."}${meant}`,
-    next: entry?.fix ?? "Read the answer below, and try again.",
+    says: `${where}${detail}`,
+    ...(general && { next: entry?.fix ?? "Read the answer below, and try again." }),
+    ...(correction !== undefined && { correction }),
     ...facts,
-    ...link,
+    ...(entry !== undefined && data.docs_url !== undefined && { link: { href: data.docs_url, label: `About ${message}` } }),
   };
 }
 

@@ -1,6 +1,6 @@
 "use client";
 
-import { Command } from "cmdk";
+import { Command, defaultFilter } from "cmdk";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
@@ -67,6 +67,14 @@ function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void 
   );
 }
 
+/** Hits keep the order they were found in; the palette would sort them by its own measure. */
+function scoreWith(hits: readonly DocsHit[]): typeof defaultFilter {
+  return (value, search, keywords) => {
+    const place = hits.findIndex(({ id }) => id === value);
+    return place === -1 ? defaultFilter(value, search, keywords) : 1 / (place + 2);
+  };
+}
+
 /** Search over pages, the documentation, references and one's own keys. */
 export function Palette({ open, onOpenChange, reader }: PaletteProps) {
   const router = useRouter();
@@ -89,6 +97,7 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
       onOpenChange={onOpenChange}
       value={selected}
       onValueChange={setSelected}
+      filter={scoreWith(hits)}
       label="Search"
       loop
       overlayClassName="fixed inset-0 z-40 bg-black/45"
@@ -126,7 +135,8 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
         {hits.length === 0 ? null : (
           <Command.Group heading="Documentation" forceMount className={GROUP}>
             {hits.map((hit) => (
-              <HitEntry key={hit.id} hit={hit} onGo={go} />
+              // Mounted anew with each query: a place is given when an entry comes.
+              <HitEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
             ))}
           </Command.Group>
         )}

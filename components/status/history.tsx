@@ -52,7 +52,7 @@ function summaryOf(stretches: readonly Stretch[]): string {
   if (sum.minutes === 0) return "no data";
   if (expected === 0) return "nothing was due";
   const share = (100 * sum.well) / expected;
-  return `${share === 100 ? "100" : share.toFixed(2)} % of ${timeWords(expected)}`;
+  return `${share === 100 ? "100" : share.toFixed(2)} % of the ${timeWords(expected)} recorded`;
 }
 
 function timeWords(minutes: number): string {
@@ -70,14 +70,17 @@ const Strip = memo(function Strip({ label, stretches, history: { from_ms, bucket
   const timeZone = useTimeZone();
   const summary = summaryOf(stretches);
   return (
-    <div className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 py-3 sm:grid-cols-[7.5rem_1fr_11rem]">
-      <p className="font-medium text-sm">{label}</p>
+    <div className="py-3">
+      <div className="mb-1.5 flex flex-wrap items-baseline justify-between gap-x-4">
+        <p className="font-medium text-sm">{label}</p>
+        <p className="text-ink-soft text-xs tabular-nums">{summary}</p>
+      </div>
       <svg
         viewBox={`0 0 ${stretches.length * STEP - (STEP - BAR)} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
         aria-label={`${label}, last 24 hours: ${summary}`}
-        className="col-span-2 row-start-2 h-8 w-full sm:col-span-1 sm:row-start-auto"
+        className="block h-8 w-full"
       >
         {stretches.map((stretch, index) => {
           const { fill, words } = lookOf(stretch);
@@ -89,7 +92,6 @@ const Strip = memo(function Strip({ label, stretches, history: { from_ms, bucket
           );
         })}
       </svg>
-      <p className="text-right text-ink-soft text-xs tabular-nums max-sm:col-start-2 max-sm:row-start-1">{summary}</p>
     </div>
   );
 });

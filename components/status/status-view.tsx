@@ -1,13 +1,13 @@
 "use client";
 
-import type { ReactNode } from "react";
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
 import type { BoardRow, BoardStore } from "../board/board-store";
 import { FeedWord, troubleOf } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
 import { Instant, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
-import { Figure, Figures, Section } from "../ui/card";
+import { Figure, Figures, PageHead, Section } from "../ui/card";
+import { headlineOf, type PartState, restState, streamState } from "./headline";
 import { History } from "./history";
 import { useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
@@ -22,14 +22,6 @@ function ageText(ms: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
-}
-
-function Word({ tone, children }: { tone: Tone; children: ReactNode }) {
-  return (
-    <span className="font-sans">
-      <Badge tone={tone}>{children}</Badge>
-    </span>
-  );
 }
 
 /** How a feed does: the age of its newest tick, by the service's clock. */
@@ -51,12 +43,27 @@ function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: numb
   );
 }
 
-function RestFigure({ watched: { status, tookMs, trouble } }: { watched: WatchedStatus }) {
-  const up = trouble === undefined && (tookMs !== null || status.checked?.rest !== false);
+const PARTS: Record<PartState, { readonly tone: Tone; readonly word: string }> = {
+  up: { tone: "positive", word: "Up" },
+  down: { tone: "warning", word: "No answer" },
+  unchecked: { tone: "neutral", word: "Not known" },
+};
+
+function PartWord({ state }: { state: PartState }) {
+  const { tone, word } = PARTS[state];
+  return (
+    <span className="font-sans">
+      <Badge tone={tone}>{word}</Badge>
+    </span>
+  );
+}
+
+function RestFigure({ watched }: { watched: WatchedStatus }) {
+  const { status, tookMs } = watched;
   return (
     <Figure
       label="REST"
-      value={<Word tone={up ? "positive" : "warning"}>{up ? "Up" : "No answer"}</Word>}
+      value={<PartWord state={restState(watched)} />}
       note={tookMs === null ? <Checked status={status} /> : `answered in ${Math.max(1, Math.round(tookMs))} ms from here`}
     />
   );
@@ -73,14 +80,18 @@ function Checked({ status: { checked } }: { status: ServiceStatus }) {
 
 function StreamFigure({ status, store, streams }: { status: ServiceStatus; store: BoardStore; streams: boolean }) {
   const feed = useFeed(store);
-  const here = feed.by === "stream";
-  const up = here || status.checked?.stream === true;
   return (
     <Figure
       label="Streams"
-      value={<Word tone={up ? "positive" : "warning"}>{up ? "Up" : "No answer"}</Word>}
+      value={<PartWord state={streamState(status, feed)} />}
       note={
-        here ? "connected from here" : streams && feed.by !== "page" ? "not connected from here" : <Checked status={status} />
+        feed.by === "stream" ? (
+          "connected from here"
+        ) : streams && feed.by !== "page" ? (
+          "not connected from here"
+        ) : (
+          <Checked status={status} />
+        )
       }
     />
   );
@@ -93,29 +104,41 @@ function troubleText({ trouble }: WatchedStatus, feedTrouble: string | undefined
   return feedTrouble;
 }
 
-/** The one line that a reader in a hurry came for. */
-function Summary({ watched, store, streams }: { watched: WatchedStatus; store: BoardStore; streams: boolean }) {
+interface SummaryProps {
+  readonly lead: string;
+  readonly watched: WatchedStatus;
+  readonly store: BoardStore;
+  readonly streams: boolean;
+}
+
+/** What a reader in a hurry came for: the state of the whole, and what this page itself sees of it. */
+function Summary({ lead, watched, store, streams }: SummaryProps) {
   const feed = useFeed(store);
   const trouble = troubleText(watched, troubleOf(feed));
   return (
-    <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
-      <p role="status" className={trouble === undefined ? "" : "text-warning"}>
-        {trouble ?? "The service answers."}
-      </p>
-      <div className="flex items-center gap-6">
-        {streams ? <FeedWord feed={feed} /> : null}
-        <p className="text-ink-faint text-xs">
-          as of{" "}
-          <span className="font-mono">
-            <Instant at={new Date(watched.status.at_ms).toISOString()} to="clock" />
-          </span>
+    <>
+      <PageHead title={headlineOf(watched, feed)}>{lead}</PageHead>
+      <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
+        <p role="status" className={trouble === undefined ? "" : "text-warning"}>
+          {trouble ?? "The service answers."}
         </p>
+        <div className="flex items-center gap-6">
+          {streams ? <FeedWord feed={feed} /> : null}
+          <p className="text-ink-faint text-xs">
+            as of{" "}
+            <span className="font-mono">
+              <Instant at={new Date(watched.status.at_ms).toISOString()} to="clock" />
+            </span>
+          </p>
+        </div>
       </div>
-    </div>
+    </>
   );
 }
 
 interface StatusViewProps {
+  /** What the page is about, below its headline. */
+  readonly lead: string;
   readonly first: ServiceStatus;
   /** A few tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
   readonly rows: readonly BoardRow[];
@@ -123,7 +146,7 @@ interface StatusViewProps {
 }
 
 /** How the service and its markets are: as the page was made, then as it goes on. */
-export function StatusView({ first, rows, demoKey }: StatusViewProps) {
+export function StatusView({ lead, first, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, demoKey);
   const now = useNow();
@@ -135,7 +158,7 @@ export function StatusView({ first, rows, demoKey }: StatusViewProps) {
   const bound = Object.fromEntries(status.venues.map(({ venue, provider }) => [venue, provider !== null]));
   return (
     <>
-      <Summary watched={watched} store={store} streams={streams} />
+      <Summary lead={lead} watched={watched} store={store} streams={streams} />
       <Section title="Service" aside="last 24 hours">
         <Figures>
           <RestFigure watched={watched} />

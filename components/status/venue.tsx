@@ -9,6 +9,7 @@ import { Weeks } from "../admin/weeks";
 import { countText } from "../portal/numbers";
 import { spanText, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
+import { isTest } from "./headline";
 
 const MINUTE_MS = 60_000;
 const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
@@ -94,20 +95,36 @@ function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode;
   );
 }
 
+interface GroupProps {
+  readonly group: CalendarGroup;
+  readonly aheadMs: number;
+  /** True where nothing feeds the venue: its instruments all say the same, and are counted until they are asked for. */
+  readonly folded: boolean;
+}
+
 /** A calendar's hours with everything that follows it. */
-function Group({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
+function Group({ group, aheadMs, folded }: GroupProps) {
   const counts = countsOf(group.instruments);
   const [usual] = counts[0] ?? [undefined];
+  const cells = (
+    <ul className="grid grid-cols-2 gap-px border-line border-t bg-line sm:grid-cols-3 lg:grid-cols-6">
+      {group.instruments.map((instrument) => (
+        <InstrumentCell key={instrument.ticker} instrument={instrument} usual={instrument.state === usual} />
+      ))}
+    </ul>
+  );
   return (
     <Frame
       title={
         <>
           <h3 className="font-medium">{CLASSES[group.asset_class] ?? group.asset_class}</h3>
-          {counts.map(([state, count]) => (
-            <Badge key={state} tone={DISPLAY_CLASS[state]}>
-              {LABELS[state]} {count}
-            </Badge>
-          ))}
+          {folded
+            ? null
+            : counts.map(([state, count]) => (
+                <Badge key={state} tone={DISPLAY_CLASS[state]}>
+                  {LABELS[state]} {count}
+                </Badge>
+              ))}
         </>
       }
       aside={<Turn group={group} aheadMs={aheadMs} />}
@@ -115,11 +132,16 @@ function Group({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
       <div className="px-4 pb-4 sm:px-5">
         <Hours group={group} />
       </div>
-      <ul className="grid grid-cols-2 gap-px border-line border-t bg-line sm:grid-cols-3 lg:grid-cols-6">
-        {group.instruments.map((instrument) => (
-          <InstrumentCell key={instrument.ticker} instrument={instrument} usual={instrument.state === usual} />
-        ))}
-      </ul>
+      {folded ? (
+        <details className="border-line border-t">
+          <summary className="cursor-pointer px-4 py-3 text-ink-soft text-sm hover:text-ink sm:px-5">
+            {counts.map(([state, count]) => `${countText(count)} ${LABELS[state].toLowerCase()}`).join(", ")}
+          </summary>
+          {cells}
+        </details>
+      ) : (
+        cells
+      )}
     </Frame>
   );
 }
@@ -153,15 +175,14 @@ function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; ah
 }
 
 /** Everything one venue lists, by the calendar it follows. */
-export function Venue({ venue: { groups }, aheadMs }: { venue: VenueStatus; aheadMs: number }) {
-  const isTest = ({ asset_class }: CalendarGroup) => asset_class === "test";
+export function Venue({ venue: { groups, provider }, aheadMs }: { venue: VenueStatus; aheadMs: number }) {
   const tests = groups.filter(isTest);
   return (
     <div className="space-y-4">
       {groups
         .filter((group) => !isTest(group))
         .map((group) => (
-          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} />
+          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} folded={provider === null} />
         ))}
       {tests.length === 0 ? null : <TestTickers groups={tests} aheadMs={aheadMs} />}
     </div>

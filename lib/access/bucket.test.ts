@@ -27,7 +27,7 @@ describe("bucket", () => {
       Array.from({ length: 21 }, () => ({ afterMs: 0, cost: 1 })),
     );
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
-    expect(verdicts.at(-1)).toMatchObject({ allowed: false, remaining: 40, resetS: 60, retryAfterS: 1 });
+    expect(verdicts.at(-1)).toMatchObject({ allowed: false, remaining: 40, resetS: 60, retryAfterS: 1, refusedBy: "burst" });
   });
 
   it("counts the quota down and names the seconds to the window's end", () => {
@@ -45,7 +45,7 @@ describe("bucket", () => {
     const wide = { restPerMinute: 60, restBurst: 1_000 };
     const verdicts = play(wide, [...Array.from({ length: 61 }, () => ({ afterMs: 10, cost: 1 })), { afterMs: 59_400, cost: 1 }]);
     expect(verdicts[59]).toMatchObject({ allowed: true, remaining: 0 });
-    expect(verdicts[60]).toMatchObject({ allowed: false, remaining: 0, retryAfterS: 60 });
+    expect(verdicts[60]).toMatchObject({ allowed: false, remaining: 0, retryAfterS: 60, refusedBy: "quota" });
     expect(verdicts[61]).toMatchObject({ allowed: true, remaining: 59 });
   });
 

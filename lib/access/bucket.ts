@@ -23,6 +23,8 @@ export interface Verdict {
   readonly resetS: number;
   /** Whole seconds after which the same request would pass; 0 when it passed. */
   readonly retryAfterS: number;
+  /** What refused it: the window's quota, or the burst allowance alone; absent when it passed. */
+  readonly refusedBy?: "quota" | "burst";
 }
 
 export type BucketLimits = Pick<PlanLimits, "restPerMinute" | "restBurst">;
@@ -62,6 +64,7 @@ export function take(
       remaining: Math.max(0, restPerMinute - usedNow),
       resetS: seconds(windowEndMs - nowMs),
       retryAfterS: allowed ? 0 : Math.max(1, seconds(waitMs)),
+      ...(!allowed && { refusedBy: quotaWaitMs > 0 ? ("quota" as const) : ("burst" as const) }),
     },
   };
 }

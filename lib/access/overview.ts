@@ -1,5 +1,5 @@
 import type { PlanLimits } from "#lib/contract/limits";
-import type { PortalKey, UsagePoint } from "#lib/contract/portal";
+import type { Overview, PortalKey } from "#lib/contract/portal";
 import type { Access } from "./access";
 import { type KeyContext, listKeys } from "./keys";
 import { type PlanRow, toPlan } from "./plans";
@@ -11,31 +11,13 @@ const WEEK_DAYS = 7;
 /** Keys that end within this are told of. */
 const EXPIRING_MS = 14 * DAY_MS;
 
-/** What the first page of the dashboard shows. */
-export interface Overview {
-  /** Steps that were really done, some time. */
-  readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
-  /** Since 00:00 UTC. */
-  readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
-  /** Limits in force, and what is left of the requests now. */
-  readonly limits: {
-    readonly plan: string;
-    readonly rest_per_minute: number;
-    readonly rest_remaining: number;
-    readonly stream_connections: number;
-  };
-  /** The last seven days, today included. */
-  readonly week: readonly UsagePoint[];
-  /** Valid keys that end within two weeks, the next to end first. */
-  readonly expiring: readonly PortalKey[];
-}
-
 const DONE = `
   SELECT EXISTS (SELECT FROM api_key WHERE account_id = $1) AS key,
          EXISTS (SELECT FROM usage_bucket WHERE account_id = $1 AND grain = 'day' AND code = 0) AS call,
          EXISTS (SELECT FROM stream_usage_bucket WHERE account_id = $1 AND grain = 'day') AS stream`;
 const PLAN = `
-  SELECT p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection
+  SELECT p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection,
+         (SELECT email FROM portal_user WHERE account_id = a.id AND email_verified_at IS NULL) AS unverified_email
     FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
 
 /** The account at a glance. */
@@ -49,7 +31,7 @@ export async function overview(
   const span = { grain: "day", fromMs: toMs - WEEK_DAYS * DAY_MS, toMs, keyId: null, operation: null } as const;
   const [done, plans, week, keys] = await Promise.all([
     db.pool.query<Overview["checklist"]>(DONE, [accountId]),
-    db.pool.query<PlanRow>(PLAN, [accountId]),
+    db.pool.query<PlanRow & Pick<Overview, "unverified_email">>(PLAN, [accountId]),
     usagePoints(db.pool, accountId, span),
     listKeys(context, { accountId }),
   ]);
@@ -64,6 +46,7 @@ export async function overview(
     .filter((key) => (key.state === "active" || key.state === "grace") && endOf(key) < nowMs + EXPIRING_MS)
     .sort((a, b) => endOf(a) - endOf(b));
   return {
+    unverified_email: row.unverified_email,
     checklist: done.rows[0] ?? { key: false, call: false, stream: false },
     today: { calls, errors, connections },
     limits: {

@@ -61,11 +61,16 @@ export const operations = {
     summary: "Historical klines",
     description: "Klines of one ticker and timeframe in a half-open window, from <= time < to, always ascending.",
     query: {
-      ticker: { schema: TickerParameter, required: true, description: "A single compact ticker.", example: "EURUSD" },
+      ticker: {
+        schema: TickerParameter,
+        required: true,
+        description: "A single compact ticker, for example EURUSD.",
+        example: "EURUSD",
+      },
       timeframe: {
         schema: TimeframeParameter,
         required: true,
-        description: "M1, M5, M15, M30, H1, H4, D1, W1 or MN1.",
+        description: "Length of a kline; letters count.",
         example: "H1",
       },
       from: {
@@ -84,7 +89,7 @@ export const operations = {
       limit: {
         schema: LimitParameter,
         required: false,
-        description: `Row limit, 1 to 5000, ${KLINES_DEFAULT_LIMIT_ROWS} when omitted. Refused outside, never clamped.`,
+        description: "Most rows in the answer. Refused outside its range, never clamped.",
         example: "24",
       },
     },

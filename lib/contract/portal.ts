@@ -224,3 +224,24 @@ export interface UsageReport {
     readonly codes: readonly (UsageShare & { readonly code: number })[];
   };
 }
+
+/** The account at a glance: what the first page of the dashboard shows. */
+export interface Overview {
+  /** The address that has to be verified before keys can be made; null once it is. */
+  readonly unverified_email: string | null;
+  /** Steps that were really done, some time. */
+  readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
+  /** Since 00:00 UTC; `connections` counts those that were opened. */
+  readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
+  /** Limits in force, and what is left of the requests now. */
+  readonly limits: {
+    readonly plan: string;
+    readonly rest_per_minute: number;
+    readonly rest_remaining: number;
+    readonly stream_connections: number;
+  };
+  /** The last seven days, today included. */
+  readonly week: readonly UsagePoint[];
+  /** Valid keys that end within two weeks, the next to end first. */
+  readonly expiring: readonly PortalKey[];
+}

@@ -1,26 +1,35 @@
-import type { StructuredData } from "fumadocs-core/mdx-plugins";
-import { createFromSource } from "fumadocs-core/search/server";
-import { docs } from "./source";
+import { createSearchAPI, type Index } from "fumadocs-core/search/server";
+import { type DocsPage, docs } from "./source";
 
-/** What stands under one heading as one text: a hit leads to a heading anyway, and the index is a fraction of the size. */
-function bySection({ headings, contents }: StructuredData): StructuredData {
-  const texts = new Map<string | undefined, string[]>();
-  for (const { heading, content } of contents) texts.set(heading, [...(texts.get(heading) ?? []), content]);
-  return { headings, contents: [...texts].map(([heading, parts]) => ({ heading, content: parts.join(" ") })) };
+/** The first crumb of each entry of the index: written by hand, or printed from the contract. */
+export type PageKind = "Guide" | "Reference";
+
+/** Parts of pages of the reference that say the same on each, or what stands above them once more. */
+const REPEATED: ReadonlySet<string | undefined> = new Set(["headers", "errors", "example"]);
+
+/** A page as entries of the index: the page itself with what stands above its first heading, then each part of it. */
+function entriesOf({ type, url, data }: DocsPage): Index[] {
+  const { headings, contents } = data.structuredData;
+  const kind: PageKind = type === "guides" ? "Guide" : "Reference";
+  const keywords = "keywords" in data ? data.keywords?.join(" ") : undefined;
+  const textOf = (id?: string) => contents.flatMap(({ heading, content }) => (heading === id ? [content] : [])).join(" ");
+  const page: Index = { url, title: data.title, breadcrumbs: [kind], content: textOf() };
+  if (data.description !== undefined) page.description = data.description;
+  if (keywords !== undefined) page.keywords = keywords;
+  const parts = headings.filter(({ id }) => type === "guides" || !REPEATED.has(id));
+  const crumbs = [kind, data.title];
+  return [
+    page,
+    ...parts.map(({ id, content }) => ({ url: `${url}#${id}`, title: content, breadcrumbs: crumbs, content: textOf(id) })),
+  ];
 }
 
 /** The search index over every page and section, as the search in the browser loads it. */
 export function searchIndex(): Promise<Response> {
-  const server = createFromSource(docs, {
+  const server = createSearchAPI("simple", {
+    indexes: docs.getPages().flatMap(entriesOf),
     // Hits come by how well they fit, never by a field: an order for each field would be a quarter of the index.
     sort: { enabled: false },
-    buildIndex: ({ url, data }) => ({
-      id: url,
-      url,
-      title: data.title,
-      ...(data.description !== undefined && { description: data.description }),
-      structuredData: bySection(data.structuredData),
-    }),
   });
   return server.staticGET();
 }

@@ -4,6 +4,7 @@ import { defineConfig, defineDocs } from "fumadocs-mdx/config";
 import { z } from "zod";
 import { highlighting } from "./highlight";
 import { markdownOf } from "./page-markdown";
+import { labelCells } from "./rehype-table-labels";
 import { expandContract } from "./remark-contract";
 
 const postprocess = { includeProcessedMarkdown: markdownOf };
@@ -13,7 +14,12 @@ export const guides = defineDocs({
   dir: "lib/docs/guides",
   docs: {
     // The day of the last edit stands in the file: a clone without history shows the same.
-    schema: pageSchema.extend({ description: z.string().min(1), updated: z.iso.date() }),
+    schema: pageSchema.extend({
+      description: z.string().min(1),
+      updated: z.iso.date(),
+      // Words a reader may search for that are not in the text, or not first in it.
+      keywords: z.array(z.string().min(1)).optional(),
+    }),
     postprocess,
   },
 });
@@ -31,6 +37,7 @@ export default defineConfig({
     remarkCodeTabOptions: { Tabs: "Tabs" },
     remarkImageOptions: false,
     remarkNpmOptions: false,
+    rehypePlugins: (preset) => [labelCells, ...preset],
     rehypeCodeOptions: highlighting satisfies RehypeCodeOptions,
   },
 });

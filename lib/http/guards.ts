@@ -28,6 +28,15 @@ export function authorize(principal: Principal, operation: Operation, { origin, 
   requireAccess(principal, operation.scope, operation.summary, origin);
 }
 
+/** What refused a request, in words: a burst that came too fast, or too little that is left of the window. */
+function refusalDetail({ refusedBy, limit, retryAfterS }: Verdict, plan: string): string {
+  const why =
+    refusedBy === "burst"
+      ? `Too many at once: the plan "${plan}" takes no more in a burst.`
+      : `The plan "${plan}" has too little left of its ${limit} units a minute.`;
+  return `${why} Try again in ${retryAfterS} s.`;
+}
+
 /** Writes how much is left into the headers. @throws Fault rate_limited when the request does not pass. */
 export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHeaders): void {
   const { allowed, limit, remaining, resetS, retryAfterS } = verdict;
@@ -36,6 +45,5 @@ export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHead
   headers["x-ratelimit-limit"] = String(limit);
   headers["x-ratelimit-remaining"] = String(remaining);
   headers["x-ratelimit-reset"] = String(resetS);
-  if (!allowed)
-    throw new Fault("rate_limited", { detail: `The plan "${plan}" allows no more requests for now.`, retry_after: retryAfterS });
+  if (!allowed) throw new Fault("rate_limited", { detail: refusalDetail(verdict, plan), retry_after: retryAfterS });
 }

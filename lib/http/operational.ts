@@ -1,8 +1,9 @@
 import type { ServiceStatus } from "#lib/contract/service-status";
-import { isFault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
 import { type Runtime, runtime } from "#lib/runtime";
-import { requestIdOf } from "./request-id";
-import { failureOf, jsonHeaders, toResponse } from "./respond";
+import type { Exchange } from "./exchange";
+import { type Answer, failureOf, withoutBody } from "./respond";
+import { handlerOf, type RouteHandler } from "./route";
 
 const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
@@ -27,16 +28,27 @@ export async function ready(): Promise<Response> {
   return new Response(JSON.stringify(body), { status: well ? 200 : 503, headers: HEADERS });
 }
 
-/** Public, for pages of any site: states, ages and history, nothing of any account. */
-export function healthReport(report: (running: Runtime) => Promise<ServiceStatus>): () => Promise<Response> {
-  const headers = { ...HEADERS, "access-control-allow-origin": "*" };
-  return async () => {
+const REPORT_METHODS = ["GET", "HEAD"];
+
+/** Public, for pages of any site: states, ages and history, nothing of any account. Other methods are refused. */
+export function healthReport(report: (running: Runtime) => Promise<ServiceStatus>): RouteHandler {
+  async function answer({ method, headers }: Exchange): Promise<Answer> {
+    Object.assign(headers, { "access-control-allow-origin": "*", "cache-control": "no-store" });
     try {
-      return new Response(JSON.stringify(await report(runtime())), { headers });
+      if (!REPORT_METHODS.includes(method)) {
+        headers.allow = REPORT_METHODS.join(", ");
+        const detail = `${method.slice(0, 20)} is not served here.`;
+        throw new Fault("method_not_allowed", { detail, allowed: REPORT_METHODS });
+      }
+      return { status: 200, headers, body: JSON.stringify(await report(runtime())) };
     } catch (error) {
-      return toResponse(failureOf(error, { ...jsonHeaders(requestIdOf(null)), "access-control-allow-origin": "*" }, ""));
+      return failureOf(error, headers, "");
     }
-  };
+  }
+  return handlerOf(async (exchange) => {
+    const answered = await answer(exchange);
+    return exchange.method === "HEAD" ? withoutBody(answered) : answered;
+  });
 }
 
 /** Prometheus text exposition of this process. */

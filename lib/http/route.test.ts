@@ -107,11 +107,24 @@ describe("rate limits", () => {
     expect(bad.headers.get("ratelimit")).toBe('"plan";r=118;t=42');
     for (let index = 0; index < 39; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
     const refused = await t.ask(QUOTES, { key });
-    expect(refused).toMatchObject(failed("rate_limited", { retry_after: 1 }));
+    const detail = 'Too many at once: the plan "free" takes no more in a burst. Try again in 1 s.';
+    expect(refused).toMatchObject(failed("rate_limited", { retry_after: 1, detail }));
     expect(refused.status).toBe(429);
     expect(Object.fromEntries(refused.headers)).toMatchObject({ "retry-after": "1", ratelimit: '"plan";r=79;t=42' });
     t.clock.set(TEST_START_MS + 18_700);
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
+  });
+
+  it("say so when it is the quota that is used up, not the burst", async () => {
+    const { text: key } = await t.issueKey({ plan: "free" });
+    const startMs = t.clock.now();
+    for (const afterMs of [0, 20_000, 40_000]) {
+      t.clock.set(startMs + afterMs);
+      for (let index = 0; index < 40; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
+    }
+    t.clock.set(startMs + 42_000);
+    const detail = 'The plan "free" has too little left of its 120 units a minute. Try again in 18 s.';
+    expect(await t.ask(QUOTES, { key })).toMatchObject(failed("rate_limited", { retry_after: 18, detail }));
   });
 
   it("charge klines a unit for each thousand rows asked for", async () => {

@@ -10,6 +10,8 @@ import {
 
 const BUCKET_MS = HEALTH_BUCKET_S * 1_000;
 const BUCKETS_COUNT = HEALTH_HISTORY_S / HEALTH_BUCKET_S;
+/** A sample tells how the service is for so long: one that is missed is no matter yet, but nobody samples after three. */
+const CHECKED_MAX_AGE_MS = 180_000;
 
 interface Row {
   readonly bucket: number;
@@ -28,8 +30,8 @@ const READ = `
          count(*) FILTER (WHERE fresh = expected AND expected > 0)::int AS fed,
          count(*) FILTER (WHERE expected = 0)::int AS idle,
          max(lag_ms) FILTER (WHERE expected > 0)::float8 AS lag_ms
-    FROM health_sample WHERE at >= $3 GROUP BY 1, 2`;
-const LATEST = "SELECT at, rest, stream FROM health_sample ORDER BY at DESC LIMIT 1";
+    FROM health_sample WHERE at BETWEEN $3 AND $4 GROUP BY 1, 2`;
+const LATEST = "SELECT at, rest, stream FROM health_sample WHERE at BETWEEN $1 AND $2 ORDER BY at DESC LIMIT 1";
 
 /** Fills what no row tells of with stretches that were not sampled. */
 function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row) => Bucket): Bucket[] {
@@ -39,13 +41,17 @@ function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row
 
 const UNSEEN: HealthBucket = { minutes: 0, well: 0 };
 
-/** Health as it was recorded: the 24 hours up to now in stretches of 15 minutes, and the latest sample. @throws pg's error */
+/**
+ * Health as it was recorded: the 24 hours up to now in stretches of 15 minutes, and the latest sample, null where it is older
+ * than three minutes. What a clock that ran ahead wrote of the time to come does not count. @throws pg's error
+ */
 export async function readHealth(
   pool: Pick<Pool, "query">,
   nowMs: number,
 ): Promise<{ history: HealthHistory; checked: ServiceStatus["checked"] }> {
   const fromMs = nowMs - (nowMs % BUCKET_MS) - (BUCKETS_COUNT - 1) * BUCKET_MS;
-  const { rows } = await pool.query<Row>(READ, [fromMs, BUCKET_MS, new Date(fromMs)]);
+  const now = new Date(nowMs);
+  const { rows } = await pool.query<Row>(READ, [fromMs, BUCKET_MS, new Date(fromMs), now]);
   const of = (venue: Venue) => rows.filter((row) => row.venue === venue);
   const feedOf = (venue: Venue) =>
     spread(of(venue), { ...UNSEEN, idle: 0, lag_ms: null }, ({ minutes, fed, idle, lag_ms }) => {
@@ -53,7 +59,10 @@ export async function readHealth(
     });
   // The doors are the same for both venues.
   const doors = of("sandbox");
-  const latest = await pool.query<{ at: Date; rest: boolean; stream: boolean }>(LATEST);
+  const latest = await pool.query<{ at: Date; rest: boolean; stream: boolean }>(LATEST, [
+    new Date(nowMs - CHECKED_MAX_AGE_MS),
+    now,
+  ]);
   const [last] = latest.rows;
   return {
     checked: last === undefined ? null : { at_ms: last.at.getTime(), rest: last.rest, stream: last.stream },

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { createLog } from "#lib/log";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { createTestMarket } from "#lib/testing/market";
 import { TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { type DoorsAnswer, type HealthRecorder, recordHealth } from "./health";
@@ -19,6 +21,7 @@ let clock: WatchedClock;
 let doors: DoorsAnswer;
 let away: boolean;
 const running: HealthRecorder[] = [];
+let logged: Record<string, unknown>[];
 
 beforeAll(async () => {
   t = await testRuntime();
@@ -27,6 +30,7 @@ beforeEach(async () => {
   clockAt(TEST_START_MS);
   doors = WELL;
   away = false;
+  logged = [];
   await t.db.pool.query("DELETE FROM health_sample");
 });
 afterEach(async () => {
@@ -46,12 +50,15 @@ function clockAt(ms: number): void {
   clock.set(ms);
 }
 
-/** Records until the test ends; `minutes` lets some pass, and resolves when the samples of all were offered to the database. */
-async function record() {
+/**
+ * Records until the test ends, each recorder by a clock of its own; `minutes` lets some pass, and resolves when the samples of
+ * all were offered to the database.
+ */
+async function record(watched = markets(), knock = async () => doors) {
   const query = (...args: Parameters<typeof t.db.pool.query>) =>
     away ? Promise.reject(new Error("away")) : t.db.pool.query(...args);
   const pool = { query } as unknown as typeof t.db.pool;
-  running.push(recordHealth({ pool, markets: markets(), knock: async () => doors, clock, log: createLog("silent") }));
+  running.push(recordHealth({ pool, markets: watched, knock, clock, log: collectingLog(logged, "warn") }));
   const untilNext = () => MINUTE_MS - (clock.now() % MINUTE_MS);
   await clock.waitingFor(untilNext());
   return {
@@ -128,9 +135,62 @@ describe("a sample", () => {
   it("of two processes counts where one of them was well", async () => {
     doors = { rest: false, stream: true };
     await record();
+    clockAt(TEST_START_MS);
     doors = { rest: true, stream: false };
     await record();
     expect(await rowsOf("sandbox")).toMatchObject([{ rest: true, stream: true }]);
+  });
+
+  it.each([
+    ["well and well is well", [10, 10], [12, 12], [12, 12]],
+    ["the one that was well counts", [12, 7], [10, 10], [10, 10]],
+    ["of two that missed some, the one that missed fewer counts", [54, 50], [54, 52], [54, 52]],
+  ])("of two processes that expect other instruments: %s", async (_, one, other, merged) => {
+    const { catalogue } = t.markets.live;
+    const ordinary = catalogue.list().filter(({ assetClass }) => assetClass !== "test");
+    for (const [expected = 0, fresh = 0] of [one, other, one]) {
+      clockAt(TEST_START_MS);
+      const live = createTestMarket("live", { ...catalogue, list: () => ordinary.slice(0, expected) });
+      for (const { ticker } of ordinary.slice(0, fresh)) live.quote(ticker, 1.1, 1.2, clock.now());
+      await record({ ...markets(), live: { ...live, provider: "push" } });
+    }
+    expect(await rowsOf("live")).toMatchObject([{ expected: merged[0], fresh: merged[1] }]);
+  });
+
+  it("that fails leaves its minute out, and the next is taken", async () => {
+    let broken = true;
+    const knock = () => (broken ? Promise.reject(new Error("no such door")) : Promise.resolve(doors));
+    const { minutes } = await record(markets(), knock);
+    expect(await rowsOf("live")).toEqual([]);
+    expect(logged).toMatchObject([{ level: 50, err: { message: "no such door" } }]);
+    broken = false;
+    await minutes(1);
+    expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([TEST_START_MS + MINUTE_MS]);
+  });
+
+  it("is of both venues or of none", async () => {
+    let broken = true;
+    const { live, sandbox } = markets();
+    const now = () => {
+      if (broken) throw new Error("no such time");
+      return clock.now();
+    };
+    const { minutes } = await record({ live, sandbox: { ...sandbox, now } });
+    expect([await rowsOf("live"), await rowsOf("sandbox")]).toEqual([[], []]);
+    broken = false;
+    await minutes(1);
+    expect([(await rowsOf("live")).length, (await rowsOf("sandbox")).length]).toEqual([1, 1]);
+  });
+
+  it("of the time to come, written while the clock ran ahead, is deleted", async () => {
+    clockAt(TEST_START_MS + 5 * MINUTE_MS);
+    await record();
+    const { history, checked } = await readHealth(t.db.pool, TEST_START_MS);
+    expect([history.rest.at(-1), checked]).toEqual([{ minutes: 0, well: 0 }, null]);
+    await Promise.all(running.splice(0).map(({ stop }) => stop()));
+    clockAt(TEST_START_MS);
+    await record();
+    expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([TEST_START_MS]);
   });
 });
 
@@ -160,6 +220,13 @@ describe("the history", () => {
     // Quotes are fresh for a minute after they came.
     expect(history.feeds.live.at(-4)).toEqual({ minutes: 15, well: 2, idle: 0, lag_ms: 14 * MINUTE_MS });
     expect(checked).toEqual({ at_ms: clock.now(), rest: true, stream: true });
+  });
+
+  it("tells of the latest sample for three minutes", async () => {
+    await record();
+    const { checked } = await readHealth(t.db.pool, TEST_START_MS + 3 * MINUTE_MS);
+    expect(checked).toEqual({ at_ms: TEST_START_MS, rest: true, stream: true });
+    expect((await readHealth(t.db.pool, TEST_START_MS + 3 * MINUTE_MS + 1)).checked).toBeNull();
   });
 });
 

@@ -50,14 +50,20 @@ export function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "
   return { venue: market.venue, expected: open.length, fresh: fresh.length, lagMs };
 }
 
-// Of several processes over one database the one that was well counts: it is the one that serves.
+// Of several processes over one database the one that was well counts: it is the one that serves. Expected and fresh are taken
+// together, from the one that missed the fewest: mixed, they would tell of a feed that no process saw.
 const WRITE = `
   INSERT INTO health_sample AS h (at, venue, rest, stream, expected, fresh, lag_ms)
   SELECT * FROM unnest($1::timestamptz[], $2::text[], $3::boolean[], $4::boolean[], $5::int[], $6::int[], $7::bigint[])
    ORDER BY 1, 2
   ON CONFLICT (at, venue) DO UPDATE
-    SET rest = h.rest OR excluded.rest, stream = h.stream OR excluded.stream, expected = least(h.expected, excluded.expected),
-        fresh = greatest(h.fresh, excluded.fresh), lag_ms = least(h.lag_ms, excluded.lag_ms)`;
+    SET rest = h.rest OR excluded.rest, stream = h.stream OR excluded.stream, lag_ms = least(h.lag_ms, excluded.lag_ms),
+        (expected, fresh) = (
+          SELECT expected, fresh
+            FROM (VALUES (h.expected, h.fresh), (excluded.expected, excluded.fresh)) AS either (expected, fresh)
+           ORDER BY expected - fresh, expected DESC LIMIT 1)`;
+// Rows of the time to come were written while the clock ran ahead. Another process may be a little ahead, and rightly so.
+const DELETE = "DELETE FROM health_sample WHERE at < $1 OR at > $2";
 
 async function write(pool: Pick<Pool, "query">, samples: readonly HealthSample[]): Promise<void> {
   await pool.query(WRITE, [
@@ -74,7 +80,7 @@ async function write(pool: Pick<Pool, "query">, samples: readonly HealthSample[]
 interface HealthRecorderOptions {
   readonly pool: Pick<Pool, "query">;
   readonly markets: Readonly<Record<Venue, Market>>;
-  /** Knocks at the service's own doors; never rejects. */
+  /** Knocks at the service's own doors; where it fails, the minute stays without a sample. */
   readonly knock: () => Promise<DoorsAnswer>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -86,7 +92,7 @@ export interface HealthRecorder {
   stop(): Promise<void>;
 }
 
-/** Starts with a sample of the running minute. A minute in which the process did not run stays without one. */
+/** Starts with a sample of the running minute. A minute without the process, or whose sampling failed, stays without one. */
 export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorderOptions): HealthRecorder {
   const stopping = new AbortController();
   let pending: HealthSample[] = [];
@@ -97,8 +103,8 @@ export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorde
     const atMs = nowMs - (nowMs % MINUTE_MS);
     const doors = await knock();
     if (stopping.signal.aborted) return;
-    for (const market of Object.values(markets)) pending.push({ atMs, ...doors, ...feedHealth(market, nowMs) });
-    pending = pending.slice(-PENDING_MAX_COUNT);
+    const samples = Object.values(markets).map((market) => ({ atMs, ...doors, ...feedHealth(market, nowMs) }));
+    pending = [...pending, ...samples].slice(-PENDING_MAX_COUNT);
   }
 
   async function flush(): Promise<void> {
@@ -106,7 +112,8 @@ export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorde
     try {
       if (written.length > 0) await write(pool, written);
       pending = pending.filter((later) => !written.includes(later));
-      await pool.query("DELETE FROM health_sample WHERE at < $1", [new Date(clock.now() - HEALTH_RETENTION_S * 1_000)]);
+      const nowMs = clock.now();
+      await pool.query(DELETE, [new Date(nowMs - HEALTH_RETENTION_S * 1_000), new Date(nowMs + MINUTE_MS)]);
       failing = false;
     } catch (error) {
       if (!failing) log.warn({ err: error }, "the health of the service is not written yet; it is tried again");
@@ -116,7 +123,8 @@ export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorde
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await sample();
+      // Whatever one sample fails of, the next is taken: nobody else would start this again.
+      await sample().catch((error: unknown) => log.error({ err: error }, "the health of the service could not be sampled"));
       await flush();
       await clock.wait(MINUTE_MS - (clock.now() % MINUTE_MS), stopping.signal);
     }

@@ -140,6 +140,7 @@ describe("without a terminal", () => {
     const { code, errors } = start(["quote", "EURUSD"], undefined, url);
     expect(await code).toBe(1);
     expect(errors.text).toContain("ECONNREFUSED");
+    expect(errors.text).toContain("--url http://");
     service = await startScriptedService();
   });
 

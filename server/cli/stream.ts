@@ -26,6 +26,7 @@ const OPTIONS = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+const ELSEWHERE = "Is the service running, and at another address? Give it with --url, for example --url http://localhost:8080.";
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
@@ -81,7 +82,9 @@ export async function runStream(
       terminal.output.write(`${USAGE}\n`);
       return 0;
     }
-    return (await follow(command, terminal)) === undefined ? 0 : EXIT_FAILED;
+    const failure = await follow(command, terminal);
+    if (failure?.id === "network_error") terminal.errors.write(`${ELSEWHERE}\n`);
+    return failure === undefined ? 0 : EXIT_FAILED;
   } catch (error) {
     if (!(error instanceof UsageError) && !isSpotwireError(error)) throw error;
     terminal.errors.write(`${error.message}\n`);

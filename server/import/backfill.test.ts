@@ -77,6 +77,22 @@ test("a file that cannot be imported is named with its reason, and the others co
   expect(await lastEntry()).toMatchObject({ after: { state: "failed", tickers: ["AUDUSD"] } });
 });
 
+test.each([
+  ["its progress", "backfill", "state <> 'done'", "running"],
+  ["its entry in the audit log", "audit_entry", "action <> 'history.import'", "done"],
+])("an import that is done stays done where %s cannot be written, and says so", async (_, table, refusing, state) => {
+  await database.pool.query(`ALTER TABLE ${table} ADD CONSTRAINT refusing CHECK (${refusing}) NOT VALID`);
+  try {
+    const { exitCode, text } = await importCommand(database, [minutes("USDCHF.csv", 500), "--force"]);
+    expect(exitCode).toBe(0);
+    expect(text).toContain("USDCHF: ");
+    expect(text).toMatch(/WARNING: how this import ended is not noted .*refusing/s);
+    expect(await latest()).toMatchObject({ state, problem: null });
+  } finally {
+    await database.pool.query(`ALTER TABLE ${table} DROP CONSTRAINT refusing`);
+  }
+});
+
 test("one that somebody stopped says how far it came", async () => {
   const options = { clock: hurriedClock(), batchKlines: 4_000, interruptAt: (line: string) => /importing: [3-9]\d%/.test(line) };
   await importCommand(database, [minutes("NZDUSD.csv", 30_000)], options);

@@ -199,7 +199,8 @@ async function importAll(files: readonly string[], session: Session): Promise<nu
 
 /**
  * Imports files one after the other, then rebuilds the longer timeframes and tells running servers; meanwhile the operators'
- * page shows how far it is. A file that cannot be imported does not stop the others.
+ * page shows how far it is. A file that cannot be imported does not stop the others; an end that cannot be noted there is
+ * a line on the terminal, and changes nothing of how it ended.
  * @returns the exit code
  * @throws ImportFailure for wrong usage; pg's own error when the database is away.
  */
@@ -224,14 +225,20 @@ export async function runImport(context: ImportContext): Promise<number> {
     rebuilders,
   };
   const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
+  let exitCode: number;
   try {
-    const exitCode = await importAll(files, session);
-    await report.end({ state: ended(exitCode === EXIT_DONE), tickers: [...rebuilders.keys()], through: !signal.aborted });
-    return exitCode;
+    exitCode = await importAll(files, session);
   } catch (error) {
     const problem = signal.aborted ? {} : { problem: error instanceof Error ? error.message : String(error) };
     // Where the database is away there is nobody to tell: what was thrown matters more.
     await report.end({ state: ended(false), tickers: [...rebuilders.keys()], through: false, ...problem }).catch(() => undefined);
     throw error;
   }
+  try {
+    await report.end({ state: ended(exitCode === EXIT_DONE), tickers: [...rebuilders.keys()], through: !signal.aborted });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    terminal.line(`WARNING: how this import ended is not noted for the operators' page and the audit log: ${reason}`);
+  }
+  return exitCode;
 }

@@ -6,6 +6,7 @@ import type { PageSearch } from "#app/page-search";
 import { signedInUser } from "#app/session";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { SignInForm } from "#components/auth/sign-in-form";
+import { Email } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
 import { type SignInChoice, signInChoices } from "#lib/portal/providers";
 import { runtime } from "#lib/runtime";
@@ -24,7 +25,7 @@ function choices(): SignInChoice[] {
 
 /** Sign-in, and from there to the page that asked for it. */
 export default async function SignInPage({ searchParams }: PageSearch) {
-  const { next: asked, error } = await searchParams;
+  const { next: asked, error, email } = await searchParams;
   const next = nextPath(asked);
   if ((await signedInUser()) !== undefined) redirect(next);
   const foot = (
@@ -37,7 +38,12 @@ export default async function SignInPage({ searchParams }: PageSearch) {
   );
   return (
     <AuthCard title="Sign in" lead="To your keys, usage and logs." foot={foot}>
-      <SignInForm next={next} providers={choices()} error={typeof error === "string" ? error : undefined} />
+      <SignInForm
+        next={next}
+        email={Email.safeParse(email).data}
+        providers={choices()}
+        error={typeof error === "string" ? error : undefined}
+      />
     </AuthCard>
   );
 }

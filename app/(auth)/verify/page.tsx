@@ -29,9 +29,5 @@ export default async function VerifyPage({ searchParams }: PageSearch) {
         </Link>
       </AuthCard>
     );
-  return (
-    <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys." foot={foot}>
-      <VerifyForm token={token} signedIn={signedIn} />
-    </AuthCard>
-  );
+  return <VerifyForm token={token} signedIn={signedIn} foot={foot} />;
 }

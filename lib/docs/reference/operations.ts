@@ -12,11 +12,13 @@ import { operationPath } from "./paths";
 import { jsonBlock, recordedAnswer } from "./recorded";
 import { requestSamples } from "./request-samples";
 
-/** Errors as a table: code, identifier with its page, title. */
+/** Errors as a table, by status: code, identifier with its page, title. */
 export function errorRows(ids: readonly ErrorId[]): string {
   return markdownTable(
     ["Status", "Code", "Identifier", "Meaning"],
-    ids.map((id) => [httpStatus(id), ERRORS[id].code, `[\`${id}\`](${errorDocsPath(id)})`, ERRORS[id].title]),
+    [...ids]
+      .sort((a, b) => ERRORS[a].code - ERRORS[b].code)
+      .map((id) => [httpStatus(id), ERRORS[id].code, `[\`${id}\`](${errorDocsPath(id)})`, ERRORS[id].title]),
   );
 }
 

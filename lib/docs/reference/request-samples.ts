@@ -1,5 +1,5 @@
 import type { Operation } from "#lib/contract/operation";
-import { SAMPLE_BASE } from "../sample-words";
+import { SAMPLE_BASE, SAMPLE_KEY } from "../sample-words";
 import { generate } from "../samples";
 import { KEY_VARIABLE } from "../samples/call";
 import { blocks } from "./page";
@@ -22,9 +22,15 @@ export function requestSamples(operation: Operation): string {
       `  curl -X ${operation.method} "${SAMPLE_BASE}${operation.path}" \\`,
       `  -H "Authorization: Bearer $${KEY_VARIABLE}" -H "Content-Type: ${mediaType}" --data-binary @-`,
     ];
-    return `\`\`\`bash\n${lines.join("\n")}\n\`\`\``;
+    return blocks(
+      `\`${KEY_VARIABLE}\` holds a key with the scope \`${operation.scope}\`; the demo key does not have it.`,
+      `\`\`\`bash\n${lines.join("\n")}\n\`\`\``,
+    );
   }
-  const samples = generate({ base: SAMPLE_BASE, key: null, operation, parameters: exampleParameters(operation) });
+  const samples = generate({ base: SAMPLE_BASE, key: SAMPLE_KEY, operation, parameters: exampleParameters(operation) });
   const block = (language: string, label: string, code: string) => `\`\`\`${language} tab="${label}"\n${code.trimEnd()}\n\`\`\``;
-  return blocks(...samples.map(({ id, label, code }) => block(FENCES[id] ?? id, label, code)));
+  return blocks(
+    "The samples use the public demo key.",
+    ...samples.map(({ id, label, code }) => block(FENCES[id] ?? id, label, code)),
+  );
 }
