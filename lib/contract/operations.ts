@@ -3,7 +3,7 @@ import type { ErrorId } from "./errors";
 import { IngestReceipt, ingestReceiptExample } from "./ingest";
 import { Instrument, instrumentExample } from "./instrument";
 import { KlineWindow, klineExample } from "./kline";
-import { KLINES_DEFAULT_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
+import { KLINES_DEFAULT_LIMIT_ROWS, KLINES_MAX_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
 import { type Operation, operation } from "./operation";
 import {
   InstantParameter,
@@ -70,7 +70,7 @@ export const operations = {
       timeframe: {
         schema: TimeframeParameter,
         required: true,
-        description: "Length of a kline; letters count.",
+        description: "Length of a kline. Case-sensitive: M1 is a minute, MN1 a month.",
         example: "H1",
       },
       from: {
@@ -89,7 +89,7 @@ export const operations = {
       limit: {
         schema: LimitParameter,
         required: false,
-        description: "Most rows in the answer. Refused outside its range, never clamped.",
+        description: `Most rows in the answer, ${KLINES_DEFAULT_LIMIT_ROWS} when omitted. Outside 1 to ${KLINES_MAX_LIMIT_ROWS} it is refused, never clamped.`,
         example: "24",
       },
     },
