@@ -8,6 +8,7 @@ import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 30_000;
+const STEP_MAX_MS = 15_000;
 const OPERATIONS = ["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"] as const;
 const STREAMS = ["quoteStream", "klineStream", "snapshotStream"] as const;
 
@@ -18,27 +19,27 @@ interface Tool {
   readonly version: readonly [string, ...string[]];
 }
 
-/** Languages whose samples are run, those that every machine of this project has first. */
+/** Languages, by the names that readers choose, whose samples are run, those that every machine of this project has first. */
 const RUN: Readonly<Record<string, Tool>> = {
   curl: { file: "call.sh", command: ["sh"], version: ["curl", "--version"] },
-  typescript: { file: "call.mts", command: [process.execPath, "--import", "tsx"], version: [process.execPath, "--version"] },
-  python: { file: "call.py", command: ["python3"], version: ["python3", "--version"] },
-  java: { file: "Main.java", command: ["java"], version: ["java", "--version"] },
-  go: { file: "main.go", command: ["go", "run"], version: ["go", "version"] },
-  php: { file: "call.php", command: ["php"], version: ["php", "--version"] },
+  TypeScript: { file: "call.mts", command: [process.execPath, "--import", "tsx"], version: [process.execPath, "--version"] },
+  Python: { file: "call.py", command: ["python3"], version: ["python3", "--version"] },
+  Java: { file: "Main.java", command: ["java"], version: ["java", "--version"] },
+  Go: { file: "main.go", command: ["go", "run"], version: ["go", "version"] },
+  PHP: { file: "call.php", command: ["php"], version: ["php", "--version"] },
 };
 /** Languages that are read by a parser of their own; running them takes packages from elsewhere. */
 const PARSED: Readonly<Record<string, Tool>> = {
-  rust: { file: "main.rs", command: ["rustfmt", "--edition", "2021", "--emit", "stdout"], version: ["rustfmt", "--version"] },
+  Rust: { file: "main.rs", command: ["rustfmt", "--edition", "2021", "--emit", "stdout"], version: ["rustfmt", "--version"] },
 };
 const STREAMED: Readonly<Record<string, Tool>> = {
-  node: { file: "", command: [process.execPath, "--input-type=module", "--eval"], version: [process.execPath, "--version"] },
-  "socket.io": {
+  Node: { file: "", command: [process.execPath, "--input-type=module", "--eval"], version: [process.execPath, "--version"] },
+  "Socket.IO": {
     file: "",
     command: [process.execPath, "--input-type=module", "--eval"],
     version: [process.execPath, "--version"],
   },
-  python: { file: "", command: ["python3", "-c"], version: ["python3", "-c", "import websockets.asyncio.client"] },
+  Python: { file: "", command: ["python3", "-c"], version: ["python3", "-c", "import websockets.asyncio.client"] },
   wscat: { file: "", command: ["sh", "-c"], version: ["wscat", "--version"] },
 };
 
@@ -55,6 +56,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spotwire samples "));
   [product, browser] = await Promise.all([startProduct(), openBrowser()]);
   page = await browser.newPage();
+  page.setDefaultTimeout(STEP_MAX_MS);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
