@@ -1,7 +1,7 @@
 import Link from "next/link";
 import { publicAddress } from "#app/address";
 import { boardOf } from "#app/board";
-import { demoKeyOf, runningParts } from "#app/running";
+import { demoKeyOf } from "#app/demo-key";
 import { signedInUser } from "#app/session";
 import { Board } from "#components/board/board";
 import { PageMain } from "#components/shell/page-main";
@@ -10,6 +10,7 @@ import { Starting } from "#components/site/starting";
 import { buttonClass } from "#components/ui/button";
 import { CodeBlock } from "#components/ui/code-block";
 import { operations } from "#lib/contract/operations";
+import { runningParts } from "#lib/runtime";
 
 /** Prices of this moment: never made ahead, and nothing runs while the pages are built. */
 export const dynamic = "force-dynamic";

@@ -1,6 +1,7 @@
 import { SAMPLE_BASE, SAMPLE_KEY } from "#lib/docs/sample-words";
+import { runningParts } from "#lib/runtime";
 import { publicAddress } from "./address";
-import { demoKeyOf, runningParts } from "./running";
+import { demoKeyOf } from "./demo-key";
 
 /** What stands for a key where the public one is switched off. */
 const OWN_KEY = "<your key>";

@@ -45,12 +45,17 @@ export function setRuntime(runtime: Runtime | undefined): void {
   else (globalThis as Registry)[SLOT] = runtime;
 }
 
+/** The running parts; undefined while they are not up, as under Next's own development server. */
+export function runningParts(): Runtime | undefined {
+  return (globalThis as Registry)[SLOT];
+}
+
 /**
  * The running parts.
  * @throws Fault service_unavailable before they are up.
  */
 export function runtime(): Runtime {
-  const running = (globalThis as Registry)[SLOT];
+  const running = runningParts();
   if (running === undefined) throw new Fault("service_unavailable", { detail: "Starting.", retry_after: 1 });
   return running;
 }

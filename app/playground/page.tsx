@@ -1,14 +1,15 @@
 import type { Metadata } from "next";
 import { cookies } from "next/headers";
+import { demoKeyOf } from "#app/demo-key";
 import type { PageSearch } from "#app/page-search";
 import { readerAddress } from "#app/reader-address";
-import { demoKeyOf, runningParts } from "#app/running";
 import { signedInUser } from "#app/session";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
 import { listKeys } from "#lib/access/keys";
 import { toPortalKey } from "#lib/access/portal-key";
 import type { Runtime } from "#lib/runtime";
+import { runningParts } from "#lib/runtime";
 import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { issuesOf } from "../../components/playground/check";
 import type { OwnKey } from "../../components/playground/model";

@@ -1,11 +1,12 @@
 import type { Metadata } from "next";
 import { boardOf } from "#app/board";
-import { demoKeyOf, runningParts } from "#app/running";
+import { demoKeyOf } from "#app/demo-key";
 import { reportHealth } from "#app/status/report";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
+import { runningParts } from "#lib/runtime";
 
 const LEAD = "State and hours of every instrument, and the service over the last 24 hours.";
 

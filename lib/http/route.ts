@@ -6,7 +6,7 @@ import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
 import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
-import { type Runtime, runtime } from "#lib/runtime";
+import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
@@ -104,7 +104,7 @@ async function settle(answer: Promise<Answer>, exchange: Exchange, operation: st
 /** Counts an answer for the process and for the key it was given to, and gives it back. `code` is the envelope's, 0 for success. */
 export function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
   const latencyMs = performance.now() - exchange.startMs;
-  const parts = running();
+  const parts = runningParts();
   parts?.metrics.request(operation, code, latencyMs / 1000);
   const { principal } = exchange;
   if (principal !== undefined && parts?.usage.count(principal, operation, code, latencyMs))
@@ -133,16 +133,7 @@ function noted(
 }
 
 function refused(error: unknown, exchange: Exchange, operation: string): Answer {
-  return counted(fail(error, exchange, operation, running()), exchange, operation, ERRORS[faultOf(error).id].code);
-}
-
-/** The running parts, undefined before they are up. */
-function running(): Runtime | undefined {
-  try {
-    return runtime();
-  } catch {
-    return undefined;
-  }
+  return counted(fail(error, exchange, operation, runningParts()), exchange, operation, ERRORS[faultOf(error).id].code);
 }
 
 type Attempt<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
