@@ -98,12 +98,14 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
 }
 
-/** Puts what a page writes to its console as an error or warning, and what it throws, into a list. */
-export function gatherComplaints(page: Page, complaints: string[]): void {
+/** A refused form is an answer, not a complaint, though the browser writes both to its console. */
+export const ANSWERED = /^Failed to load resource/;
+
+/** Puts what a page writes to its console as an error or warning, but for texts that are expected, and what it throws, into a list. */
+export function gatherComplaints(page: Page, complaints: string[], expected?: RegExp): void {
   page.on("console", (message) => {
-    // A refused form is an answer, not a complaint, though the browser writes both to its console.
-    const answered = message.text().startsWith("Failed to load resource");
-    if (!answered && (message.type() === "error" || message.type() === "warning")) complaints.push(message.text());
+    if (expected?.test(message.text())) return;
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
 }

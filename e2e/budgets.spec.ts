@@ -3,7 +3,7 @@ import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
-import { openReading } from "./reading";
+import { createVisits } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
 
@@ -33,7 +33,7 @@ const SCRIPT = /<script\b(?![^>]*\bnomodule\b)[^>]*\bsrc="([^"]+)"/gi;
 let product: Product;
 let browser: Browser;
 let mailbox: Mailbox;
-let readings = 0;
+const visit = createVisits(() => browser);
 /** One who has just signed up, and one with keys, calls and a log. */
 const readers: Record<"new" | "busy", Visitor | undefined> = { new: undefined, busy: undefined };
 
@@ -65,8 +65,7 @@ function cookiesOf({ cookies }: Visitor) {
 
 /** Opens a page as somebody who was never here before, with nothing in the cache, and tells what the browser measured. */
 async function measure(path: string, width: number, visitor?: Visitor): Promise<{ shift: number; scripts: number }> {
-  readings += 1;
-  const reading = await openReading(browser, { width, extraHTTPHeaders: { "x-forwarded-for": `198.51.${readings}.1` } });
+  const reading = await visit({ width });
   const { page } = reading;
   if (visitor !== undefined) await page.context().addCookies(cookiesOf(visitor));
   await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });

@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -44,10 +44,7 @@ async function openReader(width = 1440, colorScheme: "light" | "dark" = "light")
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  gatherComplaints(page, complaints);
   const go = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
   return { context, page, complaints, go };
 }

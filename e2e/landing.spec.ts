@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
-import { blockStream, feedBy, openReading, picture, STREAM } from "./reading";
+import { blockStream, createVisits, feedBy, picture, STREAM } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const WIDTHS_PX = [1440, 390, 360] as const;
@@ -34,13 +34,7 @@ afterAll(async () => {
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 
-let visitors = 0;
-
-/** A tab of somebody who was never here. */
-function visit(options: Parameters<typeof openReading>[1] = {}) {
-  visitors += 1;
-  return openReading(browser, { ...options, extraHTTPHeaders: { "x-forwarded-for": `198.51.100.${visitors}` } });
-}
+const visit = createVisits(() => browser);
 
 const prices = (page: Page) => page.locator("[data-price]").allTextContents();
 

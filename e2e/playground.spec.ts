@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
@@ -24,8 +24,6 @@ let mailbox: Mailbox;
 let pictures: string;
 let addresses = 0;
 let complaints: string[] = [];
-/** Complaints that belong to what a test does on purpose. */
-const ANSWERED = /^Failed to load resource/;
 
 beforeAll(async () => {
   mailbox = await openMailbox();

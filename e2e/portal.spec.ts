@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -39,7 +39,7 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(STEP_MAX_MS);
   page = await context.newPage();
-  gatherComplaints(page, complaints);
+  gatherComplaints(page, complaints, ANSWERED);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright";
+import { gatherComplaints } from "./browser";
 
 const HEIGHT_PX = 900;
 /** The stream's address, as a page opens it. */
@@ -35,10 +36,7 @@ export async function openReading(browser: Browser, options: BrowserContextOptio
   const complaints: string[] = [];
   const scripts: Request[] = [];
   await page.addInitScript(OBSERVE);
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  gatherComplaints(page, complaints);
   page.on("requestfinished", (request) => {
     if (request.resourceType() === "script") scripts.push(request);
   });
@@ -53,6 +51,15 @@ export async function openReading(browser: Browser, options: BrowserContextOptio
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     },
     overhang: () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+  };
+}
+
+/** Opens tabs of people who were never here: each has an address of its own, and with it calls of its own on the demo key. */
+export function createVisits(browser: () => Browser): (options?: Parameters<typeof openReading>[1]) => Promise<Reading> {
+  let visitors = 0;
+  return (options = {}) => {
+    visitors += 1;
+    return openReading(browser(), { ...options, extraHTTPHeaders: { "x-forwarded-for": `198.51.100.${visitors}` } });
   };
 }
 

@@ -5,7 +5,7 @@ import type { Browser, Locator } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceStatus } from "../lib/contract/service-status";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
-import { blockStream, feedBy, openReading, picture } from "./reading";
+import { blockStream, createVisits, feedBy, picture } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const WIDTHS_PX = [1440, 390] as const;
@@ -31,11 +31,7 @@ afterAll(async () => {
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 
-let visitors = 0;
-function visit(options: Parameters<typeof openReading>[1] = {}) {
-  visitors += 1;
-  return openReading(browser, { ...options, extraHTTPHeaders: { "x-forwarded-for": `198.51.100.${visitors}` } });
-}
+const visit = createVisits(() => browser);
 
 async function report(): Promise<ServiceStatus> {
   const response = await fetch(`${product.baseUrl}/status.json`);

@@ -6,7 +6,7 @@ import { callPortal } from "../portal/api";
 import { textOf } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
-import { TextField } from "../ui/field";
+import { CurrentPassword } from "./current-password";
 
 /** The button that deletes the account, and the question before it. */
 export function DeleteAccount({ user }: { user: PortalUser }) {
@@ -28,18 +28,7 @@ export function DeleteAccount({ user }: { user: PortalUser }) {
           onDone={() => window.location.assign("/")}
           onClose={() => setOpen(false)}
         >
-          {(errorOf) =>
-            user.hasPassword ? (
-              <TextField
-                label="Password"
-                name="current"
-                type="password"
-                autoComplete="current-password"
-                required
-                error={errorOf("current")}
-              />
-            ) : null
-          }
+          {(errorOf) => (user.hasPassword ? <CurrentPassword error={errorOf("current")} /> : null)}
         </ConfirmDialog>
       ) : null}
     </div>

@@ -9,6 +9,7 @@ import { Card } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { useToast } from "../ui/toast";
+import { CurrentPassword } from "./current-password";
 
 function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
   return (
@@ -65,14 +66,7 @@ export function EmailForm({ user }: { user: PortalUser }) {
           required
           error={submission.errorOf("email")}
         />
-        <TextField
-          label="Password"
-          name="current"
-          type="password"
-          autoComplete="current-password"
-          required
-          error={submission.errorOf("current")}
-        />
+        <CurrentPassword error={submission.errorOf("current")} />
         <FormEnd submission={submission} label="Change e-mail" />
       </form>
     </Card>
@@ -100,14 +94,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   return (
     <Card>
       <form onSubmit={submission.onSubmit} className="space-y-4">
-        <TextField
-          label="Current password"
-          name="current"
-          type="password"
-          autoComplete="current-password"
-          required
-          error={submission.errorOf("current")}
-        />
+        <CurrentPassword label="Current password" error={submission.errorOf("current")} />
         <NewPasswordField label="New password" minCharacters={passwordMinCharacters} error={submission.errorOf("password")} />
         <FormEnd submission={submission} label="Change password" />
       </form>

@@ -6,9 +6,8 @@ import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { textOf, useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
-import { Dialog, DialogActions } from "../ui/dialog";
-import { FailureNotice } from "../ui/failure";
+import { Dialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { TextArea } from "../ui/field";
 import { Checkbox, Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
@@ -109,13 +108,9 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
           </div>
         </fieldset>
         <Values kind={kind} start={account.permissions} error={wrong} />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Save
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
+          Save
+        </DialogSubmit>
       </form>
     </Dialog>
   );

@@ -3,9 +3,8 @@
 import type { PortalAccount } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
-import { AlertDialog, DialogActions } from "../ui/dialog";
-import { FailureNotice } from "../ui/failure";
+import { AlertDialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { useToast } from "../ui/toast";
 
 /** What a dialog about one account is given. */
@@ -40,13 +39,9 @@ export function SuspendAccount({ account, onClose, onChange }: AccountDialogProp
       }
     >
       <form onSubmit={onSubmit}>
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={suspended ? "danger" : "primary"} busy={busy}>
-            {suspended ? "Suspend account" : "Restore account"}
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={suspended ? "danger" : "primary"}>
+          {suspended ? "Suspend account" : "Restore account"}
+        </DialogSubmit>
       </form>
     </AlertDialog>
   );

@@ -4,9 +4,8 @@ import { useState } from "react";
 import { type AdminOverride, OVERRIDE_NOTE_MAX_CHARACTERS } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
-import { Dialog, DialogActions } from "../ui/dialog";
-import { FailureNotice } from "../ui/failure";
+import { Dialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
@@ -88,13 +87,9 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
           hint="For other operators; stands in the audit log too."
           error={errorOf("note")}
         />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={state === "closed" ? "danger" : "primary"} busy={busy}>
-            {words.now}
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={state === "closed" ? "danger" : "primary"}>
+          {words.now}
+        </DialogSubmit>
       </form>
     </Dialog>
   );

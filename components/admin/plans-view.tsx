@@ -8,8 +8,8 @@ import { usePortal } from "../portal/use-portal";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
-import { Dialog, DialogActions } from "../ui/dialog";
-import { FailureNotice } from "../ui/failure";
+import { Dialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
@@ -102,13 +102,9 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
             />
           ))}
         </div>
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            {plan === undefined ? "Add plan" : "Save"}
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
+          {plan === undefined ? "Add plan" : "Save"}
+        </DialogSubmit>
       </form>
     </Dialog>
   );

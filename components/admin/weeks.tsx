@@ -17,6 +17,11 @@ function spanText({ opens_at, closes_at }: PreviewSession): string {
   return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
 }
 
+/** @param at part of the week, 0 to 1 */
+function VerticalLine({ at, className }: { at: number; className: string }) {
+  return <line x1={at * WIDTH} x2={at * WIDTH} y1="0" y2={HEIGHT} className={className} vectorEffect="non-scaling-stroke" />;
+}
+
 function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
   return (
     <div>
@@ -39,28 +44,10 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
             <title>{spanText(session)}</title>
           </rect>
         ))}
-        {lines.map((start) => (
-          <line
-            key={start}
-            x1={start * WIDTH}
-            x2={start * WIDTH}
-            y1="0"
-            y2={HEIGHT}
-            className="stroke-canvas"
-            vectorEffect="non-scaling-stroke"
-          />
+        {lines.map((at) => (
+          <VerticalLine key={at} at={at} className="stroke-canvas" />
         ))}
-        {now === null ? null : (
-          <line
-            x1={now * WIDTH}
-            x2={now * WIDTH}
-            y1="0"
-            y2={HEIGHT}
-            strokeWidth="2"
-            className="stroke-accent"
-            vectorEffect="non-scaling-stroke"
-          />
-        )}
+        {now === null ? null : <VerticalLine at={now} className="stroke-accent stroke-2" />}
       </svg>
     </div>
   );

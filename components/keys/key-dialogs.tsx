@@ -5,10 +5,9 @@ import type { RotationGrace } from "#lib/contract/limits";
 import type { PortalKey } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
-import { Dialog, DialogActions } from "../ui/dialog";
-import { FailureNotice } from "../ui/failure";
+import { Dialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
 import { KeySettings, settingsOf } from "./key-settings";
@@ -55,13 +54,9 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     >
       <form onSubmit={onSubmit} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
-        <FailureNotice failure={failure} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Save
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
+          Save
+        </DialogSubmit>
       </form>
     </Dialog>
   );
@@ -108,13 +103,9 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
               ))}
             </div>
           </fieldset>
-          <FailureNotice failure={failure} />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={busy}>
-              Rotate
-            </Button>
-          </DialogActions>
+          <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
+            Rotate
+          </DialogSubmit>
         </form>
       )}
     </Dialog>

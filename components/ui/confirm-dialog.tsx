@@ -3,9 +3,8 @@
 import { type ReactNode, useState } from "react";
 import type { ApiResult } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
-import { Button } from "./button";
-import { AlertDialog, DialogActions } from "./dialog";
-import { FailureNotice } from "./failure";
+import { AlertDialog } from "./dialog";
+import { DialogSubmit } from "./dialog-submit";
 import { TextField } from "./field";
 
 interface ConfirmDialogProps {
@@ -50,13 +49,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           error={errorOf("confirm")}
         />
         {children?.(errorOf)}
-        <FailureNotice failure={failure} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="danger" busy={busy} disabled={typed.trim() !== word}>
-            {action}
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger" disabled={typed.trim() !== word}>
+          {action}
+        </DialogSubmit>
       </form>
     </AlertDialog>
   );

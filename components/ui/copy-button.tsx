@@ -5,24 +5,36 @@ import { Button } from "./button";
 
 const SAID_MS = 2_000;
 
-/** Puts a text on the clipboard and says so for a moment; says so too where the browser refuses. */
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+interface CopyButtonProps {
+  /** The text, or what fetches it; where that fails, it was not copied. */
+  readonly text: string | (() => Promise<string>);
+  readonly label?: string;
+  /** What the reader does where it could not be copied. */
+  readonly refused?: string;
+  readonly className?: string;
+}
+
+async function copied(text: CopyButtonProps["text"]): Promise<boolean> {
+  try {
+    // Without TLS there is no clipboard but on loopback.
+    await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Puts a text on the clipboard and says so for a moment; says so too where it could not. */
+export function CopyButton({ text, label = "Copy", refused = "Select and copy", className = "min-w-20" }: CopyButtonProps) {
   const [said, setSaid] = useState<string>();
   useEffect(() => {
     if (said === undefined) return;
     const timer = setTimeout(() => setSaid(undefined), SAID_MS);
     return () => clearTimeout(timer);
   }, [said]);
-  const copy = async () => {
-    // Without TLS there is no clipboard but on loopback.
-    const done = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    setSaid(done ? "Copied" : "Select and copy");
-  };
+  const copy = async () => setSaid((await copied(text)) ? "Copied" : refused);
   return (
-    <Button onClick={copy} className="min-w-20">
+    <Button onClick={copy} className={className}>
       <span aria-live="polite">{said ?? label}</span>
     </Button>
   );
