@@ -6,6 +6,18 @@ import { FILTERS, readMigrations, withEngine } from "./engine";
 /** Held while migrating, so that of two starting processes the second finds everything done. "spot" in ASCII. */
 const ADVISORY_LOCK = 0x73706f74;
 
+/** Where Prisma's engine records what it applied, as the engine makes it. */
+const RECORD_TABLE = `CREATE TABLE _prisma_migrations (
+  id varchar(36) PRIMARY KEY NOT NULL, checksum varchar(64) NOT NULL, finished_at timestamptz,
+  migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
+  started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`;
+const RECORD = `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+  VALUES (gen_random_uuid()::text, $1, clock_timestamp(), $2, 1)`;
+
+const textOf = ({ migrationFile: { content } }: MigrationList["migrationDirectories"][number]) =>
+  content.tag === "ok" ? content.value : "";
+const checksumOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
 /** The folder's migrations that are recorded as applied with the text they have now; others need the engine. */
 async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boolean> {
   const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS made");
@@ -14,10 +26,7 @@ async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boole
     "SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
   );
   const applied = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-  return list.migrationDirectories.every(({ path, migrationFile: { content } }) => {
-    const text = content.tag === "ok" ? content.value : "";
-    return applied.get(path) === createHash("sha256").update(text).digest("hex");
-  });
+  return list.migrationDirectories.every((migration) => applied.get(migration.path) === checksumOf(textOf(migration)));
 }
 
 /**
@@ -42,5 +51,32 @@ export async function migrate(connectionString: string): Promise<string[]> {
   } finally {
     // Ends the session, and with it the lock.
     await client.end();
+  }
+}
+
+/** Names of the migrations this version has, oldest first. */
+export async function migrationNames(): Promise<string[]> {
+  return (await readMigrations()).migrationDirectories.map(({ path }) => path);
+}
+
+/**
+ * Keeps every `migrate` waiting until the caller's transaction ends; false when another process migrates now.
+ */
+export async function holdMigrations(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS held", [ADVISORY_LOCK]);
+  return rows[0]?.held === true;
+}
+
+/**
+ * Makes the tables as these migrations left them, inside the caller's transaction (the engine has connections of its
+ * own), and records them as the engine does. The database must hold none of ours.
+ * @throws PostgreSQL's error when a script fails
+ */
+export async function applyInTransaction(client: pg.ClientBase, names: readonly string[]): Promise<void> {
+  await client.query(RECORD_TABLE);
+  for (const migration of (await readMigrations()).migrationDirectories) {
+    if (!names.includes(migration.path)) continue;
+    await client.query(textOf(migration));
+    await client.query(RECORD, [checksumOf(textOf(migration)), migration.path]);
   }
 }

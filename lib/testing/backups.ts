@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import pg from "pg";
+import { manualClock } from "#lib/clock";
+import { runBackup } from "#server/cli/backup";
+import { testServerUrl } from "./database";
+import { execute, onDatabase } from "./database-server";
+
+/** The clock of backups in tests. */
+export const BACKUP_NOW_MS = Date.UTC(2026, 5, 1, 12);
+
+/** A folder for backups, and databases that go with it. */
+export interface BackupBench {
+  /** Path of a file in the folder. */
+  at(name: string): string;
+  /** Address of a new database without a table. */
+  emptyDatabase(): Promise<string>;
+  /** Runs `npm run backup -- …args` or `restore` in this process; gives what it said. */
+  command(name: "backup" | "restore", url: string, ...args: string[]): Promise<string>;
+  /** Drops the databases and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** Makes a bench; call it in `beforeAll` and `close` it in `afterAll`. */
+export async function backupBench(): Promise<BackupBench> {
+  const folder = await mkdtemp(path.join(tmpdir(), "spotwire backup "));
+  const server = await testServerUrl();
+  const made: string[] = [];
+  const at = (name: string) => path.join(folder, name);
+  return {
+    at,
+    async emptyDatabase() {
+      const name = `empty_${randomBytes(6).toString("hex")}`;
+      await execute(server, `CREATE DATABASE ${name}`);
+      made.push(name);
+      return onDatabase(server, name);
+    },
+    async command(name, url, ...args) {
+      const lines: string[] = [];
+      const env = { DATABASE_URL: url, DATA_DIR: at("unused"), DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0 };
+      await runBackup(name, args, { env, clock: manualClock(BACKUP_NOW_MS), print: (line) => lines.push(line) });
+      return lines.join("\n");
+    },
+    async close() {
+      for (const name of made) await execute(server, `DROP DATABASE ${name} WITH (FORCE)`);
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+/** Rows of one statement, on a connection of its own. */
+export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Number of rows and their hash, of every table. */
+export async function contentOf(url: string): Promise<Record<string, unknown>> {
+  const tables = await query<{ name: string }>(
+    url,
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations'",
+  );
+  const content: Record<string, unknown> = {};
+  for (const { name } of tables)
+    [content[name]] = await query(url, `SELECT count(*), md5(string_agg(t::text, chr(10) ORDER BY t::text)) FROM "${name}" t`);
+  return content;
+}
+
+/** Columns, indexes, constraints, functions, partitions, and what the migrations' record says. */
+export const shapeOf = async (url: string) => ({
+  columns: await query(
+    url,
+    `SELECT table_name, column_name, column_default, is_nullable, data_type, character_maximum_length
+     FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2`,
+  ),
+  indexes: await query(url, "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"),
+  constraints: await query(
+    url,
+    `SELECT conrelid::regclass::text AS table, conname, pg_get_constraintdef(oid) AS text FROM pg_constraint
+     WHERE connamespace = 'public'::regnamespace AND contype IN ('f', 'p', 'u') ORDER BY 1, 2, 3`,
+  ),
+  functions: await query<{ name: string }>(
+    url,
+    "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1",
+  ),
+  partitions: await query<{ name: string }>(
+    url,
+    `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound, i.inhparent::regclass::text AS parent
+     FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid WHERE c.relkind = 'r' ORDER BY 1`,
+  ),
+  migrations: await query<{ migration_name: string }>(
+    url,
+    "SELECT migration_name, checksum, applied_steps_count FROM _prisma_migrations ORDER BY 1",
+  ),
+});
+
+/** Ends the connection of the backup or restore that is copying on this database now; waits for one. */
+export async function breakCopy(url: string, command: "COPY FROM" | "COPY TO"): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_progress_copy
+    WHERE datname = current_database() AND command = $1 AND bytes_processed > 1000`;
+  try {
+    while ((await client.query(text, [command])).rowCount === 0);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Resolves when a backup waits for a lock on this database. */
+export async function lockAwaited(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const text = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'spotwire backup' AND wait_event_type = 'Lock'`;
+  try {
+    while ((await client.query(text)).rowCount === 0);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The command as a process of its own, behind a line of shell before it. */
+export interface BackupProcess {
+  readonly child: ChildProcess;
+  /** Everything it said on standard error, and what it ended with. */
+  readonly ended: Promise<{ words: string; exitCode: number | null }>;
+}
+
+/** Starts `backup` or `restore` as a process, on the database of `env`. */
+export function startBackup(env: Readonly<Record<string, string>>, before: string, ...args: string[]): BackupProcess {
+  const script = `${before} exec "$0" --import tsx server/cli/backup.ts "$@"`;
+  const child = spawn("/bin/sh", ["-c", script, process.execPath, ...args], {
+    env: { ...process.env, DATABASE_WAIT_S: "0", ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let words = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    words += chunk.toString();
+  });
+  const ended = new Promise<{ words: string; exitCode: number | null }>((resolve) => {
+    child.once("close", (exitCode) => resolve({ words, exitCode }));
+  });
+  return { child, ended };
+}

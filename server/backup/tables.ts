@@ -1,0 +1,57 @@
+import type pg from "pg";
+import { BackupError, MIGRATIONS_TABLE, type Part } from "./format";
+
+/**
+ * Partitions are tables here, and what is partitioned is not: it holds no rows of its own. Nor is a table that is to become
+ * a partition of klines: what it holds is still in another.
+ */
+const TABLES = `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> $1
+    AND (c.relispartition OR c.relname !~ '^kline_y')
+  GROUP BY c.relname ORDER BY c.relname`;
+
+const REFERENCES = `SELECT child.relname AS child, parent.relname AS parent
+  FROM pg_constraint f JOIN pg_class child ON child.oid = f.conrelid JOIN pg_class parent ON parent.oid = f.confrelid
+  WHERE f.contype = 'f' AND f.connamespace = 'public'::regnamespace AND f.conrelid <> f.confrelid`;
+
+const SEQUENCES = `SELECT sequencename AS name, last_value::text AS value FROM pg_sequences
+  WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY sequencename`;
+
+/** Tables with their parents before them, so that no row comes before one it refers to. */
+function inOrder(parts: readonly Part[], references: readonly { child: string; parent: string }[]): Part[] {
+  const left = [...parts];
+  const ordered: Part[] = [];
+  while (left.length > 0) {
+    const waiting = new Set(left.map(({ table }) => table));
+    const next = left.findIndex(({ table }) => !references.some(({ child, parent }) => child === table && waiting.has(parent)));
+    if (next < 0) throw new BackupError(`These tables refer to each other in a circle: ${[...waiting].join(", ")}.`);
+    ordered.push(...left.splice(next, 1));
+  }
+  return ordered;
+}
+
+/**
+ * Every table with rows, in an order that foreign keys allow.
+ * @throws BackupError when tables refer to each other in a circle
+ */
+export async function readTables(client: pg.Client): Promise<Part[]> {
+  const { rows } = await client.query<Part>(TABLES, [MIGRATIONS_TABLE]);
+  const { rows: references } = await client.query<{ child: string; parent: string }>(REFERENCES);
+  return inOrder(rows, references);
+}
+
+/** Last value of every sequence that gave one. */
+export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(SEQUENCES);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+/** Whether Spotwire keeps its data here, something else keeps tables here, or nobody does. */
+export async function whoseTables(client: pg.Client): Promise<"ours" | "foreign" | "none"> {
+  const { rows } = await client.query<{ relname: string }>(
+    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')",
+  );
+  if (rows.length === 0) return "none";
+  return rows.some(({ relname }) => relname === MIGRATIONS_TABLE) ? "ours" : "foreign";
+}

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import { access, type FileHandle, open, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+import pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import type { Clock } from "#lib/clock";
+import { withConnection } from "./connection";
+import {
+  BACKUP_FORMAT,
+  BackupError,
+  type BackupSummary,
+  type Header,
+  lineOf,
+  MIGRATIONS_TABLE,
+  type Part,
+  ROWS_END,
+} from "./format";
+import { readSequences, readTables, whoseTables } from "./tables";
+
+/** Readable by the owner alone: it holds mail addresses and hashes of passwords and keys. */
+const FILE_MODE = 0o600;
+
+/** What a file system says when it takes no more. */
+const UNWRITABLE_CODES = ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO"];
+
+/** Tables come and go a few times a year; SQLSTATE of one that is gone. */
+const VIEW_ATTEMPTS_COUNT = 5;
+const UNDEFINED_TABLE = "42P01";
+
+const MIGRATIONS = `SELECT migration_name AS name FROM ${MIGRATIONS_TABLE}
+  WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`;
+
+interface WriteOptions {
+  /** PostgreSQL URL; never logged. */
+  url: string;
+  /** Where the backup goes; must not exist. */
+  file: string;
+  clock: Clock;
+  /** Asks to stop: nothing is written then. */
+  signal?: AbortSignal;
+}
+
+interface Snapshot {
+  readonly header: Header;
+  readonly parts: readonly Part[];
+}
+
+/** Keeps the tables from being dropped or replaced until the transaction ends; false when one is gone already. */
+async function lockTables(client: pg.Client, parts: readonly Part[]): Promise<boolean> {
+  const names = parts.map(({ table }) => pg.escapeIdentifier(table)).join(", ");
+  try {
+    await client.query(`LOCK TABLE ${names} IN ACCESS SHARE MODE`);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+    return false;
+  }
+}
+
+/**
+ * Begins one view of the database for all that follows, whatever is written meanwhile. It begins after the tables are
+ * locked: one that was replaced in between, as retention does with the klines of a year, would be read as empty.
+ */
+async function beginView(client: pg.Client): Promise<Part[]> {
+  for (let attempt = 1; attempt <= VIEW_ATTEMPTS_COUNT; attempt += 1) {
+    const found = await readTables(client);
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    if (await lockTables(client, found)) {
+      const parts = await readTables(client);
+      const locked = new Set(found.map(({ table }) => table));
+      if (parts.every(({ table }) => locked.has(table))) return parts;
+    }
+    await client.query("ROLLBACK");
+  }
+  throw new BackupError("Tables are being made and dropped all the time. Try again later.");
+}
+
+async function openSnapshot(client: pg.Client, clock: Clock): Promise<Snapshot> {
+  if ((await whoseTables(client)) !== "ours")
+    throw new BackupError("There is nothing to back up: the database holds no Spotwire data.");
+  const parts = await beginView(client);
+  const madeAt = new Date(clock.now()).toISOString();
+  // How values are written must not depend on how a role or a server is set up.
+  await client.query(
+    "SET LOCAL datestyle = ISO; SET LOCAL timezone = 'UTC'; SET LOCAL bytea_output = hex; SET LOCAL extra_float_digits = 3",
+  );
+  const { rows } = await client.query<{ name: string }>(MIGRATIONS);
+  // Read after the view began: sequences are not part of it, and must not stand before its rows.
+  const sequences = await readSequences(client);
+  return { header: { spotwireBackup: BACKUP_FORMAT, madeAt, migrations: rows.map(({ name }) => name), sequences }, parts };
+}
+
+/** The text of a backup, as fast as it is read; `total` counts the rows. */
+async function* textOf(client: pg.Client, { header, parts }: Snapshot, total: { rows: number }): AsyncGenerator<Buffer | string> {
+  yield lineOf(header);
+  for (const part of parts) {
+    yield lineOf(part);
+    const columns = part.columns.map((column) => pg.escapeIdentifier(column)).join(", ");
+    const rows = client.query(copyTo(`COPY ${pg.escapeIdentifier(part.table)} (${columns}) TO STDOUT`));
+    const hash = createHash("sha256");
+    for await (const chunk of rows as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    total.rows += rows.rowCount;
+    yield ROWS_END + lineOf({ rows: rows.rowCount, sha256: hash.digest("hex") });
+  }
+  yield lineOf({ tables: parts.length, rows: total.rows });
+}
+
+/** Writes, flushes to the disk and closes. */
+async function writeTo(handle: FileHandle, { url, clock, signal }: WriteOptions): Promise<BackupSummary> {
+  const work = async (client: pg.Client) => {
+    const snapshot = await openSnapshot(client, clock);
+    const total = { rows: 0 };
+    // Klines are most of it, and hardly get smaller for the time that better levels take.
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+    const text = Readable.from(textOf(client, snapshot, total), { objectMode: true, highWaterMark: 1 });
+    await pipeline(text, gzip, handle.createWriteStream({ flush: true }));
+    await client.query("COMMIT");
+    return { header: snapshot.header, tables: snapshot.parts.length, rows: total.rows };
+  };
+  return withConnection(url, work, signal);
+}
+
+/** Makes the rename last through a loss of power. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const cannotWrite = (file: string, { message }: Error) => new BackupError(`${file} cannot be written: ${message}.`);
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Writes everything the database holds at one instant, while it is in use, to a new file that only its owner may read.
+ * The file appears complete or not at all; memory does not grow with the data.
+ * @throws BackupError when the file exists or cannot be written, nothing is there to back up, or `signal` asked to stop
+ */
+export async function writeBackup(options: WriteOptions): Promise<BackupSummary> {
+  const { file, signal } = options;
+  const part = `${file}.part`;
+  if (await exists(file)) throw new BackupError(`${file} exists already. Name another file with --to.`);
+  const handle = await open(part, "wx", FILE_MODE).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw cannotWrite(file, error);
+    throw new BackupError(`${part} exists: another backup writes it, or one was killed. Remove it if none is running.`);
+  });
+  try {
+    const summary = await writeTo(handle, options);
+    await rename(part, file);
+    await syncFolder(path.dirname(path.resolve(file)));
+    return summary;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await rm(part, { force: true });
+    if (signal?.aborted) throw new BackupError("Stopped. Nothing was written.");
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw UNWRITABLE_CODES.includes(code) ? cannotWrite(file, error as Error) : error;
+  }
+}
