@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
+import { openRedis } from "#lib/redis";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { type ControlMessage, listen, publish } from "./control";
+import { type Door, doorTo } from "#lib/testing/door";
+import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
+import type { Control, ControlMessage } from "./control";
+import { createRedisChannel } from "./control-redis";
+import { createControl } from "./create-control";
+import { openDatabase } from "./db";
+
+const log = createLog("silent");
+const redisProgram = await findRedis();
 
 /** Collects messages and lets a test wait for the next one. */
 function inbox() {
@@ -20,22 +29,34 @@ function inbox() {
   };
 }
 
-describe("control channel", () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.close());
+/** A channel on a real server. */
+interface Subject {
+  readonly url: string;
+  /** The control of one more node, which reaches the server at this URL. */
+  node(url: string): Promise<Control>;
+  /** Says a text on the channel as any release might. */
+  say(text: string): Promise<unknown>;
+}
 
-  async function listening() {
+const notice = (number: number): ControlMessage => ({ kind: "keys", keyId: `k${number}` });
+
+/** What both channels promise. */
+function controlSuite(subject: () => Subject) {
+  async function nodeBehindDoor(): Promise<{ node: Control; door: Door }> {
+    const door = await doorTo(subject().url);
+    await door.open();
+    return { door, node: await subject().node(door.url) };
+  }
+
+  async function listening(node?: Control) {
     const box = inbox();
-    const listener = await listen({ db, onMessage: box.onMessage, clock: systemClock, log: createLog("silent") });
+    const listener = await (node ?? (await subject().node(subject().url))).listen(box.onMessage);
     onTestFinished(() => listener.stop());
     return { ...box, listener };
   }
 
   it("brings every message to every listener, in order", async () => {
-    const [one, two] = [await listening(), await listening()];
+    const [one, two, node] = [await listening(), await listening(), await subject().node(subject().url)];
     const sent: ControlMessage[] = [
       { kind: "keys", keyId: "k1" },
       { kind: "account", accountId: "a1" },
@@ -43,30 +64,89 @@ describe("control channel", () => {
       { kind: "calendars" },
       { kind: "klines", venue: "live", ticker: "EURUSD" },
     ];
-    for (const message of sent) await publish(db.pool, message);
+    for (const message of sent) await node.publish(message);
     for (const message of sent) {
       expect(await one.next()).toEqual(message);
       expect(await two.next()).toEqual(message);
     }
+    expect(node.untold()).toBe(0);
   });
 
   it("says everything after a lost connection, and hears again", async () => {
-    const { next, listener } = await listening();
+    const { node, door } = await nodeBehindDoor();
+    const { next, listener } = await listening(node);
     expect(listener.connected()).toBe(true);
-    await db.pool.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
-    );
+    door.shut();
+    await expect.poll(() => listener.connected()).toBe(false);
+    await door.open();
     expect(await next()).toEqual({ kind: "everything" });
     expect(listener.connected()).toBe(true);
-    await publish(db.pool, { kind: "calendars" });
-    expect(await next()).toEqual({ kind: "calendars" });
+    await (await subject().node(subject().url)).publish(notice(1));
+    expect(await next()).toEqual(notice(1));
+  });
+
+  it("notices within about a second that the other end has become silent, and hears again", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next, listener } = await listening(node);
+    door.silence();
+    await expect.poll(() => listener.connected(), { timeout: 2_000 }).toBe(false);
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(listener.connected()).toBe(true);
+  });
+
+  it("starts where the channel is away, and says everything once it hears", async () => {
+    const { node, door } = await nodeBehindDoor();
+    door.shut();
+    const { next, listener } = await listening(node);
+    expect(listener.connected()).toBe(false);
+    await door.open();
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(listener.connected()).toBe(true);
+  });
+
+  it("tells later, in order, what could not be told at once", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    for (const number of [1, 2, 3]) await node.publish(notice(number));
+    expect(node.untold()).toBe(3);
+    await door.open();
+    for (const number of [1, 2, 3]) expect(await next()).toEqual(notice(number));
+    await expect.poll(() => node.untold()).toBe(0);
+    await node.publish(notice(4));
+    expect(await next()).toEqual(notice(4));
+  });
+
+  it("keeps no more than a hundred of those, and says everything in their place", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    for (let number = 1; number <= 100; number += 1) await node.publish(notice(number));
+    expect(node.untold()).toBe(100);
+    await node.publish(notice(101));
+    expect(node.untold()).toBe(1);
+    await node.publish(notice(102));
+    await door.open();
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(await next()).toEqual(notice(102));
+  });
+
+  it("keeps nobody waiting on a silent network", async () => {
+    const { node, door } = await nodeBehindDoor();
+    await node.publish(notice(1));
+    door.silence();
+    const startedMs = performance.now();
+    await node.publish(notice(2));
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(node.untold()).toBe(1);
+    door.shut();
   });
 
   it("passes over what it does not understand", async () => {
     const { next } = await listening();
-    for (const payload of ["", "no json", '{"kind":"from a newer release"}', '{"kind":"listings","venue":"moon"}'])
-      await db.pool.query("SELECT pg_notify('spotwire_control', $1)", [payload]);
-    await publish(db.pool, { kind: "calendars" });
+    for (const text of ["", "no json", '{"kind":"from a newer release"}', '{"kind":"listings","venue":"moon"}'])
+      await subject().say(text);
+    await (await subject().node(subject().url)).publish({ kind: "calendars" });
     expect(await next()).toEqual({ kind: "calendars" });
   });
 
@@ -74,5 +154,92 @@ describe("control channel", () => {
     const { listener } = await listening();
     await listener.stop();
     expect(listener.connected()).toBe(false);
+  });
+
+  it("gives up what could not be told when it is closed", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    await node.publish(notice(1));
+    node.close();
+    await door.open();
+    await (await subject().node(subject().url)).publish(notice(2));
+    expect(await next()).toEqual(notice(2));
+  });
+}
+
+describe("control channel in PostgreSQL", () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.close());
+
+  controlSuite(() => ({
+    url: db.url,
+    async node(url) {
+      const opened = await openDatabase({ url, poolSize: 2, waitS: 5, clock: systemClock, log });
+      onTestFinished(() => opened.close());
+      return opened.control;
+    },
+    say: (text) => db.pool.query("SELECT pg_notify('spotwire_control', $1)", [text]),
+  }));
+});
+
+describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped where there is none to run)", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis(redisProgram as string);
+  });
+  afterAll(() => server.stop());
+
+  const redisAt = async (url: string) => {
+    const redis = openRedis({ url, prefix: "test", log });
+    onTestFinished(() => redis.close());
+    await new Promise<void>((resolve) => redis.onReady(resolve));
+    return redis;
+  };
+  const node = async (url: string, prefix = "test") => {
+    const control = createControl({
+      channel: createRedisChannel({ redis: await redisAt(url), prefix }),
+      clock: systemClock,
+      log,
+    });
+    onTestFinished(() => control.close());
+    return control;
+  };
+
+  controlSuite(() => ({
+    url: server.url,
+    node,
+    say: async (text) => (await redisAt(server.url)).client.publish("test:control", text),
+  }));
+
+  it("is not heard by another installation on the same server", async () => {
+    const { onMessage, next } = inbox();
+    const [one, other] = [await node(server.url), await node(server.url, "other")];
+    const listener = await one.listen(onMessage);
+    onTestFinished(() => listener.stop());
+    await other.publish({ kind: "calendars" });
+    await one.publish(notice(1));
+    expect(await next()).toEqual(notice(1));
+  });
+
+  it("outlives a server that dies and comes back empty", async () => {
+    const { onMessage, next } = inbox();
+    const one = await node(server.url);
+    const listener = await one.listen(onMessage);
+    onTestFinished(() => listener.stop());
+    await server.kill();
+    await one.publish(notice(1));
+    await server.start();
+    const heard = [await next()];
+    // Whichever connection is back first; a message told before the listener is back is in its `everything`.
+    if (heard[0]?.kind !== "everything") heard.push(await next());
+    expect(heard).toContainEqual({ kind: "everything" });
+    await expect.poll(() => one.untold()).toBe(0);
+    await one.publish(notice(2));
+    for (let message = await next(); message.kind !== "keys" || message.keyId !== "k2"; message = await next());
+    expect(listener.connected()).toBe(true);
   });
 });

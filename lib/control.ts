@@ -1,21 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Client, Notification, Pool } from "pg";
 import { z } from "zod";
-import type { Clock } from "#lib/clock";
 import { VENUES } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
-import type { Logger } from "#lib/log";
 
-/** PostgreSQL channel that every process of an installation listens on. */
-const CHANNEL = "spotwire_control";
-/**
- * A connection that does not answer is taken for lost after interval and timeout together: a revocation that it would have
- * told is late by no more than that.
- */
-const PING_INTERVAL_MS = 250;
-const PING_TIMEOUT_MS = 700;
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 5_000;
+/** Whoever made a change is not kept waiting longer for it to be told. */
+export const SEND_MAX_MS = 2_000;
 
 const venue = z.enum(VENUES);
 
@@ -40,20 +27,24 @@ export const ControlMessage = z.discriminatedUnion("kind", [
 ]);
 export type ControlMessage = z.infer<typeof ControlMessage>;
 
-/**
- * Tells every running process of this installation, this one included.
- * @throws pg's error when the database is away; then nobody was told.
- */
-export async function publish(pool: Pick<Pool, "query">, message: ControlMessage): Promise<void> {
-  await pool.query("SELECT pg_notify($1, $2)", [CHANNEL, JSON.stringify(message)]);
+/** One connection that hears a channel. */
+export interface ControlLine {
+  /** Settles when the other end has answered, or cannot; without an end of its own. */
+  ping(): Promise<unknown>;
+  /** Ends the connection, a broken one too; does not throw. */
+  close(): Promise<void>;
 }
 
-interface ListenOptions {
-  db: Pick<Database, "client">;
-  /** Called for each message in order; must not throw. */
-  onMessage: (message: ControlMessage) => void;
-  clock: Clock;
-  log: Logger;
+/** What carries texts between the processes of an installation: PostgreSQL where it is one node, Redis where it is several. */
+export interface ControlChannel {
+  /** Sends a text to every line that is open now. @throws Error when the channel is away; perhaps nobody was told then */
+  send(text: string): Promise<void>;
+  /**
+   * Opens a line: every text sent after it is open is heard, in order.
+   * @param onLost the line broke; it hears nothing more, and is still to be closed
+   * @throws Error when the channel is away; nothing is left open then
+   */
+  open(onText: (text: string) => void, onLost: (reason: unknown) => void, signal: AbortSignal): Promise<ControlLine>;
 }
 
 /** A listener that runs. */
@@ -63,107 +54,23 @@ export interface ControlListener {
   stop(): Promise<void>;
 }
 
-function parse(notification: Notification, log: Logger): ControlMessage | undefined {
-  try {
-    return ControlMessage.parse(JSON.parse(notification.payload ?? ""));
-  } catch {
-    // A newer release may say what this one does not know.
-    log.warn({ payload: notification.payload }, "a control message was not understood");
-    return undefined;
-  }
-}
-
-/** @throws Error when the connection does not answer in time */
-async function ping(client: Client, clock: Clock, signal: AbortSignal): Promise<void> {
-  let answered = false;
-  const asking = client.query("SELECT 1").then(() => {
-    answered = true;
-  });
-  await Promise.race([asking, clock.wait(PING_TIMEOUT_MS, signal)]);
-  // After a stall of this process the answer may be here already, only not read.
-  if (!answered) await Promise.race([asking, nextTurn()]);
-  asking.catch(() => undefined);
-  if (!answered && !signal.aborted) throw new Error("the connection does not answer");
-}
-
-/** Listens on one connection until it is lost or the signal aborts; `onChange` tells when it hears and when no more. */
-async function listenOnce(
-  { db, onMessage, clock, log }: ListenOptions,
-  signal: AbortSignal,
-  onChange: (listening: boolean) => void,
-) {
-  const client = db.client();
-  const lost = new AbortController();
-  const over = AbortSignal.any([signal, lost.signal]);
-  lost.signal.addEventListener("abort", () => onChange(false));
-  client.on("error", () => lost.abort());
-  client.on("end", () => lost.abort());
-  client.on("notification", (notification) => {
-    const message = parse(notification, log);
-    if (message !== undefined) onMessage(message);
-  });
-  try {
-    await client.connect();
-    await client.query(`LISTEN ${CHANNEL}`);
-    onChange(true);
-    while (!over.aborted) {
-      await clock.wait(PING_INTERVAL_MS, over);
-      // A peer that vanished without a word is noticed by asking.
-      if (!over.aborted) await ping(client, clock, over);
-    }
-  } finally {
-    onChange(false);
-    await client.end().catch(() => undefined);
-  }
-}
-
-/**
- * Follows the control messages of this installation; resolves when it hears them. A lost connection is opened again,
- * and `everything` is said then, because something may have been missed meanwhile.
- */
-export async function listen(options: ListenOptions): Promise<ControlListener> {
-  const { onMessage, clock, log } = options;
-  const stopping = new AbortController();
-  let connected = false;
-  let heard = (): void => undefined;
-  const first = new Promise<void>((resolve) => {
-    heard = resolve;
-  });
-
-  async function run(): Promise<void> {
-    let failures = 0;
-    let again = false;
-    while (!stopping.signal.aborted) {
-      try {
-        await listenOnce(options, stopping.signal, (listening) => {
-          connected = listening;
-          if (!listening) return;
-          if (again) {
-            log.info("control channel is back");
-            onMessage({ kind: "everything" });
-          }
-          failures = 0;
-          heard();
-        });
-      } catch (error) {
-        if (failures === 0 && !stopping.signal.aborted)
-          log.warn({ reason: error instanceof Error ? error.message : String(error) }, "control channel lost; opening it again");
-      }
-      again = true;
-      const wait = Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_LONGEST_MS);
-      failures += 1;
-      await clock.wait(wait, stopping.signal);
-    }
-    heard();
-  }
-
-  const running = run();
-  await first;
-  return {
-    connected: () => connected,
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+/** Tells the processes of an installation what was changed, and hears it from them. */
+export interface Control {
+  /**
+   * Tells every running process of this installation, this one included; call it once the change is written. Never throws,
+   * for the change stands whether it could be told or not: what cannot be told now is told, in order, within about a second
+   * of the channel being back, as long as this process lives. Processes that have lost the channel too read keys and accounts
+   * again each second, and everything when it is back.
+   */
+  publish(message: ControlMessage): Promise<void>;
+  /**
+   * Follows the messages; resolves when it hears them, or has found the channel away and goes on trying. A lost connection is
+   * noticed within about a second and opened again, and `everything` is said then: something may have been missed meanwhile.
+   * @param onMessage called for each message in order; must not throw
+   */
+  listen(onMessage: (message: ControlMessage) => void): Promise<ControlListener>;
+  /** Messages that could not be told so far. */
+  untold(): number;
+  /** Gives up what could not be told. Listeners are stopped by themselves. */
+  close(): void;
 }

@@ -1,9 +1,10 @@
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, manualClock, systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { isDatabaseAway, openDatabase } from "./db";
+import { closedPort, doorTo } from "#lib/testing/door";
+import { databaseTime, isDatabaseAway, openDatabase } from "./db";
 
 const SECRET = "hunter2-secret";
 
@@ -19,35 +20,6 @@ function hurriedClock(): Clock & { waits: number[] } {
       clock.set(clock.now() + ms);
     },
   };
-}
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** A way to a database that can be opened and shut; shutting breaks what goes through it. */
-async function doorTo(database: string) {
-  const { hostname, port: databasePort } = new URL(database);
-  const port = await closedPort();
-  const sockets = new Set<Socket>();
-  const door = createServer((socket) => {
-    const onward = connect(Number(databasePort), hostname);
-    socket.pipe(onward).pipe(socket);
-    onward.on("error", () => socket.destroy());
-    socket.on("error", () => onward.destroy());
-    sockets.add(socket.once("close", () => sockets.delete(socket)));
-  });
-  const shut = () => {
-    door.close();
-    for (const socket of sockets) socket.destroy();
-  };
-  onTestFinished(shut);
-  const url = database.replace(`:${databasePort}/`, `:${port}/`);
-  return { url, shut, open: () => new Promise<void>((resolve) => door.listen(port, "127.0.0.1", resolve)) };
 }
 
 /** Speaks as much of PostgreSQL's protocol as it takes to admit anyone and answer every query with one row. */
@@ -190,5 +162,22 @@ describe("isDatabaseAway", () => {
     for (const error of await Promise.all(broken)) expect(isDatabaseAway(error), String(error)).toBe(true);
     const refused = [errorOf(opened.prisma.plan.count()), errorOf(opened.pool.query("SELECT 1"))];
     for (const error of await Promise.all(refused)) expect(isDatabaseAway(error), String(error)).toBe(true);
+  });
+});
+
+describe("databaseTime", () => {
+  it("is the server's, in Unix milliseconds, and an error when it is away", async () => {
+    const db = await testDatabase();
+    onTestFinished(() => db.close());
+    const before = Date.now();
+    const time = await databaseTime(db);
+    expect(time).toBeGreaterThan(before - 1);
+    expect(time).toBeLessThan(Date.now() + 1);
+    const { url, open, shut } = await doorTo(db.url);
+    await open();
+    const opened = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
+    onTestFinished(() => opened.close());
+    shut();
+    await expect(databaseTime(opened)).rejects.toThrow("ECONNREFUSED");
   });
 });

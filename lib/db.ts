@@ -1,13 +1,20 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import type { Clock } from "#lib/clock";
+import type { Control, ControlChannel } from "#lib/control";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import type { Logger } from "#lib/log";
+import { createPostgresChannel } from "./control-postgres";
+import { createControl } from "./create-control";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
 /** A query that takes longer is given up, so that a silent network cannot hang its caller. */
-const QUERY_MAX_MS = 30_000;
+const QUERY_MAX_MS = 10_000;
+/** The same for a read with which a request waits, and which it can do without. */
+const PROMPT_QUERY_MAX_MS = 5_000;
+/** The same for work in bulk, for which nobody waits with a request. */
+const LONG_QUERY_MAX_MS = 600_000;
 /** Wait after the first failed attempt; doubled each time, up to the longest, and cut by up to half at random. */
 const RETRY_FIRST_MS = 200;
 const RETRY_LONGEST_MS = 5_000;
@@ -21,6 +28,8 @@ export interface Database {
   readonly pool: pg.Pool;
   /** Works on the same pool. */
   readonly prisma: PrismaClient;
+  /** Tells the other processes on this database what was changed in it, and hears it from them. */
+  readonly control: Control;
   /** A new connection outside the pool, not yet connected; whoever asks ends it. */
   client(): pg.Client;
   close(): Promise<void>;
@@ -32,6 +41,8 @@ interface Options {
   poolSize: number;
   /** Seconds to go on trying while the server is away. */
   waitS: number;
+  /** What carries control messages; the database itself unless given. */
+  channel?: ControlChannel;
   clock: Clock;
   log: Logger;
 }
@@ -94,6 +105,16 @@ async function awaitServer(config: pg.ClientConfig, { waitS, clock, log }: Optio
   }
 }
 
+/** A query for whose answer there is another way, so that it is given up after five seconds. */
+export function promptQuery<Query extends object>(query: Query): Query {
+  return Object.assign(query, { query_timeout: PROMPT_QUERY_MAX_MS });
+}
+
+/** A query of bulk work, which may take ten minutes where others are given up after ten seconds. */
+export function longQuery<Query extends object>(query: Query): Query {
+  return Object.assign(query, { query_timeout: LONG_QUERY_MAX_MS });
+}
+
 /**
  * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
  * @throws DatabaseError naming host, port and database, never the password: away too long, refused, or older than 15.
@@ -111,15 +132,38 @@ export async function openDatabase(options: Options): Promise<Database> {
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "a database connection broke"));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const client = () => new pg.Client(config);
+  const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
+  const control = createControl({ channel, clock, log });
   return {
     pool,
     prisma,
-    client: () => new pg.Client(config),
+    control,
+    client,
     async close() {
+      control.close();
       await prisma.$disconnect();
       await pool.end();
     },
   };
+}
+
+/**
+ * Unix milliseconds of the server's clock. It is asked over a connection of its own: those of the pool may have died unheard
+ * while this machine slept.
+ * @throws pg's error when the database is away
+ */
+export async function databaseTime({ client }: Pick<Database, "client">): Promise<number> {
+  const asking = client();
+  // A connection cut while we wait for the answer is reported by the query as well.
+  asking.on("error", () => undefined);
+  try {
+    await asking.connect();
+    const { rows } = await asking.query<{ ms: number }>("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms");
+    return rows[0]?.ms ?? Number.NaN;
+  } finally {
+    await asking.end().catch(() => undefined);
+  }
 }
 
 /**

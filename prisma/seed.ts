@@ -13,11 +13,35 @@ function listingRow(venue: Venue, { calendar, streams, timeframes, ...listing }:
   return { venue, ...listing, calendarName: calendar, streams: [...streams], timeframes: [...timeframes] };
 }
 
+const MISSING = `
+  SELECT EXISTS (SELECT FROM unnest($1::text[]) AS wanted (name) WHERE name NOT IN (SELECT name FROM plan))
+      OR EXISTS (SELECT FROM unnest($2::text[]) AS wanted (name) WHERE name NOT IN (SELECT name FROM calendar))
+      OR EXISTS (SELECT FROM unnest($3::text[], $4::text[]) AS wanted (venue, ticker)
+                  WHERE NOT EXISTS (SELECT FROM listing l WHERE l.venue = wanted.venue AND l.ticker = wanted.ticker))
+      OR NOT EXISTS (SELECT FROM account WHERE name = $5) AS missing`;
+
+/** True when all of it is there. Asked with one statement: putting nothing in takes Prisma most of a second at each start. */
+async function isSeeded(pool: Database["pool"]): Promise<boolean> {
+  const keys = [
+    ...LIVE_LISTINGS.map(({ ticker }) => ["live", ticker]),
+    ...SANDBOX_LISTINGS.map(({ ticker }) => ["sandbox", ticker]),
+  ];
+  const { rows } = await pool.query<{ missing: boolean }>(MISSING, [
+    Object.keys(PLAN_DEFAULTS),
+    Object.keys(SEED_CALENDARS),
+    keys.map(([venue]) => venue),
+    keys.map(([, ticker]) => ticker),
+    DEMO_ACCOUNT,
+  ]);
+  return rows[0]?.missing === false;
+}
+
 /**
  * Puts in what every installation starts with: plans, calendars, listings of both venues, the demo account. Rows that
  * are there stay as they are, so what an operator edited or retired is kept; may be repeated.
  */
-export async function seed({ prisma }: Pick<Database, "prisma">): Promise<void> {
+export async function seed({ prisma, pool }: Pick<Database, "prisma" | "pool">): Promise<void> {
+  if (await isSeeded(pool)) return;
   const skipDuplicates = true;
   await prisma.$transaction([
     prisma.plan.createMany({ data: Object.entries(PLAN_DEFAULTS).map(([name, plan]) => ({ name, ...plan })), skipDuplicates }),

@@ -1,14 +1,21 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "#lib/clock";
+import type { ControlMessage } from "#lib/control";
+import { createRedisChannel } from "#lib/control-redis";
+import { createControl } from "#lib/create-control";
 import { createLog } from "#lib/log";
+import { openRedis } from "#lib/redis";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { closedPort } from "#lib/testing/door";
+import { findRedis, startRedis } from "#lib/testing/redis-server";
 import { acquireDatabase, borrowDatabase } from "./database";
 
 const log = createLog("silent");
-const SETTINGS = { DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0 };
+const redisProgram = await findRedis();
+const SETTINGS = { DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0, REDIS_PREFIX: "test" };
 
 describe("acquireDatabase", () => {
   let folder: string;
@@ -49,5 +56,56 @@ describe("acquireDatabase", () => {
     expect(await db.prisma.account.count()).toBe(1);
     await release();
     expect(await other.prisma.account.count()).toBe(1);
+  });
+});
+
+describe("what a command tells the running nodes", () => {
+  let other: TestDatabase;
+  beforeAll(async () => {
+    other = await testDatabase();
+  });
+  afterAll(() => other.close());
+
+  /** What is heard first. */
+  function ear() {
+    let hear = (_: ControlMessage): void => undefined;
+    const heard = new Promise<ControlMessage>((resolve) => (hear = resolve));
+    return { heard, hear: (message: ControlMessage) => hear(message) };
+  }
+
+  /** Runs a command that changes the calendars, and gives what it warned of. */
+  async function change(redisUrl?: string): Promise<string[]> {
+    const warned: string[] = [];
+    const env = { ...SETTINGS, DATABASE_URL: other.url, DATA_DIR: "unused", REDIS_URL: redisUrl };
+    const { db, release } = await borrowDatabase(env, log, systemClock, (line) => warned.push(line));
+    await db.control.publish({ kind: "calendars" });
+    await release();
+    return warned;
+  }
+
+  it("goes through the database without REDIS_URL", async () => {
+    const { heard, hear } = ear();
+    const listener = await other.control.listen(hear);
+    onTestFinished(() => listener.stop());
+    expect(await change()).toEqual([]);
+    expect(await heard).toEqual({ kind: "calendars" });
+  });
+
+  it.skipIf(redisProgram === undefined)("goes through Redis with it (skipped where there is none to run)", async () => {
+    const server = await startRedis(redisProgram as string);
+    onTestFinished(() => server.stop());
+    const redis = openRedis({ url: server.url, prefix: SETTINGS.REDIS_PREFIX, log });
+    onTestFinished(() => redis.close());
+    const channel = createRedisChannel({ redis, prefix: SETTINGS.REDIS_PREFIX });
+    const { heard, hear } = ear();
+    const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
+    onTestFinished(() => listener.stop());
+    expect(await change(server.url)).toEqual([]);
+    expect(await heard).toEqual({ kind: "calendars" });
+  });
+
+  it("is warned of in one line when Redis is away, and the command ends well", async () => {
+    const warned = await change(`redis://127.0.0.1:${await closedPort()}`);
+    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is written, but Redis .*\n$/)]);
   });
 });

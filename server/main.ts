@@ -1,6 +1,7 @@
-import { systemClock } from "#lib/clock";
+import { databaseTime } from "#lib/db";
 import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { createSteadyClock } from "#lib/steady-clock";
 import { startService } from "./service";
 import { DRAIN_MAX_MS } from "./shutdown";
 import { localAddress, startMessage } from "./start-message";
@@ -18,13 +19,17 @@ let env: ReturnType<typeof readEnv> | undefined;
 try {
   env = readEnv();
   const log = createLog(env.LOG_LEVEL);
-  const service = await startService({ env, log, clock: systemClock });
+  const clock = createSteadyClock({ log });
+  const ended = new AbortController();
+  const service = await startService({ env, log, clock });
+  void clock.run({ ask: () => databaseTime(service.db), signal: ended.signal });
   process.stdout.write(startMessage(env, localAddress(service.address)));
 
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
     stopping = true;
+    ended.abort();
     log.info({ signal }, "draining");
     setTimeout(() => {
       log.error({ limit_ms: DRAIN_MAX_MS }, "drain took too long; leaving");

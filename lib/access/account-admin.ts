@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
 import { type AccountChange, changeColumns } from "./accounts";
 import { audit, type ChangedBy } from "./audit";
@@ -88,6 +87,6 @@ export async function changeAccount(
     before: shown(toPortalAccount(before)),
     after: shown(toPortalAccount(after)),
   });
-  await publish(db.pool, { kind: "account", accountId: id });
+  await db.control.publish({ kind: "account", accountId: id });
   return toPortalAccount(after);
 }

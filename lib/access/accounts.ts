@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import type { KeyContext } from "./keys";
@@ -88,6 +87,6 @@ export async function putAccount(
       await audit(tx, { ...by, ...entry, action: "account.change", before: audited(before) });
     return after;
   });
-  await publish(db.pool, { kind: "account", accountId: account.id });
+  await db.control.publish({ kind: "account", accountId: account.id });
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };
 }

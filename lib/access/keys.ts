@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
 import { SCOPES, Scope, Venue } from "#lib/contract/primitives";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
@@ -15,7 +14,7 @@ const ACTIVE_KEYS_MAX_COUNT = 200;
 
 /** What keys are managed with. */
 export interface KeyContext {
-  readonly db: Pick<Database, "prisma" | "pool">;
+  readonly db: Pick<Database, "prisma" | "control">;
   readonly clock: Clock;
 }
 
@@ -120,7 +119,7 @@ export async function createKey({ db, clock }: KeyContext, input: NewKey, by: Ch
     await audit(tx, { ...by, accountId, action: "key.create", target: made.id, after: audited(made) });
     return made;
   });
-  await publish(db.pool, { kind: "keys", keyId: row.id });
+  await db.control.publish({ kind: "keys", keyId: row.id });
   return { text, record: toRecord(row, clock.now()) };
 }
 
@@ -179,7 +178,7 @@ export async function editKey(context: KeyContext, id: string, change: KeyChange
     await audit(tx, { ...by, ...entry });
     return changed;
   });
-  await publish(db.pool, { kind: "keys", keyId: id });
+  await db.control.publish({ kind: "keys", keyId: id });
   return toRecord(row, clock.now());
 }
 
@@ -197,7 +196,7 @@ export async function revokeKey(context: KeyContext, id: string, by: ChangedBy =
     const before = { name, revoked_at: null };
     await audit(tx, { ...by, accountId, action: "key.revoke", target: id, before, after: { name, revoked_at: revokedAt } });
   });
-  await publish(db.pool, { kind: "keys", keyId: id });
+  await db.control.publish({ kind: "keys", keyId: id });
   return findKeyRecord(context, id, by);
 }
 
@@ -235,6 +234,6 @@ export async function rotateKey(
     await audit(tx, { ...by, accountId, action: "key.rotate", target: id, before: { name, grace_until: null }, after });
     return made;
   });
-  await publish(db.pool, { kind: "keys", keyId: id });
+  await db.control.publish({ kind: "keys", keyId: id });
   return { text, record: toRecord(row, nowMs), replaced: await findKeyRecord(context, id, by) };
 }

@@ -1,5 +1,6 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import type { Overview, PortalKey } from "#lib/contract/portal";
+import type { Database } from "#lib/db";
 import type { Access } from "./access";
 import { type KeyContext, listKeys } from "./keys";
 import { type PlanRow, toPlan } from "./plans";
@@ -22,7 +23,7 @@ const PLAN = `
 
 /** The account at a glance. */
 export async function overview(
-  context: KeyContext & { readonly access: Pick<Access, "remaining"> },
+  context: KeyContext & { readonly db: Pick<Database, "pool">; readonly access: Pick<Access, "remaining"> },
   accountId: string,
 ): Promise<Overview> {
   const { db, clock, access } = context;

@@ -1,9 +1,8 @@
 import { type AdminPlan, PLANS_MAX_COUNT, type PlanForm, PlanName } from "#lib/contract/portal-admin";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 
-type PlanContext = { readonly db: Pick<Database, "prisma" | "pool"> };
+type PlanContext = { readonly db: Pick<Database, "prisma" | "control"> };
 type Row = Awaited<ReturnType<Database["prisma"]["plan"]["findMany"]>>[number];
 
 const formOf = ({ restPerMinute, restBurst, streamConnections, subscriptionsPerConnection }: Row): PlanForm => ({
@@ -43,6 +42,6 @@ export async function putPlan(
     subscriptionsPerConnection: form.subscriptions_per_connection,
   };
   const row = await db.prisma.plan.upsert({ where: { name }, create: { name, ...limits }, update: limits });
-  await publish(db.pool, { kind: "account" });
+  await db.control.publish({ kind: "account" });
   return { before: known && formOf(known), after: formOf(row) };
 }

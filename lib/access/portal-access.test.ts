@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
 import { revokeKey } from "./keys";
@@ -26,7 +25,7 @@ const ask = (key: string, headers = {}) => t.ask("/api/v1/market/instruments", {
 
 async function endSession(sessionId: string): Promise<void> {
   await t.db.prisma.portalSession.update({ where: { id: sessionId }, data: { revokedAt: new Date(t.clock.now()) } });
-  await publish(t.db.pool, { kind: "sessions", sessionId });
+  await t.db.control.publish({ kind: "sessions", sessionId });
   await t.settle();
 }
 

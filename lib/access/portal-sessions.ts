@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { PORTAL_SESSION_IDLE_S, PORTAL_SESSION_LONGEST_S, type PortalSessionInfo, type PortalUser } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { coarseAddress } from "./address";
@@ -102,7 +101,7 @@ export async function revokeSession({ db, clock }: KeyContext, user: PortalUser,
   const data = { revokedAt: new Date(nowMs) };
   const { count } = isId(sessionId) ? await db.prisma.portalSession.updateMany({ where, data }) : { count: 0 };
   if (count === 0) throw new Fault("not_found", { detail: "You have no such session." });
-  await publish(db.pool, { kind: "sessions", sessionId });
+  await db.control.publish({ kind: "sessions", sessionId });
 }
 
 /** Ends the session of the browser that holds it; nothing happens when it is not good any more. */

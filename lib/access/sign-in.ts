@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { PortalUser, SignInForm } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { clientBlock } from "./address";
@@ -9,11 +8,11 @@ import { endSessions } from "./portal-sessions";
 import type { UserContext, Visitor } from "./user-context";
 import { createUser, retryOnConflict } from "./users";
 
-function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): void {
+async function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): Promise<void> {
   const client = clientBlock(address);
-  attempts.take("password_client", client);
-  attempts.take("password_both", `${client} ${email}`);
-  attempts.take("password_account", email);
+  await attempts.take("password_client", client);
+  await attempts.take("password_both", `${client} ${email}`);
+  await attempts.take("password_account", email);
 }
 
 /**
@@ -26,7 +25,7 @@ export async function checkSignIn(
   { email, password }: z.infer<typeof SignInForm>,
   visitor: Visitor,
 ): Promise<string | undefined> {
-  takePasswordAttempt(context, email, visitor);
+  await takePasswordAttempt(context, email, visitor);
   const user = await context.db.prisma.user.findUnique({ where: { email }, select: { id: true, passwordHash: true } });
   const matches = await context.passwords.matches(user?.passwordHash ?? null, password);
   return matches ? user?.id : undefined;
@@ -40,7 +39,7 @@ export async function requirePassword(context: UserContext, user: PortalUser, pa
   const { db, passwords } = context;
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "current", detail });
   if (!user.hasPassword) throw refuse("You sign in without a password. Set one first: sign out, then Forgot password.");
-  takePasswordAttempt(context, user.email, visitor);
+  await takePasswordAttempt(context, user.email, visitor);
   const row = await db.prisma.user.findUnique({ where: { id: user.id }, select: { passwordHash: true } });
   if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("That is not your password.");
 }
@@ -74,7 +73,7 @@ export async function signInWithProvider(
     const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, clock.now(), { ...identity, email }, address);
     return { userId: await db.prisma.$transaction(link), linked: true };
   });
-  if (linked) await publish(db.pool, { kind: "sessions" });
+  if (linked) await db.control.publish({ kind: "sessions" });
   return userId;
 }
 

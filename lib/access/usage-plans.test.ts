@@ -41,7 +41,7 @@ interface Plan {
 const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
 
 /** How every statement that `work` sends reads the tables of usage: "Index Scan usage_bucket". */
-async function reads(work: (db: Pick<Database, "pool" | "prisma">) => Promise<unknown>): Promise<string[]> {
+async function reads(work: (db: Pick<Database, "pool" | "prisma" | "control">) => Promise<unknown>): Promise<string[]> {
   const found: string[] = [];
   async function query(text: string, values: unknown[]) {
     const { rows } = await db.pool.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
@@ -50,7 +50,7 @@ async function reads(work: (db: Pick<Database, "pool" | "prisma">) => Promise<un
         found.push(`${node["Node Type"]} ${node["Relation Name"]}`);
     return db.pool.query(text, values);
   }
-  await work({ prisma: db.prisma, pool: Object.assign(Object.create(db.pool), { query }) });
+  await work({ prisma: db.prisma, control: db.control, pool: Object.assign(Object.create(db.pool), { query }) });
   return found;
 }
 

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { DeleteAccountForm, PortalUser } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
 import { audit } from "./audit";
 import { endSessions } from "./portal-sessions";
@@ -24,7 +23,7 @@ export async function signOutEverywhere({ db, clock }: UserContext, user: Portal
     await endSessions(tx, clock.now(), id);
     await audit(tx, { actor: { id, name: email }, accountId, action: "account.sign_out_everywhere", target: email, address });
   });
-  await publish(db.pool, { kind: "sessions" });
+  await db.control.publish({ kind: "sessions" });
 }
 
 /**
@@ -52,5 +51,5 @@ export async function deleteAccount(
     const change = { action: "account.delete", target: email, before: { email, keys } };
     await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
   });
-  await publish(db.pool, { kind: "account", accountId });
+  await db.control.publish({ kind: "account", accountId });
 }

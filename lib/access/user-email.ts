@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { EmailForm, PortalUser } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, changeMail, emailChangedMail, type MailMessage } from "#lib/mail/messages";
@@ -25,7 +24,7 @@ export async function requestEmailChange(
   const { db, clock, send } = context;
   await requirePassword(context, user, current, visitor);
   if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is your address already." });
-  takeMailAttempt(context, "change_email", email, visitor);
+  await takeMailAttempt(context, "change_email", email, visitor);
   const token = await issueToken(db.prisma, clock, { purpose: "change_email", userId: user.id, email });
   const taken = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
   send(taken === null ? changeMail(email, visitor.base, token) : alreadyMail(email, visitor.base));
@@ -75,6 +74,6 @@ export async function verifyEmail(context: UserContext, token: string, visitor: 
     return { done: undefined, email: user.email };
   });
   if (done !== undefined) context.send(done);
-  await publish(db.pool, { kind: "sessions" });
+  await db.control.publish({ kind: "sessions" });
   return email;
 }

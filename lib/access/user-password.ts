@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { PasswordForm, PortalUser, ResetForm } from "#lib/contract/portal";
-import { publish } from "#lib/control";
 import { passwordChangedMail, resetMail } from "#lib/mail/messages";
 import { clientBlock } from "./address";
 import { audit } from "./audit";
@@ -16,7 +15,7 @@ import { takeMailAttempt } from "./users";
  */
 export async function requestReset(context: UserContext, email: string, visitor: Visitor): Promise<void> {
   const { db, clock, send } = context;
-  takeMailAttempt(context, "reset", email, visitor);
+  await takeMailAttempt(context, "reset", email, visitor);
   const user = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
   if (user === null) return;
   send(resetMail(email, visitor.base, await issueToken(db.prisma, clock, { purpose: "reset", userId: user.id, email })));
@@ -34,7 +33,7 @@ export async function resetPassword(
   const { db, clock, passwords, send } = context;
   const { address, base } = visitor;
   // Guessing tokens costs a hash each, so it counts as guessing passwords does.
-  context.attempts.take("password_client", clientBlock(address));
+  await context.attempts.take("password_client", clientBlock(address));
   const passwordHash = await passwords.hash(password);
   const user = await db.prisma.$transaction(async (tx) => {
     const { userId } = await redeemToken(tx, clock, token, ["reset"]);
@@ -48,7 +47,7 @@ export async function resetPassword(
     await audit(tx, { actor, accountId: old.accountId, action: "account.reset_password", target: old.email, address });
     return old;
   });
-  await publish(db.pool, { kind: "sessions" });
+  await db.control.publish({ kind: "sessions" });
   send(passwordChangedMail(user.email, base));
 }
 
@@ -73,6 +72,6 @@ export async function changePassword(
     const { address } = visitor;
     await audit(tx, { actor: { id, name: email }, accountId, action: "account.password", target: email, address });
   });
-  await publish(db.pool, { kind: "sessions" });
+  await db.control.publish({ kind: "sessions" });
   send(passwordChangedMail(email, visitor.base));
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { manualClock, systemClock } from "#lib/clock";
+import { manualClock } from "#lib/clock";
 import { OVERRIDES_MAX_COUNT } from "#lib/contract/portal-admin";
-import { type ControlMessage, listen } from "#lib/control";
-import { createLog } from "#lib/log";
+import type { ControlListener, ControlMessage } from "#lib/control";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
 import { addOverride, type CalendarContext, liftOverride, listCalendars, overridesOf, putDefinition } from "./calendar-admin";
 import { createCatalogue } from "./catalogue";
@@ -15,12 +14,12 @@ let db: TestDatabase;
 let context: CalendarContext;
 const clock = manualClock(NOW_MS);
 const heard: ControlMessage[] = [];
-let control: Awaited<ReturnType<typeof listen>>;
+let control: ControlListener;
 
 beforeAll(async () => {
   db = await testDatabase();
   context = { db, clock };
-  control = await listen({ db, onMessage: (message) => heard.push(message), clock: systemClock, log: createLog("silent") });
+  control = await db.control.listen((message) => heard.push(message));
 });
 afterAll(async () => {
   await control.stop();

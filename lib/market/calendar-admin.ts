@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import { type AdminCalendar, type AdminOverride, OVERRIDES_MAX_COUNT, type OverrideForm } from "#lib/contract/portal-admin";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 
@@ -11,7 +10,7 @@ const REPEATED_MAX_CHARACTERS = 80;
 
 /** What calendars are managed with. */
 export interface CalendarContext {
-  readonly db: Pick<Database, "prisma" | "pool">;
+  readonly db: Pick<Database, "prisma" | "control">;
   readonly clock: Clock;
 }
 
@@ -74,7 +73,7 @@ export async function putDefinition(
   const row = await db.prisma.calendar.findUnique({ where: { name } });
   if (row === null) throw unknownCalendar(name);
   await db.prisma.calendar.update({ where: { name }, data: { definition: structuredClone(definition) as object } });
-  await publish(db.pool, { kind: "calendars" });
+  await db.control.publish({ kind: "calendars" });
   return { before: CalendarDefinitionSchema.parse(row.definition), after: definition };
 }
 
@@ -97,7 +96,7 @@ export async function addOverride({ db, clock }: CalendarContext, name: string, 
   const row = await db.prisma.calendarOverride.create({
     data: { calendarName: name, createdAt: now, state, startsAt, endsAt, note },
   });
-  await publish(db.pool, { kind: "calendars" });
+  await db.control.publish({ kind: "calendars" });
   return toOverride(row);
 }
 
@@ -115,6 +114,6 @@ export async function liftOverride(
   if (row.startsAt > now) await db.prisma.calendarOverride.deleteMany({ where: { id } });
   else if (row.endsAt === null || row.endsAt > now)
     await db.prisma.calendarOverride.update({ where: { id }, data: { endsAt: now } });
-  await publish(db.pool, { kind: "calendars" });
+  await db.control.publish({ kind: "calendars" });
   return { calendar: row.calendarName, override: toOverride(row) };
 }

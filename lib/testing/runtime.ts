@@ -3,11 +3,11 @@ import { type Access, createAccess } from "#lib/access/access";
 import { type AccountChange, putAccount } from "#lib/access/accounts";
 import { createKey, type MintedKey, type NewKey } from "#lib/access/keys";
 import { createUsage } from "#lib/access/usage";
-import { type ManualClock, manualClock, systemClock } from "#lib/clock";
+import { type ManualClock, manualClock } from "#lib/clock";
 import type { Failure } from "#lib/contract/envelope";
 import { operations } from "#lib/contract/operations";
 import type { Venue } from "#lib/contract/primitives";
-import { type ControlMessage, listen, publish } from "#lib/control";
+import type { ControlMessage } from "#lib/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createApi } from "#lib/http/api";
 import { route } from "#lib/http/route";
@@ -122,7 +122,7 @@ export async function testRuntime(): Promise<TestRuntime> {
     access.apply(message);
     if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
   };
-  const control = await listen({ db, onMessage, clock: systemClock, log });
+  const control = await db.control.listen(onMessage);
   heard = control.connected;
   const markets = {
     live: createTestMarket("live", await createCatalogue(db, "live")),
@@ -143,7 +143,7 @@ export async function testRuntime(): Promise<TestRuntime> {
     outbox,
     markets,
     draining: () => draining,
-    ready: async () => ({}),
+    ready: async () => ({ checks: {}, serving: true }),
   };
   setRuntime(runtime);
   const api = testApi();
@@ -153,7 +153,7 @@ export async function testRuntime(): Promise<TestRuntime> {
   async function settle(): Promise<void> {
     const marker = randomUUID();
     const heardIt = new Promise<void>((resolve) => awaited.set(marker, resolve));
-    await publish(db.pool, { kind: "keys", keyId: marker });
+    await db.control.publish({ kind: "keys", keyId: marker });
     await heardIt;
     awaited.delete(marker);
   }

@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type pino from "pino";
 import { type Access, createAccess } from "#lib/access/access";
 import { createUsage, type Usage } from "#lib/access/usage";
-import { type ManualClock, manualClock, systemClock } from "#lib/clock";
+import { type ManualClock, manualClock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import { type ControlMessage, listen, publish } from "#lib/control";
+import type { ControlMessage } from "#lib/control";
 import { readEnv } from "#lib/env";
 import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
 import { createMetrics, type Metrics } from "#lib/metrics";
@@ -117,14 +117,15 @@ export async function startStreamService(): Promise<StreamService> {
     streams?.apply(message);
     if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
   }
-  const control = await listen({ db, onMessage: (message) => void follow(message), clock: systemClock, log });
+  const control = await db.control.listen((message) => void follow(message));
   access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, heard: control.connected });
   const usage = createUsage({ pool: db.pool, clock, log, metrics });
   const markets = await startMarkets(catalogues, clock, log, metrics);
   let draining = false;
   const isDraining = () => draining;
   const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
-  setRuntime({ env, db, clock, log, metrics, access, usage, ...portal, markets, draining: isDraining, ready: async () => ({}) });
+  const ready = async () => ({ checks: {}, serving: true });
+  setRuntime({ env, db, clock, log, metrics, access, usage, ...portal, markets, draining: isDraining, ready });
   const addressOf = createAddressReader(["127.0.0.1"]);
   streams = startStreams({
     markets,
@@ -143,8 +144,8 @@ export async function startStreamService(): Promise<StreamService> {
   async function publishAndHear(message: ControlMessage): Promise<void> {
     const marker = randomUUID();
     const heard = new Promise<void>((resolve) => awaited.set(marker, resolve));
-    await publish(db.pool, message);
-    await publish(db.pool, { kind: "keys", keyId: marker });
+    await db.control.publish(message);
+    await db.control.publish({ kind: "keys", keyId: marker });
     await heard;
     awaited.delete(marker);
   }

@@ -5,7 +5,6 @@ import { systemClock } from "#lib/clock";
 import { AssetClass } from "#lib/contract/instrument";
 import { OPEN_GRACE_DEFAULT_S, STALE_AFTER_DEFAULT_S } from "#lib/contract/limits";
 import { STREAMS, TIMEFRAMES, Ticker, Timeframe, Venue } from "#lib/contract/primitives";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
@@ -140,12 +139,12 @@ export async function runInstruments(args: readonly string[], db: Database, now:
   else if (command === "retire") await setRetired(db, venue, tickers, now);
   else if (command === "restore") await setRetired(db, venue, tickers, null);
   else throw new UsageError(`Unknown command ${command}.\n\n${USAGE}`);
-  await publish(db.pool, { kind: "listings", venue });
+  await db.control.publish({ kind: "listings", venue });
   print(`${command}: ${tickers.join(", ")} on ${venue}`);
 }
 
 async function main(): Promise<void> {
-  const { db, release } = await borrowDatabase(readEnv(), createLog("warn"), systemClock);
+  const { db, release } = await borrowDatabase(readEnv(), createLog("error"), systemClock);
   try {
     await runInstruments(process.argv.slice(2), db, new Date(), (line) => void process.stdout.write(`${line}\n`));
   } finally {

@@ -1,5 +1,4 @@
 import type { Clock } from "#lib/clock";
-import { publish } from "#lib/control";
 import type { Database } from "#lib/db";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { type BackfillReporter, IMPORTING, reportBackfill } from "./backfill";
@@ -193,7 +192,8 @@ async function importAll(files: readonly string[], session: Session): Promise<nu
     exitCode = Math.max(exitCode, outcome.exitCode);
   }
   await rebuild(session);
-  for (const ticker of rebuilders.keys()) await publish(session.database.pool, { kind: "klines", venue: options.venue, ticker });
+  for (const ticker of rebuilders.keys())
+    await session.database.control.publish({ kind: "klines", venue: options.venue, ticker });
   return exitCode;
 }
 

@@ -1,0 +1,218 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { manualClock, systemClock } from "./clock";
+import { createLog } from "./log";
+import { createSteadyClock } from "./steady-clock";
+
+/** A Wednesday noon, UTC. */
+const START_MS = Date.UTC(2026, 0, 7, 12);
+const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
+
+/** A machine whose clocks are moved by hand, a steady clock on it, and another machine that tells the true time. */
+function machine() {
+  const mono = manualClock(5_000);
+  const logged: Record<string, unknown>[] = [];
+  const state = {
+    wallOffsetMs: START_MS - 5_000,
+    arbiterOffsetMs: START_MS - 5_000,
+    arbiterAway: false,
+    asked: 0,
+    /** Time that passed without anything of this process running. */
+    heldUpMs: 0,
+  };
+  /** What happens on the machine while the wall clock is read, or the arbiter asked. */
+  const meanwhile: { read(): void; ask(): Promise<void> } = { read: () => undefined, ask: async () => undefined };
+  const clock = createSteadyClock({
+    log: collectingLog(logged, "warn"),
+    readers: {
+      mono: () => mono.now() + state.heldUpMs,
+      wall() {
+        meanwhile.read();
+        return mono.now() + state.heldUpMs + state.wallOffsetMs;
+      },
+      wait: mono.wait,
+    },
+  });
+  async function ask() {
+    state.asked += 1;
+    if (state.arbiterAway) throw new Error("away");
+    await meanwhile.ask();
+    return mono.now() + state.arbiterOffsetMs;
+  }
+  const stopping = new AbortController();
+  const running = clock.run({ ask, signal: stopping.signal });
+  onTestFinished(async () => {
+    stopping.abort();
+    await running;
+  });
+  return { clock, mono, state, meanwhile, logged, seconds: (count: number) => mono.advance(count * SECOND_MS) };
+}
+
+/** The machine's wall clock is stepped; the rest of the world is not. */
+const step = ({ state }: ReturnType<typeof machine>, ms: number) => {
+  state.wallOffsetMs += ms;
+};
+
+describe("a steady clock", () => {
+  it("goes with the wall clock as long as nobody steps it", async () => {
+    const m = machine();
+    expect(m.clock.now()).toBe(START_MS);
+    await m.seconds(10);
+    expect(m.clock.now()).toBe(START_MS + 10 * SECOND_MS);
+    expect(m.state.asked).toBe(0);
+  });
+
+  it.each([HOUR_MS, -HOUR_MS])("goes on when the wall clock alone is stepped by %d ms, and says so once", async (stepMs) => {
+    const m = machine();
+    step(m, stepMs);
+    expect(m.clock.now()).toBe(START_MS);
+    await m.seconds(30);
+    expect(m.clock.now()).toBe(START_MS + 30 * SECOND_MS);
+    expect(m.state.asked).toBe(1);
+    expect(m.logged).toEqual([
+      expect.objectContaining({
+        msg: "the wall clock of this machine is wrong; the time goes on without it",
+        steady: new Date(START_MS + SECOND_MS).toISOString(),
+        wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
+      }),
+    ]);
+    step(m, -stepMs);
+    await m.seconds(2);
+    expect(m.clock.now()).toBe(START_MS + 32 * SECOND_MS);
+    expect(m.logged).toHaveLength(1);
+  });
+
+  it.each([HOUR_MS, -HOUR_MS])("follows a step of %d ms that the arbiter confirms, within a second", async (stepMs) => {
+    const m = machine();
+    step(m, stepMs);
+    m.state.arbiterOffsetMs += stepMs;
+    await m.seconds(1);
+    expect(m.clock.now()).toBe(START_MS + SECOND_MS + stepMs);
+    expect(m.logged).toEqual([
+      expect.objectContaining({
+        msg: "the time was set to the wall clock's",
+        steady: new Date(START_MS + SECOND_MS).toISOString(),
+        wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
+      }),
+    ]);
+    await m.seconds(5);
+    expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + stepMs);
+    expect(m.state.asked).toBe(1);
+  });
+
+  it("asks again each second while the arbiter is away, and holds its time meanwhile", async () => {
+    const m = machine();
+    step(m, HOUR_MS);
+    m.state.arbiterOffsetMs += HOUR_MS;
+    m.state.arbiterAway = true;
+    await m.seconds(5);
+    expect(m.state.asked).toBe(5);
+    expect(m.clock.now()).toBe(START_MS + 5 * SECOND_MS);
+    m.state.arbiterAway = false;
+    await m.seconds(1);
+    expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + HOUR_MS);
+  });
+
+  it("asks about a refused step once a minute, and follows when the arbiter has changed its mind", async () => {
+    const m = machine();
+    step(m, HOUR_MS);
+    await m.seconds(60);
+    expect(m.state.asked).toBe(1);
+    m.state.arbiterOffsetMs += HOUR_MS;
+    await m.seconds(1);
+    expect(m.state.asked).toBe(2);
+    expect(m.clock.now()).toBe(START_MS + 61 * SECOND_MS + HOUR_MS);
+  });
+
+  it("asks at once about another step", async () => {
+    const m = machine();
+    step(m, HOUR_MS);
+    await m.seconds(1);
+    step(m, HOUR_MS);
+    await m.seconds(1);
+    expect(m.state.asked).toBe(2);
+    expect(m.clock.now()).toBe(START_MS + 2 * SECOND_MS);
+  });
+
+  it("believes no answer that came later than the two clocks are apart", async () => {
+    const m = machine();
+    step(m, 3_000);
+    m.state.arbiterOffsetMs += 3_000;
+    m.meanwhile.ask = () => m.mono.wait(4_000);
+    await m.seconds(5);
+    expect(m.state.asked).toBe(1);
+    expect(m.clock.now()).toBe(START_MS + 5 * SECOND_MS);
+    m.meanwhile.ask = async () => undefined;
+    await m.seconds(1);
+    expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + 3_000);
+  });
+
+  it("believes no answer when the wall clock was stepped again meanwhile", async () => {
+    const m = machine();
+    step(m, HOUR_MS);
+    m.meanwhile.ask = async () => step(m, -HOUR_MS);
+    m.state.arbiterOffsetMs += HOUR_MS;
+    await m.seconds(1);
+    expect(m.clock.now()).toBe(START_MS + SECOND_MS);
+    expect(m.logged).toEqual([]);
+  });
+
+  it("believes no answer that is none", async () => {
+    const m = machine();
+    step(m, HOUR_MS);
+    m.state.arbiterOffsetMs = Number.NaN;
+    await m.seconds(3);
+    expect(m.state.asked).toBe(3);
+    expect(m.clock.now()).toBe(START_MS + 3 * SECOND_MS);
+    expect(m.logged).toEqual([]);
+  });
+
+  it("wears a small difference off by five milliseconds a second, forward and back", async () => {
+    const m = machine();
+    step(m, 12);
+    await m.seconds(1);
+    expect(m.clock.now()).toBe(START_MS + SECOND_MS + 5);
+    await m.seconds(2);
+    expect(m.clock.now()).toBe(START_MS + 3 * SECOND_MS + 12);
+    step(m, -1_000);
+    await m.seconds(200);
+    expect(m.clock.now()).toBe(START_MS + 203 * SECOND_MS + 12 - 1_000);
+    expect(m.state.asked).toBe(0);
+  });
+
+  it("never goes back by that", async () => {
+    const m = machine();
+    step(m, -900);
+    await m.mono.advance(999);
+    const before = m.clock.now();
+    await m.mono.advance(1);
+    expect(m.clock.now()).toBe(before);
+    await m.mono.advance(10);
+    expect(m.clock.now()).toBe(before + 1 - 5 + 10);
+  });
+
+  it("passes over a look in which this process was held up", async () => {
+    const m = machine();
+    m.meanwhile.read = () => {
+      m.state.heldUpMs += 10 * SECOND_MS;
+    };
+    await m.seconds(1);
+    m.meanwhile.read = () => undefined;
+    expect(m.clock.now()).toBe(START_MS + 11 * SECOND_MS);
+    await m.seconds(1);
+    expect(m.state.asked).toBe(0);
+    expect(m.logged).toEqual([]);
+  });
+
+  it("tells the time of the machine it runs on, in whole milliseconds", async () => {
+    const clock = createSteadyClock({ log: createLog("silent") });
+    const stopping = new AbortController();
+    const running = clock.run({ ask: async () => Date.now(), signal: stopping.signal });
+    const now = clock.now();
+    expect(Number.isInteger(now)).toBe(true);
+    expect(Math.abs(now - systemClock.now())).toBeLessThan(SECOND_MS);
+    stopping.abort();
+    await running;
+  });
+});

@@ -1,0 +1,117 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { createClient } from "redis";
+
+const run = promisify(execFile);
+
+/** Servers that speak the protocol, and Debian's packages of them. */
+const PROGRAMS = ["valkey-server", "redis-server"];
+const PACKAGES = ["redis-server"];
+const START_MAX_MS = 10_000;
+const LOOK_EVERY_MS = 20;
+
+async function works(program: string): Promise<boolean> {
+  return run(program, ["--version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function findProgram(): Promise<string | undefined> {
+  for (const program of PROGRAMS) if (await works(program)) return program;
+  return undefined;
+}
+
+/** Debian starts what it installs; this keeps it from doing so. */
+const INSTALL = `printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
+  apt-get update -qq && apt-get install -qq -y --no-install-recommends ${PACKAGES.join(" ")}; rm -f /usr/sbin/policy-rc.d`;
+
+/**
+ * A Redis or Valkey server that can be run here, installed from Debian's packages where there is none and this process may.
+ * Undefined where neither is possible: tests that need it are skipped then, and say so.
+ */
+export async function findRedis(): Promise<string | undefined> {
+  const found = await findProgram();
+  if (found !== undefined || process.getuid?.() !== 0) return found;
+  await run("sh", ["-c", INSTALL]).catch(() => undefined);
+  return findProgram();
+}
+
+/** A server of one's own, on loopback, which keeps nothing on disk. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Process id of the server that runs now. */
+  pid(): number;
+  /** Ends it at once, with all it holds; `start` begins an empty one at the same address. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function awaitAnswer(url: string): Promise<void> {
+  const untilMs = Date.now() + START_MAX_MS;
+  for (;;) {
+    const client = createClient({ url, socket: { reconnectStrategy: false } });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      await client.ping();
+      return;
+    } catch (error) {
+      if (Date.now() > untilMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    } finally {
+      if (client.isOpen) client.destroy();
+    }
+  }
+}
+
+/** Starts a server; `program` is what findRedis gave. */
+export async function startRedis(program: string): Promise<RedisServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), "spotwire-redis-"));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
+    child = spawn(program, options, { stdio: "ignore" });
+    await awaitAnswer(url);
+  }
+
+  async function kill(): Promise<void> {
+    const dying = child;
+    child = undefined;
+    if (dying === undefined || dying.exitCode !== null) return;
+    const gone = new Promise((resolve) => dying.once("exit", resolve));
+    dying.kill("SIGKILL");
+    await gone;
+  }
+
+  await start();
+  return {
+    url,
+    port,
+    pid: () => child?.pid ?? 0,
+    kill,
+    start,
+    async stop() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
