@@ -1,4 +1,5 @@
 import { createAttempts } from "#lib/access/attempts";
+import type { BucketStore } from "#lib/access/bucket-store";
 import { createPasswords } from "#lib/access/passwords";
 import type { UserContext } from "#lib/access/user-context";
 import type { Clock } from "#lib/clock";
@@ -14,6 +15,8 @@ interface UsersOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The buckets of all nodes; in memory unless given. */
+  readonly buckets?: BucketStore;
 }
 
 /** What the portal's users are managed with, running. */
@@ -26,13 +29,13 @@ export interface Users {
 }
 
 /** Starts what sign-up, sign-in and their mails need. */
-export function startUsers({ env, db, clock, log }: UsersOptions): Users {
+export function startUsers({ env, db, clock, log, buckets }: UsersOptions): Users {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("SMTP_URL is set and PUBLIC_URL is not: links in mails lead to this machine alone");
   const outbox = createOutbox();
   const deliver = SMTP_URL === undefined ? logDelivery(outbox, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
   const mailer = createMailer({ deliver, clock, log });
-  const users = { db, clock, passwords: createPasswords(), attempts: createAttempts(clock), send: mailer.send };
+  const users = { db, clock, passwords: createPasswords(), attempts: createAttempts(clock, buckets), send: mailer.send };
   return { users, outbox, stop: mailer.stop };
 }

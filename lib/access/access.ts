@@ -6,6 +6,7 @@ import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import type { Redis } from "#lib/redis";
 import { clientBlock } from "./address";
 import type { Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
@@ -13,6 +14,7 @@ import { createFailures } from "./failures";
 import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./find-key";
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
+import { createLeasedBuckets } from "./leased-buckets";
 import { createPortalTokens } from "./portal-token";
 import { limitOwner, type Principal } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
@@ -23,6 +25,8 @@ const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
 /** Who may do what, and how often: what the guards of REST and the handshakes of sockets ask. */
 export interface Access extends KeyVerifier {
+  /** The buckets behind `take`, of all nodes together, for whoever else counts by keys of their own. */
+  readonly buckets: BucketStore;
   /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
   /** What is left of an account's requests now; takes nothing. */
@@ -58,15 +62,15 @@ interface AccessOptions {
   metrics: Pick<Metrics, "authFailed">;
   /** True while every control message is heard (the control listener's `connected`). */
   heard: () => boolean;
-  /** In memory unless given. */
-  buckets?: BucketStore;
+  /** What nodes share: buckets, and which tickets are used. Without it there is one node, and its memory is enough. */
+  redis?: Redis | undefined;
 }
 
 /**
  * Opens access over a database. Feed every control message to `apply`, so that revocation counts at once.
  * @throws Error when DEMO_KEY is not a key: its last six characters must be the checksum of the rest.
  */
-export function createAccess({ db, clock, env, secret, log, metrics, heard, buckets }: AccessOptions): Access {
+export function createAccess({ db, clock, env, secret, log, metrics, heard, redis }: AccessOptions): Access {
   const demoKey = env.DEMO_KEY;
   if (demoKey !== "off" && !isWellFormedKey(demoKey))
     throw new Error(
@@ -84,11 +88,12 @@ export function createAccess({ db, clock, env, secret, log, metrics, heard, buck
     heard,
     onFailure: metrics.authFailed,
   });
-  const store = buckets ?? createMemoryBucketStore(clock);
   const lastUsed = createLastUsed(pool, clock, log);
-  const tickets = createTickets(clock);
+  const tickets = createTickets({ secret, clock, redis });
   const stopping = new AbortController();
-  const running = lastUsed.run(stopping.signal);
+  const leased = redis && createLeasedBuckets({ redis, clock, log });
+  const buckets = leased ?? createMemoryBucketStore(clock);
+  const running = Promise.all([lastUsed.run(stopping.signal), leased?.run(stopping.signal)]);
 
   async function refresh({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
     if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal) : undefined;
@@ -104,11 +109,12 @@ export function createAccess({ db, clock, env, secret, log, metrics, heard, buck
   return {
     verify: verifier.verify,
     apply: verifier.apply,
+    buckets,
     take(principal, cost, address) {
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
-      return store.take(limitOwner(principal, address), principal.plan, cost);
+      return buckets.take(limitOwner(principal, address), principal.plan, cost);
     },
-    remaining: (accountId, plan) => store.take(accountId, plan, 0),
+    remaining: (accountId, plan) => buckets.take(accountId, plan, 0),
     async takeHandshake(principal, address) {
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
       const { streamConnections } = principal.plan;
@@ -116,23 +122,23 @@ export function createAccess({ db, clock, env, secret, log, metrics, heard, buck
         restPerMinute: STREAM_HANDSHAKES_PER_MINUTE_COUNT + HANDSHAKES_PER_CONNECTION_COUNT * streamConnections,
         restBurst: STREAM_HANDSHAKES_BURST_COUNT + streamConnections,
       };
-      const { allowed, retryAfterS } = await store.take(`handshakes ${limitOwner(principal, address)}`, limits, 1);
+      const { allowed, retryAfterS } = await buckets.take(`handshakes ${limitOwner(principal, address)}`, limits, 1);
       if (!allowed) throw new Fault("rate_limited", { detail: "Connections are opened too often.", retry_after: retryAfterS });
     },
-    mintTicket: ({ keyId, portal }, origin) => tickets.mint({ keyId, origin, ...(portal && { portal }) }),
+    mintTicket: ({ keyId, portal }, origin) => tickets.mint({ keyId, ...(portal && { portal }) }, origin),
     async redeemTicket(text, origin, address) {
       const client = clientBlock(address);
       const blockedS = failures.blockedS(client);
       if (blockedS > 0)
         throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
-      const grant = tickets.redeem(text);
+      const grant = await tickets.redeem(text, origin);
       const principal = grant && (await refresh(grant));
       if (grant === undefined || principal === undefined) {
         failures.add(client);
         metrics.authFailed();
         throw new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." });
       }
-      if (grant.origin !== origin) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
+      if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return principal;
     },
     refresh,

@@ -1,21 +1,14 @@
 import type { Clock } from "#lib/clock";
 import { Fault } from "#lib/fault";
-import type { BucketLimits } from "./bucket";
-import { createMemoryBucketStore } from "./bucket-store";
+import type { BucketLimits, Verdict } from "./bucket";
+import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 
 /**
- * How often what may be done in the portal, per key named. A guess at a password counts three times: for the client, for the
- * account, and for both together, so that one client guessing does not keep the owner out and many clients still get nowhere.
+ * How often what may be done in the portal, per key named, over all nodes. A guess at a password counts three times: for the
+ * client, for the account, and for both together, so that one client guessing does not keep the owner out and many clients
+ * still get nowhere.
  */
-const LIMITS = {
-  /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
-  door_client: { restPerMinute: 120, restBurst: 60 },
-  /** The same by network, an IPv4 /24 or an IPv6 /48: whoever has one address of it may well have all. */
-  door_network: { restPerMinute: 240, restBurst: 90 },
-  /** The same by all clients together: what one process spends on strangers. */
-  door: { restPerMinute: 900, restBurst: 120 },
-  /** Any call of the portal's interface, by client. */
-  portal: { restPerMinute: 600, restBurst: 200 },
+const SHARED_LIMITS = {
   /** Passwords tried, by client. */
   password_client: { restPerMinute: 30, restBurst: 20 },
   /** Passwords tried, by account. */
@@ -28,24 +21,38 @@ const LIMITS = {
   mail_address: { restPerMinute: 0.1, restBurst: 3 },
 } as const satisfies Record<string, BucketLimits>;
 
-export type AttemptKind = keyof typeof LIMITS;
+/** The same at this node alone: each bounds what one process spends on strangers. */
+const LOCAL_LIMITS = {
+  /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
+  door_client: { restPerMinute: 120, restBurst: 60 },
+  /** The same by network, an IPv4 /24 or an IPv6 /48: whoever has one address of it may well have all. */
+  door_network: { restPerMinute: 240, restBurst: 90 },
+  /** The same by all clients together. */
+  door: { restPerMinute: 900, restBurst: 120 },
+  /** Any call of the portal's interface, by client. */
+  portal: { restPerMinute: 600, restBurst: 200 },
+} as const satisfies Record<string, BucketLimits>;
 
 /** Counts what must not be tried without end. */
 export interface Attempts {
-  /** @throws Fault rate_limited with the seconds to wait; the same whether or not what is tried exists */
-  take(kind: AttemptKind, key: string): void;
+  /** Counts on all nodes together. @throws Fault rate_limited with the seconds to wait; the same whether or not what is tried exists */
+  take(kind: keyof typeof SHARED_LIMITS, key: string): Promise<void>;
+  /** Counts at this node. @throws Fault rate_limited with the seconds to wait */
+  takeHere(kind: keyof typeof LOCAL_LIMITS, key: string): void;
 }
 
-/** Counters in this process's memory, bounded as buckets are. */
-export function createAttempts(clock: Clock): Attempts {
-  const store = createMemoryBucketStore(clock);
+function requireAllowed({ allowed, retryAfterS }: Verdict): void {
+  if (allowed) return;
+  throw new Fault("rate_limited", { detail: `Too many attempts. Try again in ${retryAfterS} s.`, retry_after: retryAfterS });
+}
+
+/** Makes the counters: in `shared`, the buckets of all nodes, and in this process's memory; bounded as buckets are. */
+export function createAttempts(clock: Clock, shared: BucketStore = createMemoryBucketStore(clock)): Attempts {
+  const here = createMemoryBucketStore(clock);
   return {
-    take(kind, key) {
-      const verdict = store.take(`${kind} ${key}`, LIMITS[kind], 1);
-      // The store in memory answers at once.
-      if (verdict instanceof Promise || verdict.allowed) return;
-      const detail = `Too many attempts. Try again in ${verdict.retryAfterS} s.`;
-      throw new Fault("rate_limited", { detail, retry_after: verdict.retryAfterS });
+    async take(kind, key) {
+      requireAllowed(await shared.take(`${kind} ${key}`, SHARED_LIMITS[kind], 1));
     },
+    takeHere: (kind, key) => requireAllowed(here.take(`${kind} ${key}`, LOCAL_LIMITS[kind], 1)),
   };
 }

@@ -2,8 +2,8 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
 
-/** Buckets kept at once. The least recently used one is forgotten past it, which gives its owner a full one again. */
-const BUCKETS_MAX_COUNT = 100_000;
+/** Buckets that a node knows at once. The least recently used one is forgotten past it, which gives its owner a full one again. */
+export const BUCKETS_MAX_COUNT = 100_000;
 
 /**
  * Keeps the buckets. An implementer judges exactly as `take` does, one request of a key after the other, and bounds what
@@ -13,8 +13,13 @@ export interface BucketStore {
   take(key: string, limits: BucketLimits, cost: number): Verdict | Promise<Verdict>;
 }
 
+/** It answers at once. */
+export interface MemoryBucketStore extends BucketStore {
+  take(key: string, limits: BucketLimits, cost: number): Verdict;
+}
+
 /** Buckets in this process's memory. */
-export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COUNT): BucketStore {
+export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COUNT): MemoryBucketStore {
   const buckets = new LRUCache<string, Bucket>({ max: maxCount });
   return {
     take(key, limits, cost) {

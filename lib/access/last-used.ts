@@ -27,7 +27,7 @@ const WRITE = `
    WHERE k.id = used.id AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`;
 
 /** Makes a memory of uses over a database. */
-export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Logger): LastUsed {
+export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Logger, pendingMax = PENDING_MAX_COUNT): LastUsed {
   let uses = new Map<string, Use>();
 
   async function flush(): Promise<void> {
@@ -46,7 +46,7 @@ export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Log
         { reason: error instanceof Error ? error.message : "unknown", keys: list.length },
         "last use of keys not written yet",
       );
-      uses = new Map([...batch, ...uses]);
+      uses = new Map([...batch, ...uses].slice(0, pendingMax));
     }
   }
 
@@ -56,7 +56,7 @@ export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Log
       if (use !== undefined) {
         use.atMs = atMs;
         use.address = address;
-      } else if (uses.size < PENDING_MAX_COUNT) uses.set(keyId, { atMs, address });
+      } else if (uses.size < pendingMax) uses.set(keyId, { atMs, address });
     },
     flush,
     async run(signal) {

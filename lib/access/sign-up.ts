@@ -15,7 +15,7 @@ import { createUser, retryOnConflict, takeMailAttempt } from "./users";
 export async function signUp(context: UserContext, form: z.infer<typeof SignUpForm>, visitor: Visitor): Promise<void> {
   const { db, clock, passwords, send } = context;
   const { email, password, name = "" } = form;
-  takeMailAttempt(context, "sign_up", email, visitor);
+  await takeMailAttempt(context, "sign_up", email, visitor);
   const passwordHash = await passwords.hash(password);
   const record = async (tx: Prisma.TransactionClient) => {
     const known = await tx.user.findUnique({ where: { email } });
@@ -38,7 +38,7 @@ export async function signUp(context: UserContext, form: z.infer<typeof SignUpFo
  */
 export async function resendVerification(context: UserContext, email: string, visitor: Visitor): Promise<void> {
   const { db, clock, send } = context;
-  takeMailAttempt(context, "verify", email, visitor);
+  await takeMailAttempt(context, "verify", email, visitor);
   const user = await db.prisma.user.findUnique({ where: { email } });
   if (user === null || user.emailVerifiedAt !== null) return;
   const token = await issueToken(db.prisma, clock, { purpose: "verify", userId: user.id, email });

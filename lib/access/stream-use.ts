@@ -3,6 +3,8 @@ import { DEMO_NAME } from "./find-key";
 import type { Principal } from "./principal";
 
 const MINUTE_MS = 60_000;
+/** Keys whose use is counted at once, also while it cannot be written; past it that of further keys is dropped. */
+const KEYS_MAX_COUNT = 50_000;
 
 /** What a key's streams did in one minute. */
 export interface StreamCount {
@@ -59,38 +61,43 @@ export class StreamUse {
 export interface StreamCounts {
   /** Counts one connection that opened; what it does is told to the result. */
   connected(principal: Pick<Principal, "keyId" | "accountId">): StreamUse;
-  /** Takes what was counted since; it is the caller's to write, or to give back. */
-  take(): StreamCount[];
+  /** Takes what was counted since of up to so many keys; it is the caller's to write, or to give back. */
+  take(max: number): StreamCount[];
   giveBack(counts: readonly StreamCount[]): void;
+  /** Connections that were opened and not counted since this was last asked. */
+  dropped(): number;
 }
 
 /**
  * Makes counts of streams, one a key. While they cannot be written there are as many as keys in use, however long that
  * lasts: what is given back counts for the minute in which it is taken again.
  */
-export function createStreamCounts(clock: Clock): StreamCounts {
+export function createStreamCounts(clock: Clock, keysMax = KEYS_MAX_COUNT): StreamCounts {
   const uses = new Map<string, StreamUse>();
+  let dropped = 0;
 
   function entryOf(principal: Pick<Principal, "keyId" | "accountId">): StreamUse {
     const known = uses.get(principal.keyId);
     if (known !== undefined) return known;
     const use = new StreamUse(principal);
-    uses.set(principal.keyId, use);
+    if (uses.size < keysMax) uses.set(principal.keyId, use);
     return use;
   }
 
   return {
     connected(principal) {
       const use = entryOf(principal);
+      if (!uses.has(principal.keyId)) dropped += 1;
       use.open += 1;
       use.connections += 1;
       return use;
     },
-    take() {
+    take(max) {
       const nowMs = clock.now();
       const atMs = nowMs - (nowMs % MINUTE_MS);
       const taken: StreamCount[] = [];
       for (const use of uses.values()) {
+        if (taken.length === max) break;
         const { accountId, keyId, connections, subscriptions, messages, records: merged } = use;
         if (use.open === 0) uses.delete(keyId);
         if (connections + subscriptions + messages + merged === 0) continue;
@@ -102,11 +109,17 @@ export function createStreamCounts(clock: Clock): StreamCounts {
     giveBack(counts) {
       for (const count of counts) {
         const use = entryOf(count);
+        if (!uses.has(count.keyId)) dropped += count.connections;
         use.connections += count.connections;
         use.subscriptions += count.subscriptions;
         use.messages += count.messages;
         use.records += count.merged;
       }
+    },
+    dropped() {
+      const count = dropped;
+      dropped = 0;
+      return count;
     },
   };
 }

@@ -1,21 +1,28 @@
 import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
-import type { PortalTokenClaims } from "./portal-token";
+import type { Redis } from "#lib/redis";
+import { PortalTokenClaims } from "./portal-token";
+import { createSignedTokens } from "./signed-token";
 
-/** Printed without "+" and "/", which a subprotocol may not hold. */
-const TICKET_RANDOM_BYTES = 24;
-/** Tickets that wait to be used; past it the oldest is void. */
-const TICKETS_MAX_COUNT = 100_000;
+const LIFETIME_MS = STREAM_TICKET_LIFETIME_S * 1000;
+/** By so much the clocks of two nodes may differ. */
+const CLOCKS_DIFFER_MAX_MS = LIFETIME_MS;
+/** Past this no node takes a ticket for valid, so that it need not be known as used any longer. */
+const USED_KEPT_MS = LIFETIME_MS + 2 * CLOCKS_DIFFER_MAX_MS;
+/** Used tickets this node remembers; past it the oldest is forgotten. */
+const USED_MAX_COUNT = 100_000;
+const ID_RANDOM_BYTES = 16;
+/** Longest text that is looked at; a ticket of the portal's, the longest there is, has some 600. */
+const TICKET_MAX_CHARACTERS = 1_500;
 
 /** What a ticket stands for. */
 export interface TicketGrant {
   readonly keyId: string;
   /** Of the token that asked for it in place of the key. */
   readonly portal?: PortalTokenClaims;
-  /** The one origin it may come from; null: from no browser. */
-  readonly origin: string | null;
 }
 
 export interface MintedTicket {
@@ -24,29 +31,82 @@ export interface MintedTicket {
   readonly expiresAtMs: number;
 }
 
-/** Tickets that are out: each opens one connection, once, within its lifetime. */
-export interface Tickets {
-  mint(grant: TicketGrant): MintedTicket;
-  /** What the ticket stands for; undefined for one that is unknown, used or expired. Whatever is asked for is used up. */
-  redeem(ticket: string): TicketGrant | undefined;
+/** A ticket that was used just now. */
+export interface RedeemedTicket extends TicketGrant {
+  /** False where it came from another origin than it was made for. */
+  readonly originMatches: boolean;
 }
 
-/** Keeps tickets in this process's memory, by their hash. */
-export function createTickets(clock: Clock, maxCount = TICKETS_MAX_COUNT): Tickets {
-  const waiting = new LRUCache<string, { grant: TicketGrant; expiresAtMs: number }>({ max: maxCount });
-  const hash = (ticket: string) => createHash("sha256").update(ticket).digest("base64");
+/** Tickets: each opens one connection, once, within its lifetime, on whatever node. */
+export interface Tickets {
+  /** @param origin the one origin it may come from; null: from no browser */
+  mint(grant: TicketGrant, origin: string | null): MintedTicket;
+  /** What the ticket stands for; undefined for one that is unknown, used or expired. Whatever is asked for is used up. */
+  redeem(ticket: string, origin: string | null): Promise<RedeemedTicket | undefined>;
+}
+
+interface TicketsOptions {
+  /** The installation's secret. */
+  readonly secret: string;
+  readonly clock: Clock;
+  /** Where nodes tell each other which are used; without it there is one node. */
+  readonly redis?: Redis | undefined;
+  readonly usedMaxCount?: number;
+}
+
+/** The origin stands as its hash, because it may be long. */
+const Claims = z.strictObject({
+  id: z.string(),
+  key: z.string(),
+  portal: PortalTokenClaims.optional(),
+  origin: z.string().nullable(),
+  until: z.int(),
+});
+
+const originHash = (origin: string | null) => (origin === null ? null : createHash("sha256").update(origin).digest("base64url"));
+
+/**
+ * Tickets that say themselves what they stand for, signed, so that every node can read them; a mark in Redis says which are
+ * used. While Redis is away a ticket opens one connection at each node at most.
+ */
+export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_COUNT }: TicketsOptions): Tickets {
+  const tokens = createSignedTokens({
+    secret,
+    purpose: "stream ticket",
+    prefix: "",
+    claims: Claims,
+    maxCharacters: TICKET_MAX_CHARACTERS,
+  });
+  const used = new LRUCache<string, true>({ max: usedMaxCount });
+
+  /** Marks a ticket as used; false where it was already. */
+  async function use(id: string): Promise<boolean> {
+    if (used.has(id)) return false;
+    used.set(id, true);
+    if (!redis?.connected()) return true;
+    const options = { condition: "NX", expiration: { type: "PX", value: USED_KEPT_MS } } as const;
+    // Redis went away meanwhile: what this node knows counts.
+    return redis.client.set(redis.key(`t:${id}`, "used"), "", options).then(
+      (set) => set !== null,
+      () => true,
+    );
+  }
+
   return {
-    mint(grant) {
-      const ticket = randomBytes(TICKET_RANDOM_BYTES).toString("base64url");
-      const expiresAtMs = clock.now() + STREAM_TICKET_LIFETIME_S * 1000;
-      waiting.set(hash(ticket), { grant, expiresAtMs });
-      return { ticket, expiresAtMs };
+    mint({ keyId, portal }, origin) {
+      const until = Math.floor(clock.now()) + LIFETIME_MS;
+      const id = randomBytes(ID_RANDOM_BYTES).toString("base64url");
+      const claims = { id, key: keyId, origin: originHash(origin), until, ...(portal && { portal }) };
+      return { ticket: tokens.sign(claims), expiresAtMs: until };
     },
-    redeem(ticket) {
-      const key = hash(ticket);
-      const entry = waiting.get(key);
-      waiting.delete(key);
-      return entry !== undefined && clock.now() < entry.expiresAtMs ? entry.grant : undefined;
+    async redeem(ticket, origin) {
+      const claims = tokens.read(ticket);
+      if (claims === undefined) return undefined;
+      const { id, key: keyId, portal, until } = claims;
+      const leftMs = until - clock.now();
+      // One from the future was made before a clock went back: it would be valid for long, and its mark is not kept so long.
+      if (leftMs <= 0 || leftMs > LIFETIME_MS + CLOCKS_DIFFER_MAX_MS || !(await use(id))) return undefined;
+      return { keyId, ...(portal && { portal }), originMatches: claims.origin === originHash(origin) };
     },
   };
 }

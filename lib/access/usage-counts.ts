@@ -107,8 +107,7 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
     return key;
   }
 
-  function openCell(key: KeyCounts, operation: string, code: number): Cell | undefined {
-    if (cells >= waitingMax) return undefined;
+  function openCell(key: KeyCounts, operation: string, code: number): Cell {
     const codes = key.operations.get(operation) ?? new Map<number, Cell>();
     key.operations.set(operation, codes);
     const cell = { calls: 0, latency: new Array<number>(LATENCY_BANDS_COUNT).fill(0) };
@@ -122,12 +121,13 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
       // Where the demo account was taken out of the database, its key is nobody's.
       if (accountId === DEMO_NAME) return false;
       if (clock.now() >= minuteEndMs) turn();
-      const key = keys.get(keyId) ?? openKey(keyId, accountId);
-      const cell = key.operations.get(operation)?.get(code) ?? openCell(key, operation, code);
-      if (cell === undefined) {
+      const known = keys.get(keyId)?.operations.get(operation)?.get(code);
+      if (known === undefined && cells >= waitingMax) {
         dropped += 1;
         return false;
       }
+      const key = keys.get(keyId) ?? openKey(keyId, accountId);
+      const cell = known ?? openCell(key, operation, code);
       const band = latencyBand(latencyMs);
       cell.calls += 1;
       cell.latency[band] = (cell.latency[band] ?? 0) + 1;

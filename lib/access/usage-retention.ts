@@ -3,7 +3,7 @@ import type { Clock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S, type UsageGrain } from "#lib/contract/portal";
 
 /** Rows that one statement deletes: a long backlog must not hold locks, or run into the longest time of a query. */
-const BATCH_ROWS = 20_000;
+const BATCH_ROWS = 10_000;
 
 const deleteOld = (table: string, where: string) => `
   DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT ${BATCH_ROWS}))`;

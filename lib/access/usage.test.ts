@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S } from "#lib/contract/portal";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { createLastUsed } from "./last-used";
 import type { Principal } from "./principal";
 import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
 import { listRequests } from "./request-log-query";
+import { createStreamCounts } from "./stream-use";
 import { createUsage } from "./usage";
 import { createUsageCounts } from "./usage-counts";
 import { usageCsv } from "./usage-csv";
@@ -247,6 +249,41 @@ describe("while the database is away", () => {
       ["a", 2 * MINUTE_MS, 2],
       ["b", 2 * MINUTE_MS, 1],
     ]);
+  });
+
+  it("streams of further keys than are kept are dropped and counted, and those that wait are written in batches", () => {
+    const streams = createStreamCounts(manualClock(TEST_START_MS), 2);
+    for (const keyId of ["a", "b", "c", "a"]) streams.connected(principal(keyId)).closed();
+    expect([streams.dropped(), streams.dropped()]).toEqual([1, 0]);
+    const [first = [], second = [], third] = [streams.take(1), streams.take(1), streams.take(1)];
+    expect([...first, ...second].map(({ keyId, connections }) => [keyId, connections])).toEqual([
+      ["a", 2],
+      ["b", 1],
+    ]);
+    expect(third).toEqual([]);
+    streams.connected(principal("c"));
+    streams.giveBack([...first, ...second]);
+    expect(streams.dropped()).toBe(1);
+    expect(streams.take(9).map(({ keyId }) => keyId)).toEqual(["c", "a"]);
+  });
+
+  it("the last use of further keys than are kept is not noted, however often writing fails", async () => {
+    const { state, pool } = cuttable();
+    const clock = manualClock(TEST_START_MS);
+    const keys = await Promise.all([1, 2, 3].map(async () => (await t.issueKey()).record.id));
+    const used = createLastUsed(pool, clock, t.log, 2);
+    state.away = true;
+    for (const key of keys) {
+      used.note(key, clock.now(), "203.0.113.7");
+      await used.flush();
+    }
+    state.away = false;
+    await used.flush();
+    const rows = await t.db.prisma.apiKey.findMany({ where: { id: { in: keys } } });
+    expect(rows.filter(({ lastUsedAt }) => lastUsedAt !== null).map(({ id }) => id)).toEqual(
+      expect.arrayContaining(keys.slice(0, 2)),
+    );
+    expect(rows.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
 
   it("the oldest requests make room for new ones, and are counted", () => {

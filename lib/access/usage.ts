@@ -105,8 +105,14 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
       (await drain("streams", streams, (batch) => writeStreams(pool, batch))) &&
       (await drain("requests", requests, store.write));
     if (written) failing = false;
-    for (const [what, count] of [["calls", counts.dropped()] as const, ["requests", requests.dropped()] as const])
+    for (const [what, { dropped }] of [
+      ["calls", counts] as const,
+      ["streams", streams] as const,
+      ["requests", requests] as const,
+    ]) {
+      const count = dropped();
       if (count > 0) metrics.usageDropped(what, count);
+    }
     if (written) await attempt(() => store.trim("grown"), "the request log was not cut back");
   }
 

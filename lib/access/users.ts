@@ -31,10 +31,18 @@ export async function createUser(
   return user;
 }
 
-/** Counts a mail that a visitor asks for. */
-export function takeMailAttempt({ attempts }: UserContext, purpose: string, email: string, visitor: Visitor): void {
-  attempts.take("mail_client", clientBlock(visitor.address));
-  attempts.take("mail_address", `${purpose} ${email}`);
+/**
+ * Counts a mail that a visitor asks for.
+ * @throws Fault rate_limited
+ */
+export async function takeMailAttempt(
+  { attempts }: UserContext,
+  purpose: string,
+  email: string,
+  visitor: Visitor,
+): Promise<void> {
+  await attempts.take("mail_client", clientBlock(visitor.address));
+  await attempts.take("mail_address", `${purpose} ${email}`);
 }
 
 /** What PostgreSQL says, through Prisma, of a row that another transaction made first. */

@@ -35,6 +35,8 @@ export const OPEN_GRACE_DEFAULT_S = 300;
 
 /** Failed authentications one client address may make a minute before it is answered 42901. */
 export const AUTH_FAILURES_PER_MINUTE_COUNT = 30;
+/** A key that the database confirmed goes on working this long after, should the database be away then. */
+export const KEY_TRUST_STORE_AWAY_S = 900;
 
 /** Ticks are refused when stamped further ahead of this server's clock. */
 export const TICK_MAX_AHEAD_MS = 5_000;

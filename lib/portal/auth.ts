@@ -61,7 +61,7 @@ async function answer(request: Request, { params }: AuthContext, running: Runtim
   requireOwnOrigin(request, running);
   const { env, users } = running;
   const visitor = visitorOf(env, request.headers);
-  users.attempts.take("portal", clientBlock(visitor.address));
+  users.attempts.takeHere("portal", clientBlock(visitor.address));
   letNextAuthReadItsOrigin();
   const cookieHeader = request.headers.get("cookie");
   const origin = new URL(ownOrigin(env, request.headers));

@@ -33,9 +33,9 @@ export function createOpenDoors({ attempts, addressOf, docsBase }: OpenDoorsOpti
     if (!path.startsWith(AUTH_PREFIX) && !OPEN_FORMS.has(path)) return undefined;
     try {
       const address = addressOf(request);
-      attempts.take("door_client", clientBlock(address));
-      attempts.take("door_network", coarseAddress(address) ?? address);
-      attempts.take("door", EVERYONE);
+      attempts.takeHere("door_client", clientBlock(address));
+      attempts.takeHere("door_network", coarseAddress(address) ?? address);
+      attempts.takeHere("door", EVERYONE);
       return undefined;
     } catch (error) {
       const id = request.headers["x-request-id"];

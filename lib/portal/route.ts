@@ -76,7 +76,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     requireOwnOrigin(request, running);
     const visitor = visitorOf(running.env, request.headers);
     const { address, userAgent } = visitor;
-    running.users.attempts.take("portal", clientBlock(address));
+    running.users.attempts.takeHere("portal", clientBlock(address));
     const user = await sessionUser(request.headers.get("cookie"), running);
     admit(admission, user);
     const input = await readInput(request, inputSchema);

@@ -64,15 +64,21 @@ export function createAdmissions({ access, connections, draining, generation, on
       const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
       requireAccess(principal, "market:stream", "A stream", origin);
       await access.takeHandshake(principal, address);
-      // The drain may have begun meanwhile, and then nobody would close what is opened now.
       requireRunning();
       const owner = limitOwner(principal, address);
       const { streamConnections: max, name } = principal.plan;
-      if (!connections.open(owner, max)) {
+      if (!(await connections.open(owner, max))) {
         // A client that crashed may have left connections that nobody holds: it need not wait until their pongs are missed.
         onFull(owner);
         const detail = `The plan "${name}" allows ${max} connections at once.`;
         throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+      }
+      try {
+        // The drain may have begun meanwhile, and then nobody would close what is opened now.
+        requireRunning();
+      } catch (error) {
+        connections.close(owner);
+        throw error;
       }
       return { id, principal, origin, owner, generation: judgedBy };
     },

@@ -1,14 +1,24 @@
+import type { SharedOptions } from "#lib/access/redis-script";
+import { createSharedConnections } from "./shared-connections";
+
 /** Counts the open stream connections of each owner; a handshake under way counts already. */
 export interface Connections {
-  /** Takes a place; false when the owner has `max` already. */
-  open(owner: string, max: number): boolean;
-  /** Gives a place back. */
+  /** Takes a place; false when the owner has `max` already, over all nodes. Never rejects. */
+  open(owner: string, max: number): boolean | Promise<boolean>;
+  /** Gives a place back; never throws. */
   close(owner: string): void;
+  /** Connections of an owner at this node. */
   count(owner: string): number;
+  /** Tells the other nodes of this one until the signal aborts, and then that it is gone. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
-/** Counts in this process's memory. */
-export function createConnections(): Connections {
+/** Counts in this process's memory; with what nodes share, over all of them. */
+export function createConnections(shared?: SharedOptions): Connections {
+  return shared === undefined ? createLocalConnections() : createSharedConnections(shared);
+}
+
+function createLocalConnections(): Connections {
   const counts = new Map<string, number>();
   const count = (owner: string) => counts.get(owner) ?? 0;
   return {
@@ -23,5 +33,6 @@ export function createConnections(): Connections {
       if (left > 0) counts.set(owner, left);
       else counts.delete(owner);
     },
+    run: () => Promise.resolve(),
   };
 }

@@ -5,7 +5,6 @@ import {
   STREAM_MESSAGES_PER_SECOND_COUNT,
 } from "#lib/contract/limits";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
-import { createConnections } from "./connections";
 import { createJoinFrames, frameOf } from "./frames";
 import { Intake } from "./intake";
 
@@ -39,26 +38,6 @@ describe("the intake of a connection", () => {
     const intake = new Intake(1_000_000);
     expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
     expect(judgeMany(intake, 21, 3_600_000)).toEqual([...times("read", 20), "refuse"]);
-  });
-});
-
-describe("the count of connections", () => {
-  test("gives each owner its places, and takes them back", () => {
-    const connections = createConnections();
-    expect([connections.open("a", 2), connections.open("a", 2), connections.open("a", 2)]).toEqual([true, true, false]);
-    expect(connections.open("b", 2)).toBe(true);
-    connections.close("a");
-    expect([connections.count("a"), connections.count("b")]).toEqual([1, 1]);
-    expect(connections.open("a", 2)).toBe(true);
-    expect(connections.open("a", 1)).toBe(false);
-  });
-
-  test("never counts below nothing", () => {
-    const connections = createConnections();
-    connections.close("a");
-    connections.close("a");
-    expect(connections.count("a")).toBe(0);
-    expect([connections.open("a", 1), connections.open("a", 1)]).toEqual([true, false]);
   });
 });
 

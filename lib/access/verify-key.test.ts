@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
+import { TEST_START_MS } from "#lib/testing/runtime";
+import { createFailures } from "./failures";
+import type { Principal } from "./principal";
+import { createVerifier, type KeyVerifier } from "./verify-key";
+
+const KEY = "key";
+const ADDRESS = "198.51.100.7";
+const TRUST_MS = KEY_TRUST_STORE_AWAY_S * 1000;
+
+const principal = (keyId: string, part: Partial<Principal> = {}): Principal => ({
+  keyId,
+  accountId: `account of ${keyId}`,
+  venue: "live",
+  scopes: ["market:read"],
+  origins: [],
+  plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
+  suspended: false,
+  perAddress: false,
+  validUntil: null,
+  mayRead: () => true,
+  ...part,
+});
+
+/** What the database has, and how it is. */
+const store = new Map<string, Principal>();
+let state: "well" | "refusing" | "silent" | "broken";
+let asked: string[];
+let answer: () => void;
+let clock: ManualClock;
+let verifier: KeyVerifier;
+
+beforeEach(async () => {
+  store.clear();
+  for (const keyId of [KEY, "other"]) store.set(keyId, principal(keyId));
+  state = "well";
+  asked = [];
+  clock = manualClock(TEST_START_MS);
+  verifier = createVerifier({
+    mayBeValid: () => true,
+    async lookUp(text) {
+      asked.push(text);
+      if (state === "refusing") throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      if (state === "broken") throw new Error("a mistake of ours");
+      if (state === "silent") await new Promise<void>((resolve) => (answer = resolve));
+      return store.get(text);
+    },
+    failures: createFailures(clock),
+    clock,
+    heard: () => state === "well",
+    onFailure: () => undefined,
+  });
+  await verifier.verify(KEY, ADDRESS);
+  asked = [];
+});
+
+const verify = async (text = KEY) => verifier.verify(text, ADDRESS);
+
+describe("while the database is away", () => {
+  beforeEach(() => {
+    state = "refusing";
+    clock.set(TEST_START_MS + 1_000);
+  });
+
+  it("a verified key goes on working as long as is promised, and is service_unavailable then", async () => {
+    expect(await verify()).toMatchObject({ keyId: KEY });
+    clock.set(TEST_START_MS + TRUST_MS - 1);
+    expect(await verify()).toMatchObject({ keyId: KEY });
+    clock.set(TEST_START_MS + TRUST_MS);
+    await expect(verify()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("its requests are answered at once, and the database is asked again once a second at most", async () => {
+    await verify();
+    asked = [];
+    for (let request = 0; request < 100; request += 1) {
+      expect(verifier.verify(KEY, ADDRESS)).toMatchObject({ keyId: KEY });
+      await clock.advance(50);
+    }
+    expect(asked).toHaveLength(5);
+  });
+
+  it("not more than a few keys are asked for again at once", async () => {
+    state = "well";
+    const keys = Array.from({ length: 50 }, (_, index) => `key ${index}`);
+    for (const key of keys) store.set(key, principal(key));
+    for (const key of keys) await verify(key);
+    clock.set(clock.now() + 1_000);
+    state = "refusing";
+    await verify();
+    state = "silent";
+    asked = [];
+    for (const key of keys) expect(verifier.verify(key, ADDRESS)).toMatchObject({ keyId: key });
+    expect(asked).toHaveLength(8);
+  });
+
+  it("a key that was never verified here is not trusted", async () => {
+    await expect(verify("other")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it.each([
+    ["its key", { kind: "keys", keyId: KEY }],
+    ["perhaps any key", { kind: "keys" }],
+    ["its account", { kind: "account", accountId: `account of ${KEY}` }],
+  ] as const)("a key is not trusted after a message about %s", async (_what, message) => {
+    await verify();
+    verifier.apply(message);
+    await expect(verify()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("a portal token is not trusted after its session ended", async () => {
+    state = "well";
+    const portal = { key: KEY, session: "s", origin: "https://a.example", until: clock.now() + 60_000 };
+    store.set("token", principal(KEY, { portal, validUntil: portal.until }));
+    await verify("token");
+    clock.set(clock.now() + 1_000);
+    state = "refusing";
+    expect(await verify("token")).toMatchObject({ portal });
+    verifier.apply({ kind: "sessions", sessionId: "s" });
+    await expect(verify("token")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("a key stays trusted when messages about others came, or may have been missed", async () => {
+    verifier.apply({ kind: "keys", keyId: "other" });
+    verifier.apply({ kind: "everything" });
+    expect(await verify()).toMatchObject({ keyId: KEY });
+  });
+
+  it("a key is not trusted past its own end, and stays suspended", async () => {
+    state = "well";
+    store.set("ends", principal("ends", { validUntil: TEST_START_MS + 3_000, suspended: true }));
+    await verify("ends");
+    state = "refusing";
+    clock.set(TEST_START_MS + 2_999);
+    expect(await verify("ends")).toMatchObject({ suspended: true });
+    clock.set(TEST_START_MS + 3_000);
+    await expect(verify("ends")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("what the database says counts as soon as one look-up finds it back", async () => {
+    await verify();
+    store.delete(KEY);
+    state = "well";
+    expect(await verify("other")).toMatchObject({ keyId: "other" });
+    clock.set(clock.now() + 60_000);
+    await expect(verify()).rejects.toMatchObject({ id: "unauthorized" });
+  });
+
+  it("what the database says counts as soon as messages are heard again", async () => {
+    await verify();
+    store.delete(KEY);
+    state = "well";
+    verifier.apply({ kind: "everything" });
+    await expect(verify()).rejects.toMatchObject({ id: "unauthorized" });
+  });
+});
+
+describe("a database that does not answer", () => {
+  beforeEach(() => {
+    state = "silent";
+    clock.set(TEST_START_MS + 1_000);
+  });
+
+  it("holds up a verified key for 2 seconds, once", async () => {
+    const verifying = verify();
+    let settled = false;
+    void verifying.finally(() => {
+      settled = true;
+    });
+    await clock.advance(1_999);
+    expect(settled).toBe(false);
+    await clock.advance(1);
+    expect(await verifying).toMatchObject({ keyId: KEY });
+    expect(verifier.verify(KEY, ADDRESS)).toMatchObject({ keyId: KEY });
+  });
+
+  it("makes a key it was not asked for before service_unavailable; its late answer counts", async () => {
+    const verifying = verify("other");
+    const refusal = expect(verifying).rejects.toMatchObject({ id: "service_unavailable", data: { retry_after: 1 } });
+    await clock.advance(2_000);
+    await refusal;
+    answer();
+    state = "well";
+    asked = [];
+    await vi.waitFor(() => expect(verifier.verify("other", ADDRESS)).toMatchObject({ keyId: "other" }));
+    expect(asked).toEqual([]);
+  });
+});
+
+it("an error of ours is no database that is away", async () => {
+  state = "broken";
+  clock.set(TEST_START_MS + 60_000);
+  await expect(verify()).rejects.toThrow("a mistake of ours");
+});

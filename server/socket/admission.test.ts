@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { freshAddress, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { createAdmissions } from "./admission";
+import { createConnections } from "./connections";
+
+let t: TestRuntime;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+it("gives the place back when the drain began while it was taken", async () => {
+  const { text: key } = await t.issueKey({ scopes: ["market:stream"] });
+  const { accountId } = await t.access.verify(key, freshAddress());
+  const connections = createConnections();
+  let taken = false;
+  const admissions = createAdmissions({
+    access: t.access,
+    connections,
+    // The process is told to stop at the moment the place is there.
+    draining: () => {
+      taken ||= connections.count(accountId) > 0;
+      return taken;
+    },
+    generation: () => 0,
+    onFull: () => undefined,
+  });
+  const coming = admissions.admit({ key, ticket: null, origin: null, address: freshAddress(), id: "one" });
+  await expect(coming).rejects.toMatchObject({ id: "service_unavailable" });
+  expect([taken, connections.count(accountId)]).toEqual([true, 0]);
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
+import { type Connections, createConnections } from "./connections";
+
+const describeOnRedis = await redisDescribe();
+
+function connectionsSuite(open: () => Promise<Connections>): void {
+  test("gives each owner its places, and takes them back", async () => {
+    const connections = await open();
+    const places = [await connections.open("a", 2), await connections.open("a", 2), await connections.open("a", 2)];
+    expect(places).toEqual([true, true, false]);
+    expect(await connections.open("b", 2)).toBe(true);
+    connections.close("a");
+    expect([connections.count("a"), connections.count("b")]).toEqual([1, 1]);
+    expect(await connections.open("a", 2)).toBe(true);
+    expect(await connections.open("a", 1)).toBe(false);
+  });
+
+  test("gives many that come at once no more than there are", async () => {
+    const connections = await open();
+    const opened = await Promise.all(Array.from({ length: 50 }, () => connections.open("a", 5)));
+    expect(opened.filter(Boolean)).toHaveLength(5);
+    expect(connections.count("a")).toBe(5);
+    for (let index = 0; index < 5; index += 1) connections.close("a");
+    expect(await Promise.all([connections.open("a", 1), connections.open("a", 1)])).toEqual([true, false]);
+  });
+
+  test("never counts below nothing", async () => {
+    const connections = await open();
+    connections.close("a");
+    connections.close("a");
+    expect(connections.count("a")).toBe(0);
+    expect([await connections.open("a", 1), await connections.open("a", 1)]).toEqual([true, false]);
+  });
+}
+
+describe("the count of connections at one node", () => connectionsSuite(async () => createConnections()));
+
+/** A node of an installation, running. */
+async function start(t: RedisNodes, clock: ManualClock, prefix: string) {
+  const redis = await t.open(prefix);
+  const connections = createConnections({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+  const stopping = new AbortController();
+  const running = connections.run(stopping.signal);
+  await t.settled(redis);
+  const stop = () => {
+    stopping.abort();
+    return running;
+  };
+  return { ...connections, redis, stop, settled: () => t.settled(redis) };
+}
+
+describeOnRedis("the count of connections over several nodes", (t) => {
+  const clock = manualClock(Date.UTC(2026, 0, 7));
+  /** Lets seconds pass, and the nodes beat and say what they have. */
+  async function pass(seconds: number, ...nodes: readonly { settled(): Promise<void> }[]): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      await clock.advance(1_000);
+      for (let call = 0; call < 4; call += 1) await Promise.all(nodes.map((node) => node.settled()));
+    }
+  }
+  connectionsSuite(async () =>
+    createConnections({ redis: await t.open(), clock, log: collectingLog([], "warn"), serverClock: clock }),
+  );
+
+  test("is one count, whatever order places are taken and given back in", async () => {
+    const [a, b] = [await start(t, clock, "one"), await start(t, clock, "one")];
+    const opened = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 ? a : b).open("x", 5)));
+    expect(opened.filter(Boolean)).toHaveLength(5);
+    expect(a.count("x") + b.count("x")).toBe(5);
+    const [fuller, other] = a.count("x") > 0 ? [a, b] : [b, a];
+    fuller.close("x");
+    await fuller.settled();
+    expect(await other.open("x", 5)).toBe(true);
+    expect(await fuller.open("x", 5)).toBe(false);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  test("forgets a node that died within seconds, and one that stopped at once", async () => {
+    const [a, b, c] = [await start(t, clock, "two"), await start(t, clock, "two"), await start(t, clock, "two")];
+    expect([await a.open("x", 2), await b.open("x", 2), await c.open("x", 2)]).toEqual([true, true, false]);
+    // No more of it is heard, as after kill -9.
+    a.redis.close();
+    expect(await c.open("x", 2)).toBe(false);
+    b.close("x");
+    await b.stop();
+    expect([await c.open("x", 2), await c.open("x", 2)]).toEqual([true, false]);
+    await pass(6, c);
+    expect([await c.open("x", 2), await c.open("x", 2)]).toEqual([true, false]);
+    await Promise.all([a.stop(), c.stop()]);
+  });
+
+  test("leaves each node its own while Redis is away, and is whole again when it is back, emptied", async () => {
+    const [a, b] = [await start(t, clock, "three"), await start(t, clock, "three")];
+    expect([await a.open("x", 2), await b.open("x", 2), await b.open("x", 2)]).toEqual([true, true, false]);
+    await t.server.kill();
+    await vi.waitFor(() => expect([a.redis.connected(), b.redis.connected()]).toEqual([false, false]));
+    expect([await a.open("x", 2), await a.open("x", 2), await b.open("x", 2)]).toEqual([true, false, true]);
+    b.close("x");
+    await t.server.start();
+    await Promise.all([ready(a.redis), ready(b.redis)]);
+    await pass(2, a, b);
+    expect([await a.open("x", 4), await a.open("x", 4), await b.open("x", 4)]).toEqual([true, false, false]);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  test("comes through a moment without Redis that no beat noticed", async () => {
+    const [a, b] = [await start(t, clock, "four"), await start(t, clock, "four")];
+    expect([await a.open("x", 2), await b.open("x", 2)]).toEqual([true, true]);
+    const cut = new Promise<void>((resolve) => a.redis.client.once("reconnecting", resolve)).then(() => a.close("x"));
+    const { client } = await t.open();
+    await client.sendCommand(["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    await cut;
+    await Promise.all([ready(a.redis), ready(b.redis)]);
+    await pass(6, a, b);
+    expect([await b.open("x", 2), await b.open("x", 2)]).toEqual([true, false]);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+});

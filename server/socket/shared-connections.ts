@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import { createSharedScript, type SharedOptions } from "#lib/access/redis-script";
+import type { Connections } from "./connections";
+
+const BEAT_INTERVAL_MS = 1_000;
+/** A node that was not heard for so long is taken for dead, and its places are free. */
+const SILENT_MAX_MS = 5_000;
+/** What owners have is written down anew so often, and kept for so long without. */
+const ANNOUNCE_INTERVAL_MS = 6 * 3_600_000;
+const PLACES_KEPT_MS = 4 * ANNOUNCE_INTERVAL_MS;
+/** Owners that are written down at once. */
+const ANNOUNCED_AT_ONCE_COUNT = 500;
+
+/** Beat of a node: gives the nodes that are alive, after whether it was among them already. A last beat takes it away. */
+const BEAT = `
+local known = redis.call("ZSCORE", KEYS[1], ARGV[2])
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now)
+-- Ahead of any beat: the clock of this server went back.
+redis.call("ZREMRANGEBYSCORE", KEYS[1], now + 2 * ${SILENT_MAX_MS}, "+inf")
+if ARGV[3] == "gone" then redis.call("ZREM", KEYS[1], ARGV[2])
+else redis.call("ZADD", KEYS[1], now + ${SILENT_MAX_MS}, ARGV[2]) end
+local alive = redis.call("ZRANGE", KEYS[1], 0, -1)
+table.insert(alive, 1, known and tonumber(known) > now and "known" or "new")
+return alive
+`;
+
+/**
+ * Writes what a node has of one owner, unless all nodes together would have more than `max`. A node counts while it is
+ * alive; one that the caller has not heard of yet, while what it wrote is fresh.
+ */
+const PLACES = `
+local node, wanted, max = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local alive = {}
+for index = 5, #ARGV do alive[ARGV[index]] = true end
+local total = wanted
+local fields = redis.call("HGETALL", KEYS[1])
+for index = 1, #fields, 2 do
+  local name = fields[index]
+  local count, at = string.match(fields[index + 1], "^(%d+) (%d+)$")
+  local fresh = math.abs(now - at) < ${SILENT_MAX_MS}
+  if name ~= node and (alive[name] or fresh) then total = total + count end
+  -- A node that lives would have written again.
+  if now - at > ${2 * ANNOUNCE_INTERVAL_MS} then redis.call("HDEL", KEYS[1], name) end
+end
+if total > max then return 0 end
+if wanted > 0 then
+  redis.call("HSET", KEYS[1], node, string.format("%d %.0f", wanted, now))
+  redis.call("PEXPIRE", KEYS[1], ${PLACES_KEPT_MS})
+else redis.call("HDEL", KEYS[1], node) end
+return 1
+`;
+
+/** What this node has of one owner. */
+interface Places {
+  count: number;
+  /** Handshakes that wait for Redis. */
+  taking: number;
+  /** The last thing said to Redis of this owner, or to be said: one after the other, so that the last word is true. */
+  tail: Promise<unknown>;
+  announcing: boolean;
+}
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Counts over all nodes, in Redis. The places of a node that died are free within seconds. While Redis is away, and until
+ * this node has said anew what it has, each node counts for itself.
+ */
+export function createSharedConnections(options: SharedOptions): Connections {
+  const { redis, clock } = options;
+  let node: string = randomUUID();
+  const beat = createSharedScript(options, BEAT);
+  const write = createSharedScript(options, PLACES);
+  const owners = new Map<string, Places>();
+  let alive: readonly string[] = [];
+  /** Something changed that Redis was not told, because it was away. */
+  let untold = false;
+
+  function placesOf(owner: string): Places {
+    const found = owners.get(owner);
+    if (found !== undefined) return found;
+    const places: Places = { count: 0, taking: 0, tail: Promise.resolve(), announcing: false };
+    owners.set(owner, places);
+    return places;
+  }
+
+  function forget(owner: string, { count, taking, announcing }: Places): void {
+    if (count === 0 && taking === 0 && !announcing) owners.delete(owner);
+  }
+
+  const missed = () => {
+    untold = true;
+  };
+  const say = async (owner: string, count: number, max: number) =>
+    (await write(redis.key(`c:${owner}`, "places"), node, count, max, ...alive)) === 1;
+
+  /** Writes down what there is when its turn comes; several changes at once are one. */
+  function announce(owner: string, places: Places): Promise<unknown> {
+    if (places.announcing) return places.tail;
+    places.announcing = true;
+    places.tail = places.tail.then(async () => {
+      places.announcing = false;
+      await say(owner, places.count, NO_LIMIT).catch(missed);
+      forget(owner, places);
+    });
+    return places.tail;
+  }
+
+  async function announceAll(): Promise<void> {
+    const all = [...owners];
+    for (let from = 0; from < all.length; from += ANNOUNCED_AT_ONCE_COUNT)
+      await Promise.all(all.slice(from, from + ANNOUNCED_AT_ONCE_COUNT).map(([owner, places]) => announce(owner, places)));
+  }
+
+  /** True where the others knew of this node. */
+  async function beatAs(presence: "here" | "gone"): Promise<boolean> {
+    const [known, ...nodes] = (await beat(redis.key("connections", "nodes"), node, presence)) as string[];
+    alive = nodes;
+    return known === "known";
+  }
+
+  /** What was written before may be wrong: it dies with the name it was written under. */
+  async function beginAnew(): Promise<void> {
+    await beatAs("gone");
+    node = randomUUID();
+    untold = false;
+    await beatAs("here");
+  }
+
+  async function take(owner: string, places: Places, max: number): Promise<boolean> {
+    const before = places.tail;
+    places.taking += 1;
+    const taken = before.then(() => say(owner, places.count + 1, max)).catch(missed);
+    places.tail = taken;
+    const opened = (await taken) ?? places.count < max;
+    places.taking -= 1;
+    if (opened) places.count += 1;
+    else forget(owner, places);
+    return opened;
+  }
+
+  return {
+    count: (owner) => owners.get(owner)?.count ?? 0,
+    open(owner, max) {
+      const places = placesOf(owner);
+      // Bounds those that wait, too.
+      if (places.count + places.taking >= max) {
+        forget(owner, places);
+        return false;
+      }
+      if (redis.connected()) return take(owner, places, max);
+      missed();
+      places.count += 1;
+      return true;
+    },
+    close(owner) {
+      const places = owners.get(owner);
+      if (places === undefined || places.count === 0) return;
+      places.count -= 1;
+      void announce(owner, places);
+    },
+    async run(signal) {
+      let announcedMs = clock.now();
+      await beatAs("here").catch(missed);
+      while (!signal.aborted) {
+        await clock.wait(BEAT_INTERVAL_MS, signal);
+        // Not known: it was not heard for long, or Redis has lost everything.
+        const known = await beatAs("here").catch(() => true);
+        if (!known || untold) await beginAnew().catch(missed);
+        else if (clock.now() - announcedMs < ANNOUNCE_INTERVAL_MS) continue;
+        announcedMs = clock.now();
+        await announceAll();
+      }
+      await Promise.all([...owners.values()].map(({ tail }) => tail));
+      await beatAs("gone").catch(() => undefined);
+    },
+  };
+}
