@@ -14,7 +14,7 @@ export interface FeedSources {
   readonly metrics: Pick<Metrics, "registry">;
   readonly db: Pick<Database, "prisma">;
   readonly clock: Clock;
-  ready(): Promise<Record<string, string | null>>;
+  ready(): Promise<{ readonly checks: Readonly<Record<string, string | null>> }>;
 }
 
 /** The quotes of one venue by age. */
@@ -52,7 +52,7 @@ function historyOf({ sight }: Market): HistoryFill {
 
 /** How the feeds of this process are, and how far backfills have come, whatever process they run in. */
 export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources): Promise<FeedsReport> {
-  const [checks, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
+  const [{ checks }, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
   const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();
   const nowMs = clock.now();
   const feeds = VENUES.map((venue): FeedReport => {

@@ -108,5 +108,7 @@ export async function ingestTicks({ request, market }: Pick<Call<object>, "reque
       parameter: "Content-Encoding",
       detail: "A pushed body is plain NDJSON, not compressed.",
     });
-  return { data: await ingestBody(request?.body ?? null, market) };
+  const body = request?.body ?? null;
+  if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body) };
+  return { data: await ingestBody(body, market) };
 }

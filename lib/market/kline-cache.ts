@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Kline } from "#lib/contract/kline";
+import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
-import { coversChanges, isSettled, mergeRows } from "./kline-merge";
+import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 import type { KlinesQuery } from "./klines";
 import type { Market } from "./ports";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
@@ -82,6 +83,16 @@ function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQu
   return createEntry(rows, isSettled(rows, recent, read) ? null : market.view.revision(ticker, timeframe), history);
 }
 
+/**
+ * A window that the view holds whole, in place of a read that found no database; not to be kept.
+ * @throws the error of the read where it is another one, or the view does not hold the window
+ */
+function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: WindowRead, error: unknown): Series {
+  const recent = market.view.recentKlines(ticker, timeframe);
+  if (!isDatabaseAway(error) || !coversWindow(recent, read)) throw error;
+  return createEntry(mergeRows([], recent, read), null, 0);
+}
+
 /** What is remembered of one venue. */
 function createWindows() {
   return {
@@ -90,7 +101,7 @@ function createWindows() {
       sizeCalculation: ({ rows }) => Math.max(WINDOW_MIN_ROWS, rows.length),
     }),
     /** Reads under way, shared by all who wait for the same window. */
-    reads: new Map<string, Promise<Entry>>(),
+    reads: new Map<string, Promise<Series>>(),
   };
 }
 
@@ -105,17 +116,24 @@ export function createKlineCache() {
   }
 
   /** Reads the store; history that was rewritten meanwhile is not kept, since some rows may be from before. */
-  async function load(market: Market, query: KlinesQuery, read: WindowRead, key: string): Promise<Entry> {
+  async function load(market: Market, query: KlinesQuery, read: WindowRead, key: string): Promise<Series> {
     const { ticker, timeframe } = query;
     const history = market.historyRevision();
-    const entry = mergeWithView(await market.store.read({ ticker, timeframe, ...read }), market, query, read, history);
+    const entry = mergeWithView(
+      await market.store.read({ ticker, timeframe, ...read, prompt: true }),
+      market,
+      query,
+      read,
+      history,
+    );
     if (market.historyRevision() === history) windowsOf(market).entries.set(key, entry);
     return entry;
   }
 
   return {
     /**
-     * The rows of a window: remembered ones brought up to date from the view where that is enough, else read anew.
+     * The rows of a window: remembered ones brought up to date from the view where that is enough, else read anew. While
+     * the database is away, the rows of the view where they are all there is in the window.
      * @throws what the store throws
      */
     open(market: Market, query: KlinesQuery, window: ResolvedWindow, nowMs: number): Series | Promise<Series> {
@@ -140,7 +158,10 @@ export function createKlineCache() {
       const readKey = `${key} ${history} ${read.to}`;
       const running = reads.get(readKey);
       if (running !== undefined) return running;
-      const reading = load(market, query, read, key).finally(() => reads.delete(readKey));
+      const asked = window.read;
+      const reading = load(market, query, read, key)
+        .catch((error: unknown) => fromView(market, query, asked, error))
+        .finally(() => reads.delete(readKey));
       reads.set(readKey, reading);
       return reading;
     },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { testKline } from "#lib/testing/market";
-import { coversChanges, isSettled, mergeRows } from "./kline-merge";
+import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 
 const rows = (close: number) =>
   fc
@@ -46,5 +46,32 @@ describe("what the view can tell of rows that were read before", () => {
     expect(isSettled([at(1)], [at(4)], window)).toBe(false);
     expect(isSettled([at(1), at(2), at(3)], [at(4)], window)).toBe(true);
     expect(isSettled([at(1)], [], window)).toBe(false);
+  });
+});
+
+describe("a window that the view covers", () => {
+  it("is the same without the store, whatever of the series the view holds", () => {
+    let covered = 0;
+    fc.assert(
+      fc.property(rows(1.2), fc.nat(30), read, (all, held, window) => {
+        const recent = held === 0 ? [] : all.slice(-held);
+        if (!coversWindow(recent, window)) return;
+        covered += 1;
+        const inside = all.filter(({ time }) => time >= window.from && time < window.to);
+        const expected = window.end === "oldest" ? inside.slice(0, window.limit) : inside.slice(-window.limit);
+        expect(mergeRows([], recent, window)).toEqual(expected);
+      }),
+    );
+    expect(covered).toBeGreaterThan(0);
+  });
+
+  it("ends with what the view holds, or begins no earlier than that", () => {
+    const recent = [10, 11, 12].map((minute) => testKline("EURUSD", "M1", minute * 60));
+    const covers = (from: number, to: number, limit: number, end: "oldest" | "newest") =>
+      coversWindow(recent, { from: from * 60, to: to * 60, limit, end });
+    expect([covers(0, 20, 3, "newest"), covers(0, 20, 4, "newest")]).toEqual([true, false]);
+    expect([covers(0, 12, 2, "newest"), covers(0, 12, 3, "newest"), covers(0, 10, 1, "newest")]).toEqual([true, false, false]);
+    expect([covers(10, 20, 99, "oldest"), covers(9, 20, 1, "oldest")]).toEqual([true, false]);
+    expect(coversWindow([], { from: 0, to: 1, limit: 1, end: "newest" })).toBe(false);
   });
 });

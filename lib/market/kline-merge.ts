@@ -44,3 +44,11 @@ export function isSettled(rows: readonly Kline[], recent: readonly Kline[], read
   const last = rows.at(-1);
   return read.end === "oldest" && rows.length >= read.limit && last !== undefined && last.time < first.time;
 }
+
+/** True when the rows of the view, which are the newest of their series without a gap, are all that a read can find. */
+export function coversWindow(recent: readonly Kline[], read: WindowRead): boolean {
+  const first = recent[0];
+  if (first === undefined) return false;
+  if (first.time <= read.from) return true;
+  return read.end === "newest" && recent.filter(({ time }) => time < read.to).length >= read.limit;
+}

@@ -4,18 +4,10 @@ import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
+import { longQuery, promptQuery } from "#lib/db";
 import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type Stretch, stretchesOf, toKline } from "./kline-rows";
+import { createPartitions, inTransaction } from "./partitions";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
-
-/** Years that may have a partition; a row outside is a mistake, not history. */
-const FIRST_YEAR = 1970;
-const LAST_YEAR = 2199;
-/** Times a write that collided with another writer is tried. */
-const WRITE_ATTEMPTS_COUNT = 3;
-/** Unique violation, deadlock: what two writers of the same rows do to each other; the second try sees the first's rows. */
-const COLLISION_CODES = ["23505", "40P01"];
-/** Held while partitions are made, so that two processes do not make the same one. */
-const PARTITION_LOCK = 0x6b6c696e;
 
 const COLUMNS = "ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
 const VALUES = ["open", "high", "low", "close", "tick_volume", "real_volume", "spread"];
@@ -32,19 +24,26 @@ const READ = {
   newest: "SELECT * FROM kline_newest($1, $2, $3, $4, $5, $6)",
 };
 
-const WRITE = `WITH quotes AS (
+/** The row of the lease is locked until the batch is written, so that nobody takes it in the middle; null asks for none. */
+const WRITE = `WITH held AS MATERIALIZED (
+    SELECT FROM venue_lease WHERE venue = $1 AND token = $18::bigint FOR SHARE
+  ), allowed AS MATERIALIZED (
+    SELECT $18::bigint IS NULL OR EXISTS (SELECT FROM held) AS yes
+  ), quotes AS (
     INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, ask_high, ask_low)
     SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[],
-      $17::float8[])
+      $17::float8[]) WHERE (SELECT yes FROM allowed)
     ON CONFLICT (venue, ticker) DO UPDATE
       SET (time_msc, bid, ask, ask_high, ask_low)
         = (excluded.time_msc, excluded.bid, excluded.ask, excluded.ask_high, excluded.ask_low)
       WHERE excluded.time_msc >= kept.time_msc
+  ), klines AS (
+    INSERT INTO kline AS kept (venue, ${COLUMNS})
+    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
+      $9::float8[], $10::float8[], $11::float8[]) WHERE (SELECT yes FROM allowed)
+    ${LAST_WRITE_WINS}
   )
-  INSERT INTO kline AS kept (venue, ${COLUMNS})
-  SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
-    $9::float8[], $10::float8[], $11::float8[])
-  ${LAST_WRITE_WINS}`;
+  SELECT yes FROM allowed`;
 
 const ANY_STORED = `SELECT EXISTS (
     SELECT FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS asked (ticker, timeframe, first, last),
@@ -64,6 +63,8 @@ const EARLIER = `SELECT EXISTS (SELECT FROM unnest($2::text[]) AS asked (ticker)
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  /** The same for the holder of the venue's lease; false when a higher token was given out, and then nothing is written. */
+  writeBatchAs(token: number, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean>;
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
@@ -77,26 +78,8 @@ export interface KlineTable extends KlineStore {
   ensurePartitions(from: number, to: number): Promise<void>;
 }
 
-async function inTransaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const client = await pool.connect();
-    try {
-      await client.query("BEGIN");
-      await work(client);
-      await client.query("COMMIT");
-      client.release();
-      return;
-    } catch (error) {
-      // Given back broken: whatever state it is in, it does not reach the next user.
-      client.release(true);
-      const { code = "" } = error as { code?: string };
-      if (attempt >= WRITE_ATTEMPTS_COUNT || !COLLISION_CODES.includes(code)) throw error;
-    }
-  }
-}
-
 async function copyInto(client: pg.PoolClient, table: string, venue: Venue, klines: readonly Kline[]): Promise<void> {
-  const sink = client.query(copyFrom(`COPY ${table} (venue, ${COLUMNS}) FROM STDIN (FORMAT binary)`));
+  const sink = client.query(longQuery(copyFrom(`COPY ${table} (venue, ${COLUMNS}) FROM STDIN (FORMAT binary)`)));
   await pipeline(Readable.from(copyChunks(venue, klines), { objectMode: true }), sink);
 }
 
@@ -112,46 +95,15 @@ async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly K
   if (!rows[0]?.stored && stretches.every(({ ascending }) => ascending)) return copyInto(client, "kline", venue, klines);
   await client.query("CREATE TEMPORARY TABLE incoming (LIKE kline) ON COMMIT DROP");
   await copyInto(client, "incoming", venue, distinct(klines));
-  await client.query(`INSERT INTO kline AS kept (venue, ${COLUMNS}) SELECT venue, ${COLUMNS} FROM incoming ${LAST_WRITE_WINS}`);
-}
-
-/**
- * A year's partition. Attaching an empty table leaves readers of the others undisturbed; PARTITION OF would wait for
- * all of them and hold up the next.
- */
-async function makePartition(client: pg.PoolClient, year: number): Promise<void> {
-  const name = `kline_y${year}`;
-  const { rows } = await client.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [name]);
-  if (rows[0]?.made) return;
-  const [from, to] = [Date.UTC(year, 0) / 1000, Date.UTC(year + 1, 0) / 1000];
-  await client.query(`CREATE TABLE ${name} (LIKE kline INCLUDING ALL)`);
-  await client.query(`ALTER TABLE kline ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
-}
-
-/** The partitions of one process, made when first needed. */
-function createPartitions(pool: pg.Pool): (from: number, to: number) => Promise<void> {
-  const made = new Set<number>();
-  return async (from, to) => {
-    const [first, last] = [new Date(from * 1000).getUTCFullYear(), new Date(to * 1000).getUTCFullYear()];
-    if (!(first >= FIRST_YEAR && last <= LAST_YEAR)) throw new RangeError(`klines from ${first} to ${last} cannot be stored`);
-    const missing = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((year) => !made.has(year));
-    if (missing.length === 0) return;
-    await inTransaction(pool, async (client) => {
-      await client.query("SELECT pg_advisory_xact_lock($1)", [PARTITION_LOCK]);
-      for (const year of missing) await makePartition(client, year);
-    });
-    for (const year of missing) made.add(year);
-  };
+  const text = `INSERT INTO kline AS kept (venue, ${COLUMNS}) SELECT venue, ${COLUMNS} FROM incoming ${LAST_WRITE_WINS}`;
+  await client.query(longQuery({ text }));
 }
 
 async function readKlines(pool: pg.Pool, venue: Venue, query: KlineQuery): Promise<Kline[]> {
-  const { ticker, timeframe, from, to, limit, end } = query;
-  const { rows } = await pool.query<KlineRow>({
-    text: READ[end],
-    values: [venue, ticker, timeframe, from, to, limit],
-    rowMode: "array",
-    types: NUMBERS,
-  });
+  const { ticker, timeframe, from, to, limit, end, prompt = false } = query;
+  const values = [venue, ticker, timeframe, from, to, limit];
+  const read = { text: READ[end], values, rowMode: "array" as const, types: NUMBERS };
+  const { rows } = await pool.query<KlineRow>(prompt ? promptQuery(read) : read);
   if (end === "newest") rows.reverse();
   return rows.map((row) => toKline(ticker, timeframe, row));
 }
@@ -175,7 +127,8 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
 }
 
 /**
- * The klines of a venue in PostgreSQL; no other file of the running service has SQL about them.
+ * The klines of a venue in PostgreSQL; no other file of the running service has SQL about them, but ./partitions.ts for whole
+ * years.
  * Every call throws pg's own error when the database is away or refuses.
  */
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
@@ -186,13 +139,13 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     await ensurePartitions(Math.min(...stretches.map(({ first }) => first)), Math.max(...stretches.map(({ last }) => last)));
   }
 
-  async function writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
+  async function write(token: number | null, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean> {
     await ensureFor(stretchesOf(klines));
     const newest = new Map<string, LastQuote>();
     for (const quote of lastQuotes)
       if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
     const quotes = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
-    await pool.query(WRITE, [
+    const { rows } = await pool.query<{ yes: boolean }>(WRITE, [
       venue,
       ...columnsOf(distinct(klines)),
       quotes.map(({ ticker }) => ticker),
@@ -201,7 +154,13 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
       quotes.map(({ ask }) => ask),
       quotes.map(({ ask_high }) => ask_high),
       quotes.map(({ ask_low }) => ask_low),
+      token,
     ]);
+    return rows[0]?.yes ?? false;
+  }
+
+  async function writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
+    await write(null, klines, lastQuotes);
   }
 
   return {
@@ -209,6 +168,7 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     lastQuotes: (atMs) => readLastQuotes(pool, venue, atMs),
     minutesSince: (tickers, from) => readMinutes(pool, venue, tickers, from),
     writeBatch,
+    writeBatchAs: write,
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),
     async copyKlines(klines) {
@@ -221,7 +181,8 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
       await ensureFor(stretchesOf(klines));
       await inTransaction(pool, async (client) => {
         const range = "venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5";
-        await client.query(`DELETE FROM kline WHERE ${range}`, [venue, ticker, timeframe, from, to]);
+        const values = [venue, ticker, timeframe, from, to];
+        await client.query(longQuery({ text: `DELETE FROM kline WHERE ${range}`, values }));
         if (klines.length > 0) await copyInto(client, "kline", venue, klines);
       });
     },

@@ -157,6 +157,73 @@ describe("a remembered window", () => {
   });
 });
 
+describe("while the database is away", () => {
+  const all = testKlines("EURJPY", "M1", NOW - 1_200, 21, 60);
+  const recent = all.slice(-10);
+  const shown = (answer: Answer) => [answer.status, ...times(answer)];
+  const windows = [
+    "limit=10",
+    "limit=3",
+    `to=${NOW - 120}&limit=5`,
+    `from=${NOW - 540}`,
+    `from=${NOW - 540}&limit=2`,
+    `from=${NOW - 300}&to=${NOW - 120}`,
+  ];
+  let away = false;
+  let error: Error;
+  beforeAll(async () => {
+    await live().store.writeBatch(all, []);
+    for (const kline of recent) live().kline(kline);
+    const { read } = live().store;
+    const failing: typeof read = (query) => (away ? Promise.reject(error) : read(query));
+    Object.assign(live().store, { read: failing });
+  });
+  afterAll(() => {
+    away = false;
+  });
+  beforeEach(() => {
+    away = true;
+    error = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  });
+
+  it.each(windows)("a window of the newest klines is the one it would be: %s", async (window) => {
+    const query = `ticker=EURJPY&timeframe=M1&${window}`;
+    const cut = await ask(query);
+    away = false;
+    const whole = await ask(query);
+    expect(cut.text).toBe(whole.text);
+    expect(shown(cut).length).toBeGreaterThan(1);
+  });
+
+  it.each(["limit=11", "limit=500", `to=${NOW - 540}&limit=1`, `from=${NOW - 541}&limit=1`])(
+    "one that needs more is service_unavailable, with a time to come again: %s",
+    async (window) => {
+      const answer = await ask(`ticker=EURJPY&timeframe=M1&${window}`);
+      expect(answer).toMatchObject({ status: 503, ...failed("service_unavailable", { retry_after: 1 }) });
+      expect(answer.headers.get("retry-after")).toBe("1");
+    },
+  );
+
+  it("a remembered window goes on with what is new in the view, and nothing made without the store is remembered", async () => {
+    away = false;
+    const query = "ticker=EURJPY&timeframe=M1&limit=20";
+    await ask(query);
+    away = true;
+    await ask("ticker=EURJPY&timeframe=M1&limit=9");
+    live().kline(testKline("EURJPY", "M1", NOW, 1.7));
+    expect((await ask(query)).body.data.items.at(-1).close).toBe(1.7);
+    away = false;
+    const before = live().reads();
+    await ask("ticker=EURJPY&timeframe=M1&limit=9");
+    expect(live().reads()).toBe(before + 1);
+  });
+
+  it("another error of the store is not hidden", async () => {
+    error = new Error("a mistake of ours");
+    expect(await ask("ticker=EURJPY&timeframe=M1&limit=1")).toMatchObject({ status: 500, ...failed("internal_error") });
+  });
+});
+
 describe("caching", () => {
   const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - 3_600}`;
   beforeAll(() => live().store.writeBatch(testKlines("USDCHF", "H1", NOW - 36_000, 10, 3_600), []));

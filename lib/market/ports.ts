@@ -1,4 +1,4 @@
-import type { TickRejection } from "#lib/contract/ingest";
+import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { Instrument } from "#lib/contract/instrument";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
@@ -33,6 +33,8 @@ export interface KlineQuery {
   limit: number;
   /** Which rows are kept when the window holds more than `limit`. */
   end: "oldest" | "newest";
+  /** True where somebody waits who has another way: the store gives up early when it does not answer. */
+  prompt?: boolean;
 }
 
 /** The newest price state of a ticker, with the ask range of its trading day so far: klines hold bids only. */
@@ -92,6 +94,11 @@ export interface Market {
   readonly sight: FeedSight;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
-  /** Takes pushed ticks; absent where nothing may be pushed. Resolves once the engine has them and the recorder has room. */
-  readonly push?: (ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>;
+  /**
+   * Takes pushed ticks; absent where nothing may be pushed, or where another node takes them. Resolves once the engine has them
+   * and the recorder has room.
+   */
+  readonly push?: ((ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>) | undefined;
+  /** Sends pushed ticks to the node that takes them, where it may be another; absent where one node is all. */
+  readonly forwardPush?: ((body: ReadableStream<Uint8Array> | null) => Promise<IngestReceipt>) | undefined;
 }
