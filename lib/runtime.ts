@@ -32,8 +32,15 @@ export interface Runtime {
   readonly markets: Readonly<Record<Venue, Market>>;
   /** True from the first moment of a shutdown: new requests are answered 50302. */
   draining(): boolean;
-  /** The checks of /api/ready by name: null when well, else what is wrong. */
-  ready(): Promise<Record<string, string | null>>;
+  ready(): Promise<Readiness>;
+}
+
+/** How the parts of this process are. */
+export interface Readiness {
+  /** By name: null when well, else what is wrong. */
+  readonly checks: Readonly<Record<string, string | null>>;
+  /** Whether requests should be sent here all the same. */
+  readonly serving: boolean;
 }
 
 const SLOT = Symbol.for("spotwire.runtime");

@@ -22,7 +22,7 @@ test("a closed sandbox kline that is pushed equals the computed row, byte for by
   const store = createSandboxKlines({ prices, clock, alignment: createAlignment() });
   const feed = {
     name: "sandbox",
-    open: sandboxFeed({ prices, clock, startMs: START_MS }),
+    open: () => sandboxFeed({ prices, clock, startMs: START_MS }),
     keepsTime: true,
     startMs: START_MS - 1,
   };

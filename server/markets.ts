@@ -4,14 +4,16 @@ import type { Database } from "#lib/db";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { createKlineStore } from "#lib/market/kline-store";
+import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { MarketFeed } from "./feed/feed";
 import { replayFeed } from "./feed/replay";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
-import { type MarketFeed, type RunningMarket, startMarket } from "./market";
+import { type MarketOptions, type RunningMarket, startMarket } from "./market";
+import { type SharedMarketOptions, startSharedMarket } from "./shared-market";
 
 const MINUTE_MS = 60_000;
 
@@ -22,7 +24,12 @@ interface MarketsOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  /** What the nodes share, where there are several. */
+  shared?: Shared | undefined;
 }
+
+/** What a venue needs where several nodes share it. */
+export type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
 export async function startMarkets(options: MarketsOptions): Promise<Record<Venue, RunningMarket>> {
@@ -30,51 +37,64 @@ export async function startMarkets(options: MarketsOptions): Promise<Record<Venu
   return { live, sandbox };
 }
 
+/** Starts a venue within this process, or as one of several nodes. */
+function start(
+  options: MarketsOptions,
+  market: Omit<MarketOptions, "writer">,
+  table: KlineTable | undefined,
+): Promise<RunningMarket> {
+  const { env, db, shared } = options;
+  if (shared === undefined) return startMarket({ ...market, ...(table && { writer: table }) });
+  const produces = env.ROLE !== "edge";
+  return startSharedMarket({ ...market, ...shared, ...(table && { writer: table }), pool: db.pool, produces });
+}
+
 /** The sandbox computes its klines; nothing of it is stored. */
-async function startSandbox({ env, catalogues, clock, log, metrics }: MarketsOptions): Promise<RunningMarket> {
+function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
+  const { env, catalogues, clock, log, metrics } = options;
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
   // From the start of the running minute, so that its kline is whole.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
-  const onSkip = (fromMs: number, toMs: number) => {
-    log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "the sandbox stood still too long; its open klines are recomputed");
-    void market.skipped(toMs);
-  };
-  const market = await startMarket({
-    venue: "sandbox",
+  const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
+    sandboxFeed({ prices, clock, startMs: fromMs, onSkip: skipped });
+  const market = {
+    venue: "sandbox" as const,
     catalogue,
     store: createSandboxKlines({ prices, clock, alignment: createAlignment() }),
-    feed: { name: "sandbox", open: sandboxFeed({ prices, clock, startMs, onSkip }), keepsTime: true, startMs: startMs - 1 },
+    feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",
     clock,
     log,
     metrics,
-  });
-  return market;
+  };
+  return start(options, market, undefined);
 }
 
 /** The live venue is fed by what the configuration binds; with nothing bound it is honest about it. */
-function startLive({ env, db, catalogues, clock, log, metrics }: MarketsOptions): Promise<RunningMarket> {
+function startLive(options: MarketsOptions): Promise<RunningMarket> {
+  const { env, db, catalogues, clock, log, metrics } = options;
   const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : undefined;
   const store = createKlineStore(db.pool, "live");
-  return startMarket({
-    venue: "live",
+  const market = {
+    venue: "live" as const,
     catalogue: catalogues.live,
     store,
-    writer: store,
     ...(feed && { feed }),
     acceptsPush: env.LIVE_FEED === "push",
     provider: env.LIVE_FEED === "none" ? null : (env.LIVE_PROVIDER ?? env.LIVE_FEED),
     clock,
     log,
     metrics,
-  });
+  };
+  return start(options, market, store);
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
-  const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
+  const play = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
+  const open: MarketFeed["open"] = play;
   // A recording with its own times is its own clock, and starts from nothing: what is stored is newer than its first tick.
   return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import next from "next";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
@@ -13,7 +13,6 @@ import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
 import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
-import { POST as mcp } from "#app/mcp/route";
 import { GET as metrics } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
@@ -21,12 +20,17 @@ import type { Attempts } from "#lib/access/attempts";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
+import { Fault } from "#lib/fault";
 import { createApi, type RouteModule } from "#lib/http/api";
 import { pageHeaders } from "#lib/http/page-headers";
+import { requestIdOf } from "#lib/http/request-id";
+import { failure, jsonHeaders } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
 import { isSecure } from "#lib/portal/cookies";
 import { createOpenDoors } from "#lib/portal/open-doors";
 import { createHttpServer } from "./http";
+import { PUSH_DOOR_PATH, type PushDoor } from "./push-door";
+import { refuseUpgrade } from "./socket/refuse-upgrade";
 import type { Streams } from "./streams";
 import { routeUpgrades } from "./upgrades";
 
@@ -43,6 +47,12 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
 
 const NONCE_BYTES = 16;
 
+/** Loaded with the first call: what it stands on takes a good part of a start. */
+async function mcp(request: Request, context?: unknown): Promise<Response> {
+  const { POST } = await import("#app/mcp/route");
+  return POST(request, context);
+}
+
 interface ServeOptions {
   env: Env;
   log: Logger;
@@ -51,16 +61,19 @@ interface ServeOptions {
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
   attempts: Attempts;
+  pushDoor: Pick<PushDoor, "answer">;
 }
 
 interface Pages {
+  /** Makes what pages need; requests that come before wait for it. */
+  prepare(): Promise<void>;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Hot reload, in development; false when nobody takes it. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
 /**
- * Opens the doors: prepares Next and listens.
+ * Opens the doors: listens, then prepares the pages, which wait for that; the rest answers at once.
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serve({
@@ -70,15 +83,20 @@ export async function serve({
   streams,
   addressOf,
   attempts,
+  pushDoor,
 }: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const pages = await preparePages(env, log);
+  const operational = { "/api/health": health, "/api/ready": ready, "/metrics": metrics, [PUSH_DOOR_PATH]: pushDoor.answer };
+  const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
+  if (env.ROLE === "ingest") {
+    const server = createIngestServer({ operational, addressOf, log });
+    return { server, address: await listen(server, env) };
+  }
+  const pages = createPages(env, log);
   const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
   const server = createHttpServer({
     api: direct ? createApi(Object.fromEntries(byPath)) : undefined,
     direct: {
-      "/api/health": health,
-      "/api/ready": ready,
-      "/metrics": metrics,
+      ...operational,
       "/openapi.json": openApi,
       "/asyncapi.json": asyncApi,
       "/mcp": mcp,
@@ -90,21 +108,56 @@ export async function serve({
     addressOf,
     log,
   });
-  routeUpgrades(server, { streams, pages: pages.upgrade, refusal: { docsBase: env.PUBLIC_URL ?? "", log } });
-  return { server, address: await listen(server, env) };
+  routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
+  const address = await listen(server, env);
+  await pages.prepare();
+  return { server, address };
 }
 
-async function preparePages(env: Env, log: Logger): Promise<Pages> {
+interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log"> {
+  operational: Parameters<typeof createHttpServer>[0]["direct"];
+}
+
+/** The doors of a node that answers no clients: it is looked after, and takes ticks. */
+function createIngestServer({ operational, addressOf, log }: IngestServerOptions): Server {
+  const detail = "This node takes in market data; clients are answered by an edge node.";
+  const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
+    response.writeHead(status, headers).end(body);
+  };
+  const server = createHttpServer({
+    api: createApi({ [operations.ingestTicks.path]: ROUTES.ingestTicks }),
+    direct: operational,
+    socketIo: elsewhere,
+    pages: elsewhere,
+    openDoors: () => undefined,
+    addressOf,
+    log,
+  });
+  server.on("upgrade", (request, socket) => {
+    refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
+  });
+  return server;
+}
+
+function createPages(env: Env, log: Logger): Pages {
   // Next listens for upgrades on the server of its first request, and ends those it does not know: it gets a server that has
   // none but what is handed on to it.
   const httpServer = createServer();
   const development = env.NODE_ENV === "development";
   const tls = isSecure(env);
-  const app = next({ dev: development, hostname: env.HOST, port: env.PORT, httpServer });
-  await app.prepare();
-  const handle = app.getRequestHandler();
+  const prepared = new AbortController();
+  let handle: ReturnType<ReturnType<typeof import("next").default>["getRequestHandler"]>;
   return {
-    handle(request, response) {
+    async prepare() {
+      const { default: next } = await import("next");
+      const app = next({ dev: development, hostname: env.HOST, port: env.PORT, httpServer });
+      handle = app.getRequestHandler();
+      await app.prepare();
+      prepared.abort();
+    },
+    async handle(request, response) {
+      if (!prepared.signal.aborted) await once(prepared.signal, "abort");
       const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
       for (const name in headers) response.setHeader(name, headers[name] ?? "");
       // Next takes the nonce of its own scripts from here; what a client sent under this name is gone with it.
@@ -114,7 +167,7 @@ async function preparePages(env: Env, log: Logger): Promise<Pages> {
         response.destroy();
       });
     },
-    upgrade: (request, socket, head) => httpServer.emit("upgrade", request, socket, head),
+    upgrade: (request, socket, head) => prepared.signal.aborted && httpServer.emit("upgrade", request, socket, head),
   };
 }
 

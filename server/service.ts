@@ -1,26 +1,35 @@
 import type { AddressInfo } from "node:net";
-import { type Access, createAccess } from "#lib/access/access";
+import { hostname } from "node:os";
+import { createAccess } from "#lib/access/access";
 import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage";
 import type { Clock } from "#lib/clock";
-import { VENUES, type Venue } from "#lib/contract/primitives";
-import { type ControlMessage, listen } from "#lib/control";
+import { VENUES } from "#lib/contract/primitives";
+import type { ControlMessage } from "#lib/control";
+import { createRedisChannel } from "#lib/control-redis";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import { createCatalogue } from "#lib/market/catalogue";
 import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
+import { openRedis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { createAddressReader } from "./address";
 import { acquireDatabase } from "./database";
 import { createDoorbell } from "./doors";
-import type { RunningMarket } from "./market";
+import { createChangeFollower, type Parts } from "./follow-changes";
 import { startMarkets } from "./markets";
+import { createPushDoor } from "./push-door";
+import { readiness } from "./readiness";
 import { acquireSecrets } from "./secrets";
 import { serve } from "./serve";
 import { drainServer, type Stoppable, stopAll } from "./shutdown";
-import { type Streams, startStreams } from "./streams";
+import { startStreams } from "./streams";
+import { startUpkeep } from "./upkeep";
 import { startUsers } from "./users";
+
+/** Another node takes the venues over as soon as they are given back; longer than this nobody waits for that. */
+const HAND_OVER_MAX_MS = 2_000;
 
 interface ServiceOptions {
   env: Env;
@@ -40,42 +49,51 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-type Markets = Record<Venue, RunningMarket>;
+/** Takes what has to be stopped in the end, the last first. */
+type Later = (name: string, stop: Stoppable["stop"]) => void;
 
-/** What a control message may concern, as far as it is up. */
-interface Parts {
-  readonly catalogues: Record<Venue, ReloadableCatalogue>;
-  access?: Access;
-  markets?: Markets;
-  streams?: Streams;
+/** What the service remembers and shares, and what it hears of changes in it. */
+async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, later: Later) {
+  const redis = env.REDIS_URL === undefined ? undefined : openRedis({ url: env.REDIS_URL, prefix: env.REDIS_PREFIX, log });
+  if (redis) later("redis", redis.close);
+  const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
+  const { db, release } = await acquireDatabase(env, log, clock, channel);
+  later("database", release);
+  // Heard before the first look: what changes after it comes as a message.
+  const early: ControlMessage[] = [];
+  let onMessage = (message: ControlMessage): unknown => early.push(message);
+  const control = await db.control.listen((message) => void onMessage(message));
+  later("control", control.stop);
+  const [live, sandbox] = await Promise.all([createCatalogue(db, "live"), createCatalogue(db, "sandbox")]);
+  const catalogues = { live, sandbox };
+  const parts: Parts = { catalogues };
+  const changes = createChangeFollower(parts, clock, log);
+  later("changes", changes.stop);
+  onMessage = changes.follow;
+  for (const message of early) await changes.follow(message);
+  return { redis, db, catalogues, parts, heard: control.connected };
 }
 
 /** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
 export async function startService({ env, log, clock, direct = true, usageOf = createUsage }: ServiceOptions): Promise<Service> {
   const started: Stoppable[] = [];
-  const later = (name: string, stop: Stoppable["stop"]) => started.unshift({ name, stop });
+  const later: Later = (name, stop) => started.unshift({ name, stop });
   try {
     const secrets = await acquireSecrets(env);
-    const database = await acquireDatabase(env, log, clock);
-    later("database", database.release);
-    const { db } = database;
+    const { redis, db, catalogues, parts, heard } = await openStores({ env, log, clock }, later);
     const metrics = createMetrics();
-    const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
-
-    const parts: Parts = { catalogues };
-    const onMessage = (message: ControlMessage) => void follow(message, parts, log);
-    const control = await listen({ db, onMessage, clock, log });
-    later("control", control.stop);
-    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, heard: control.connected });
+    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, heard, redis });
     parts.access = access;
     later("access", access.stop);
     const usage = usageOf({ pool: db.pool, clock, log, metrics });
     later("usage", usage.stop);
-    const markets = await startMarkets({ env, db, catalogues, clock, log, metrics });
+    const pushDoor = createPushDoor({ secret: secrets.nextAuth, markets: () => parts.markets, clock });
+    const shared = redis && { redis, address: nodeAddress(env), forwardPush: pushDoor.forward };
+    const markets = await startMarkets({ env, db, catalogues, clock, log, metrics, shared });
     parts.markets = markets;
     for (const venue of VENUES) later(`${venue} market`, markets[venue].stop);
 
-    const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log });
+    const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log, buckets: access.buckets });
     later("mails", stopMails);
     let draining = false;
     const runtime: Runtime = {
@@ -90,32 +108,38 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       ...portal,
       markets,
       draining: () => draining,
-      ready: () => readiness(db, markets, draining),
+      ready: () => readiness({ db, redis, markets, draining }),
     };
     setRuntime(runtime);
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
     const streams = startStreams({
+      redis,
       markets,
       access,
       usage,
       addressOf,
       draining: () => draining,
-      heard: control.connected,
+      heard,
       docsBase: env.PUBLIC_URL ?? "",
       clock,
       log,
       metrics,
     });
     parts.streams = streams;
-    const { server, address } = await serve({ env, log, direct, streams, addressOf, attempts: portal.users.attempts });
+    const { server, address } = await serve({ env, log, direct, streams, addressOf, attempts: portal.users.attempts, pushDoor });
     // Streams last: a drain begins with them.
     later("http", () => drainServer(server));
     later("streams", streams.stop);
-    later("health", watchHealth(runtime, address).stop);
+    // A node that answers no clients has no doors to knock at.
+    if (env.ROLE !== "ingest") later("health", watchHealth(runtime, address).stop);
+    later("upkeep", startUpkeep({ db, clock, log, env }).stop);
     return {
       address,
       db,
       async stop() {
+        // First of all, while it still serves: another node goes on with the venues.
+        const handedOver = Promise.all(VENUES.map((venue) => markets[venue].handOver()));
+        await Promise.race([handedOver, clock.wait(HAND_OVER_MAX_MS)]);
         draining = true;
         await stopAll(started, log);
         setRuntime(undefined);
@@ -133,29 +157,7 @@ function watchHealth({ db, markets, clock, log }: Runtime, address: AddressInfo)
   return recordHealth({ pool: db.pool, markets, knock: createDoorbell({ address, store }), clock, log });
 }
 
-/** Brings a change that was made behind our back into the running parts. */
-async function follow(message: ControlMessage, { catalogues, access, markets, streams }: Parts, log: Logger): Promise<void> {
-  const { kind } = message;
-  try {
-    access?.apply(message);
-    // Keys and accounts are the database's to tell, so nothing has to be read before.
-    if (kind === "keys" || kind === "account" || kind === "sessions") streams?.apply(message);
-    if (kind === "listings") await catalogues[message.venue].reload();
-    if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
-    if (kind === "listings" || kind === "everything") streams?.apply(message);
-    if (kind === "klines") await markets?.[message.venue].historyChanged(message.ticker);
-    if (kind === "everything") await Promise.all(VENUES.map((venue) => markets?.[venue].historyChanged()));
-  } catch (error) {
-    log.error({ err: error, message }, "a change could not be followed; it is tried again with the next one");
-  }
-}
-
-/** The checks of /api/ready. */
-async function readiness(db: Database, markets: Markets, draining: boolean): Promise<Record<string, string | null>> {
-  const store = await db.pool.query("SELECT 1").then(
-    () => null,
-    () => "the database does not answer",
-  );
-  const feeds = VENUES.map((venue): [string, string | null] => [`feed_${venue}`, markets[venue].feedProblem()]);
-  return { process: draining ? "draining" : null, store, ...Object.fromEntries(feeds) };
+/** Where other nodes reach this one. */
+function nodeAddress({ NODE_URL, PORT }: Env): string {
+  return NODE_URL ?? `http://${hostname()}:${PORT}`;
 }

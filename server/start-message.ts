@@ -11,6 +11,7 @@ export function localAddress({ address, port, family }: AddressInfo): string {
 
 /** What a person who started the service wants to know first: where it is, the demo key, and a call that works. */
 export function startMessage(env: Env, address: string): string {
+  if (env.ROLE === "ingest") return `\nSpotwire takes in market data; its health is at ${address}/api/ready\n\n`;
   const base = env.PUBLIC_URL ?? address;
   const lines = ["", `Spotwire is listening on ${address}`, ""];
   if (env.DEMO_KEY === "off") lines.push("  The demo key is off. Make a key: npm run keys -- create --help");

@@ -8,6 +8,7 @@ import type { ControlMessage } from "#lib/control";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import type { Redis } from "#lib/redis";
 import { createFlusher } from "./hub/flusher";
 import { createHub } from "./hub/hub";
 import { controlOf } from "./hub/outgoing";
@@ -49,6 +50,8 @@ interface StreamsOptions {
   usage: Pick<Usage, "connected">;
   addressOf: (request: IncomingMessage) => string;
   draining: () => boolean;
+  /** What nodes share: the places of connections. */
+  redis?: Redis | undefined;
   /** True while every control message is heard. */
   heard: () => boolean;
   docsBase: string;
@@ -59,7 +62,7 @@ interface StreamsOptions {
 
 /** Puts hub, sessions and transports together over running markets. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { markets, access, usage, addressOf, draining, heard, docsBase, clock, log, metrics } = options;
+  const { markets, access, usage, addressOf, draining, redis, heard, docsBase, clock, log, metrics } = options;
   const stopping = new AbortController();
   const alignment = createAlignment();
   const running: Promise<void>[] = [];
@@ -75,7 +78,8 @@ export function startStreams(options: StreamsOptions): Streams {
   const venues = { live: startVenue("live"), sandbox: startVenue("sandbox") };
 
   const refusal = { docsBase, log };
-  const connections = createConnections();
+  const connections = createConnections(redis && { redis, clock, log });
+  running.push(connections.run(stopping.signal));
   const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
   const flusher = createFlusher();
   const sessions = createSessions({ venues, access, connections, flusher, tally, usage, heard, docsBase, clock, log });

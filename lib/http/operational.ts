@@ -1,6 +1,6 @@
 import type { ServiceStatus } from "#lib/contract/service-status";
 import { Fault, isFault } from "#lib/fault";
-import { type Runtime, runtime } from "#lib/runtime";
+import { type Readiness, type Runtime, runtime } from "#lib/runtime";
 import type { Exchange } from "./exchange";
 import { type Answer, failureOf, withoutBody } from "./respond";
 import { handlerOf, type RouteHandler } from "./route";
@@ -12,20 +12,26 @@ export function health(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS });
 }
 
-/** Ready to be sent traffic: 200 when every part is well, 503 with what is wrong otherwise. */
+/**
+ * Ready to be sent traffic: 200 when every part is well (`ready`) or the node serves what it can (`degraded`), 503 otherwise
+ * (`not_ready`); what is wrong is said by name.
+ */
 export async function ready(): Promise<Response> {
-  let checks: Record<string, string | null>;
-  try {
-    checks = await runtime().ready();
-  } catch (error) {
-    checks = { runtime: isFault(error) ? error.message : "not running" };
-  }
+  const { checks, serving } = await runtimeReadiness();
   const well = Object.values(checks).every((check) => check === null);
   const body = {
-    status: well ? "ready" : "not_ready",
+    status: well ? "ready" : serving ? "degraded" : "not_ready",
     checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? "ok"])),
   };
-  return new Response(JSON.stringify(body), { status: well ? 200 : 503, headers: HEADERS });
+  return new Response(JSON.stringify(body), { status: serving ? 200 : 503, headers: HEADERS });
+}
+
+async function runtimeReadiness(): Promise<Readiness> {
+  try {
+    return await runtime().ready();
+  } catch (error) {
+    return { checks: { runtime: isFault(error) ? error.message : "not running" }, serving: false };
+  }
 }
 
 const REPORT_METHODS = ["GET", "HEAD"];

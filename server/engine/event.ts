@@ -10,6 +10,10 @@ interface Sequenced {
   readonly epoch: string;
   /** Grows by 1 for each record of (type, ticker, timeframe) within the epoch, from 1. */
   readonly seq: number;
+  /** Records before it that it stands for, where they could not be carried one by one. */
+  readonly merged?: number;
+  /** True for what a new epoch begins with: nothing changed, the sequence goes on from here. */
+  readonly restored?: boolean;
 }
 
 export interface QuoteEvent extends Sequenced {

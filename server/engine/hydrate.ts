@@ -1,5 +1,6 @@
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { Snapshot } from "#lib/contract/snapshot";
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, isClosed } from "#lib/domain/kline";
 import { hydrateDay } from "#lib/domain/snapshot";
@@ -33,19 +34,33 @@ interface HydrateOptions {
 
 /**
  * Restores every listing of a venue, several at a time; tickers without any history are left out.
- * Resolves to closed klines that a crash kept from being written.
+ * Resolves to klines that a crash kept from being written.
  */
 export async function hydrateAll(listings: readonly Listing[], options: HydrateOptions): Promise<Kline[]> {
-  const quotes = await options.store.lastQuotes(options.nowMs);
+  const stored = await options.store.lastQuotes(options.nowMs);
   const queue = [...listings];
   const missed: Kline[] = [];
   async function work(): Promise<void> {
     for (let listing = queue.shift(); listing !== undefined; listing = queue.shift()) {
-      missed.push(...(await hydrateTicker(listing, quotes.get(listing.ticker), options)));
+      const { ticker } = listing;
+      missed.push(...(await hydrateTicker(listing, newer(stored.get(ticker), options.view.snapshot(ticker)), options)));
     }
   }
   await Promise.all(Array.from({ length: PARALLEL_READS_COUNT }, work));
   return missed;
+}
+
+/** Of what is stored and what was seen the newer; the recorder writes a little later than it is seen. */
+function newer(stored: LastQuote | undefined, seen: Snapshot | undefined): LastQuote | undefined {
+  return seen !== undefined && seen.time_msc >= (stored?.time_msc ?? 0) ? seen : stored;
+}
+
+/** Klines of the view that are not stored so. */
+function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
+  const text = ({ time, open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
+    [time, open, high, low, close, tick_volume, real_volume, spread].join();
+  const known = new Set(stored.map(text));
+  return rows.filter((row) => !known.has(text(row)));
 }
 
 /**
@@ -84,7 +99,9 @@ export async function hydrateTicker(
   const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-2)).filter((kline) => !closed(kline));
   const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
   restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) }, latestClosed);
-  return repair ? offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed)) : [];
+  if (!repair) return [];
+  const longer = offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed));
+  return [...unstored(view.recentKlines(ticker, "M1"), minutes), ...longer];
 }
 
 /** The last two rows of a timeframe that the rows read cover from their start. */

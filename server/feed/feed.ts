@@ -16,3 +16,26 @@ import type { Tick } from "#lib/domain/tick";
  * It must not judge ticks (that is the engine's part), nor invent ticks that its source did not give.
  */
 export type Feed = (signal: AbortSignal) => AsyncIterable<readonly Tick[]>;
+
+/** Where a feed begins. Instants are Unix milliseconds. */
+export interface FeedStart {
+  /** What a recording that is moved to the present begins at; the same for whoever goes on with it. */
+  readonly originMs: number;
+  /** Another has taken what was before: ticks from here on are wanted, at once as far as they are past. */
+  readonly fromMs?: number;
+  /** To be told of a stretch [fromMs, toMs) whose ticks are not given. */
+  readonly skipped: (fromMs: number, toMs: number) => void;
+}
+
+/** What fills a venue by itself. */
+export interface MarketFeed {
+  readonly name: string;
+  open(start: FeedStart): Feed;
+  /**
+   * True where the feed is the clock: a computed or recorded source delivers all there is, in order, so klines close by
+   * the time its ticks have reached and none comes too late, however long this process was held up.
+   */
+  readonly keepsTime: boolean;
+  /** The instant the feed starts from; history is filled up to it. Undefined: now. */
+  readonly startMs?: number;
+}

@@ -20,12 +20,21 @@ function recording(name: string, offsets: readonly number[], bid = 1.1): string 
   return file;
 }
 
-function play(files: readonly string[], options: { pace?: number; shift?: "now" | "none" } = {}) {
-  const clock = manualClock(START_MS);
+interface Options {
+  pace?: number;
+  shift?: "now" | "none";
+  /** Of one who goes on where another stood. */
+  fromMs?: number;
+  nowMs?: number;
+}
+
+function play(files: readonly string[], options: Options = {}) {
+  const clock = manualClock(options.nowMs ?? START_MS);
   const stopping = new AbortController();
   const ticks: (Tick & { givenMs: number })[] = [];
-  const { pace = 1, shift = "now" } = options;
-  const feed = replayFeed({ files, pace, shift, listings: () => LIVE_LISTINGS, clock, log });
+  const { pace = 1, shift = "now", fromMs } = options;
+  const open = replayFeed({ files, pace, shift, listings: () => LIVE_LISTINGS, clock, log });
+  const feed = open({ originMs: START_MS, skipped: () => undefined, ...(fromMs !== undefined && { fromMs }) });
   const ended = (async () => {
     for await (const batch of feed(stopping.signal)) for (const tick of batch) ticks.push({ ...tick, givenMs: clock.now() });
   })();
@@ -69,6 +78,14 @@ describe("replay", () => {
     const run = play(files);
     await toEnd(run);
     expect(run.ticks.map(({ ticker }) => ticker)).toEqual(["EURUSD", "GBPUSD", "EURUSD", "EURUSD", "GBPUSD"]);
+  });
+
+  test("goes on where another stood: what came meanwhile at once, the rest in its time", async () => {
+    const file = recording("EURUSD.csv", [0, 1_000, 2_000, 3_000, 9_000]);
+    const run = play([`EURUSD=${file}`], { fromMs: START_MS + 1_000, nowMs: START_MS + 3_500 });
+    await toEnd(run);
+    expect(run.ticks.map(({ time_msc }) => time_msc - START_MS)).toEqual([1_000, 2_000, 3_000, 9_000]);
+    expect(run.ticks.slice(0, 3).every(({ givenMs }) => givenMs < START_MS + 9_000)).toBe(true);
   });
 
   test("stops in the middle when it is told to", async () => {

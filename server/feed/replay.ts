@@ -2,7 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
-import type { Feed } from "./feed";
+import type { MarketFeed } from "./feed";
 import { merged, parseRecordings, ticksOf } from "./replay-files";
 
 /** Ticks leave in batches, this often. */
@@ -23,29 +23,32 @@ interface ReplayOptions {
 }
 
 /**
- * Plays recorded ticks at their pace or a multiple of it, once, then ends.
+ * Plays recorded ticks at their pace or a multiple of it, once, then ends. Whoever goes on with it where another stood gets what
+ * came meanwhile at once, since the recording began at the same instant for both.
  * @throws Error at once when an entry of `files` is not of the form TICKER=path.
  */
-export function replayFeed({ files, pace, shift, listings, clock, log }: ReplayOptions): Feed {
+export function replayFeed({ files, pace, shift, listings, clock, log }: ReplayOptions): MarketFeed["open"] {
   const recordings = parseRecordings(files);
-  return async function* run(signal) {
-    const options = { listings: listings(), clock, log, signal };
-    const startMs = clock.now();
-    let firstMs: number | undefined;
-    let batch: Tick[] = [];
-    let dueMs = startMs;
-    for await (const tick of merged(recordings.map((recording) => ticksOf(recording, options)))) {
-      if (signal.aborted) return;
-      firstMs ??= tick.time_msc;
-      const atMs = startMs + Math.floor((tick.time_msc - firstMs) / pace);
-      if (batch.length > 0 && (atMs >= dueMs + BATCH_EVERY_MS || batch.length >= BATCH_MAX_TICKS)) {
-        yield batch;
-        batch = [];
+  return ({ originMs, fromMs = Number.NEGATIVE_INFINITY }) =>
+    async function* run(signal) {
+      const options = { listings: listings(), clock, log, signal };
+      let firstMs: number | undefined;
+      let batch: Tick[] = [];
+      let dueMs = originMs;
+      for await (const tick of merged(recordings.map((recording) => ticksOf(recording, options)))) {
+        if (signal.aborted) return;
+        firstMs ??= tick.time_msc;
+        const atMs = originMs + Math.floor((tick.time_msc - firstMs) / pace);
+        const stamped = shift === "now" ? { ...tick, time_msc: atMs } : tick;
+        if (stamped.time_msc < fromMs) continue;
+        if (batch.length > 0 && (atMs >= dueMs + BATCH_EVERY_MS || batch.length >= BATCH_MAX_TICKS)) {
+          yield batch;
+          batch = [];
+        }
+        if (atMs > clock.now()) await clock.wait(atMs - clock.now(), signal);
+        if (batch.length === 0) dueMs = atMs;
+        batch.push(stamped);
       }
-      if (atMs > clock.now()) await clock.wait(atMs - clock.now(), signal);
-      if (batch.length === 0) dueMs = atMs;
-      batch.push(shift === "now" ? { ...tick, time_msc: atMs } : tick);
-    }
-    if (batch.length > 0 && !signal.aborted) yield batch;
-  };
+      if (batch.length > 0 && !signal.aborted) yield batch;
+    };
 }

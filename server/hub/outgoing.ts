@@ -38,9 +38,9 @@ function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
   return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
 }
 
-/** The next record of its topic. */
+/** The next record of its topic; the first of a new epoch is a snapshot, from which its sequence goes on. */
 export function updateOf(event: MarketEvent): Outgoing {
-  return pushed(event, "update", 0);
+  return event.restored ? baselineOf(event) : pushed(event, "update", event.merged ?? 0);
 }
 
 /** How much longer a text is for what it says of merged records. */

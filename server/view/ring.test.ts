@@ -14,7 +14,7 @@ const quotes = (from: number, to: number) => Array.from({ length: to - from + 1 
 
 function createScene() {
   const clock = manualClock(1_000_000);
-  const ring = createRing(TEST_EPOCH, clock);
+  const ring = createRing(clock, TEST_EPOCH);
   const since = (seq: number, topic = EURUSD) => ring.since(topic, TEST_EPOCH, seq)?.map((event) => event.seq);
   return { clock, ring, since };
 }

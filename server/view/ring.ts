@@ -6,6 +6,8 @@ import type { MarketEvent } from "#server/engine/event";
 /** The recent events of a venue, from which a reader that was away for a moment is made whole again. */
 export interface Ring {
   readonly apply: Listener;
+  /** Of the newest event; before the first the one it was made with. */
+  epoch(): string;
   /** Sequence of the last event of a topic; 0 before the first. */
   seq(topic: string): number;
   /**
@@ -24,11 +26,13 @@ interface Recent {
 }
 
 /**
- * Keeps of each topic at most the last 1,000 events, none older than five minutes; the sequence is kept for ever.
- * @param epoch of the engine whose events come
+ * Keeps of each topic at most the last 1,000 events, none older than five minutes; the sequence is kept as long as the epoch
+ * lasts. The first event of another epoch clears everything.
+ * @param firstEpoch the epoch before any event came
  */
-export function createRing(epoch: string, clock: Clock): Ring {
+export function createRing(clock: Clock, firstEpoch: string): Ring {
   const topics = new Map<string, Recent>();
+  let epoch = firstEpoch;
 
   function trim(recent: Recent, nowMs: number): void {
     const oldestMs = nowMs - STREAM_RESUME_MAX_AGE_S * 1000;
@@ -46,10 +50,23 @@ export function createRing(epoch: string, clock: Clock): Ring {
     recent.head = 0;
   }
 
+  /** Where the events after `seq` begin; undefined when one of them is not there. */
+  function indexAfter({ events, head, seq: last }: Recent, seq: number): number | undefined {
+    // Mostly each event is one step of the sequence, and the place can be told.
+    let index = Math.max(head, events.length - (last - seq));
+    while (index < events.length && (events[index]?.seq ?? 0) <= seq) index += 1;
+    const first = events[index];
+    return first !== undefined && first.seq - (first.merged ?? 0) <= seq + 1 ? index : undefined;
+  }
+
   return {
     apply(events) {
       const nowMs = clock.now();
       for (const event of events) {
+        if (event.epoch !== epoch) {
+          topics.clear();
+          epoch = event.epoch;
+        }
         let recent = topics.get(event.topic);
         if (recent === undefined) {
           recent = { events: [], times: [], head: 0, seq: 0 };
@@ -61,6 +78,7 @@ export function createRing(epoch: string, clock: Clock): Ring {
         trim(recent, nowMs);
       }
     },
+    epoch: () => epoch,
     seq: (topic) => topics.get(topic)?.seq ?? 0,
     since(topic, asked, seq) {
       const recent = topics.get(topic);
@@ -68,9 +86,8 @@ export function createRing(epoch: string, clock: Clock): Ring {
       if (asked !== epoch || seq > last) return undefined;
       if (recent === undefined || seq === last) return [];
       trim(recent, clock.now());
-      const count = last - seq;
-      if (count > recent.events.length - recent.head) return undefined;
-      return recent.events.slice(-count) as MarketEvent[];
+      const index = indexAfter(recent, seq);
+      return index === undefined ? undefined : (recent.events.slice(index) as MarketEvent[]);
     },
   };
 }

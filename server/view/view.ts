@@ -19,6 +19,8 @@ export interface View extends MarketView {
   readonly apply: Listener;
   /** Shows klines that no event brought: the last ones of a series that stands still. */
   fill(klines: readonly Kline[]): void;
+  /** Takes over what another view knows of these tickers. */
+  adopt(other: MarketView, tickers: readonly string[]): void;
   /** Drops klines of a ticker that are not kept: the store knows them better. */
   forget(ticker: string, keep: (kline: Kline) => boolean): void;
 }
@@ -50,6 +52,14 @@ export function createView(): View {
     },
     fill(klines) {
       for (const kline of klines) applyKline(kline);
+    },
+    adopt(other, tickers) {
+      for (const ticker of tickers) {
+        const [quote, snapshot] = [other.quote(ticker), other.snapshot(ticker)];
+        if (quote !== undefined) quotes.set(ticker, quote);
+        if (snapshot !== undefined) snapshots.set(ticker, snapshot);
+        for (const timeframe of TIMEFRAMES_ORDER) for (const kline of other.recentKlines(ticker, timeframe)) applyKline(kline);
+      }
     },
     forget(ticker, keep) {
       for (const timeframe of TIMEFRAMES_ORDER) {

@@ -1,0 +1,196 @@
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { Logger } from "#lib/log";
+import type { Redis, RedisClient } from "#lib/redis";
+import { within } from "#lib/within";
+import type { MarketEvent } from "#server/engine/event";
+import type { Projection } from "#server/view/projection";
+import { type Batch, createEventReader, type State } from "./redis-reader";
+import { BUS_KEYS, type Header } from "./wire";
+
+/** How long one call waits for something new; shorter than what a silent connection is cut after. */
+const BLOCK_MS = 1_000;
+/** Batches read at once. */
+const READ_MAX_BATCHES = 200;
+/** A read without an answer for so much longer shows that the connection is dead. */
+const ANSWER_MAX_MS = 1_000;
+const RETRY_MS = 100;
+/** Nothing was heard for this long: no node sends any more. Three heartbeats. */
+const SILENT_AFTER_MS = 3_000;
+const CATCH_UP_LOOK_MS = 5;
+const FIRST_ID = "0-0";
+/** What is older is taken for another day's: quotes are shown, klines are the store's to tell. */
+const RECENT_MAX_MS = 60_000;
+
+/** Brings the events that one node publishes into the projection of another. */
+export interface Follower {
+  /** Follows until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when all that stood in Redis at the call is in the projection, Redis is away, or the signal aborts. */
+  caughtUp(signal: AbortSignal): Promise<void>;
+  /** Of the newest batch; undefined before the first. */
+  header(): Header | undefined;
+  /** Whether that batch is young enough to go on from; older ones say nothing of what was stored since. */
+  isRecent(): boolean;
+  /** Resolves when what stood in Redis at first is in the projection; where nothing did, with the first batch. */
+  readonly begun: Promise<void>;
+  /** What is wrong, null when a sender is heard. */
+  problem(): string | null;
+}
+
+interface FollowerOptions {
+  redis: Redis;
+  venue: Venue;
+  projection: Projection;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Compares ids of a stream: two numbers each. */
+export function compareIds(one: string, other: string): number {
+  const [a = 0, b = 0] = one.split("-").map(Number);
+  const [c = 0, d = 0] = other.split("-").map(Number);
+  return a - c || b - d;
+}
+
+/**
+ * Makes a follower. Each event reaches the projection once and in order: what comes twice is known by its sequence. After a
+ * time away it goes on from the batch it read last; where that is gone, from the newest records, which then say how many
+ * others they stand for. A sequence that jumps without that word is a real gap.
+ */
+export function createFollower({ redis, venue, projection, clock, log }: FollowerOptions): Follower {
+  const eventsKey = redis.key(venue, BUS_KEYS.events);
+  const stateKey = redis.key(venue, BUS_KEYS.state);
+  const { recent } = projection;
+  const reader = createEventReader();
+  let lastId = FIRST_ID;
+  let last: Header | undefined;
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let connected = false;
+  let filled = false;
+  let newestAtStart = FIRST_ID;
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+
+  const isRecent = () => clock.now() - Number(lastId.split("-")[0]) <= RECENT_MAX_MS;
+  const readState = async (client: RedisClient) => reader.state(await client.hGetAll(stateKey));
+  const isNew = ({ epoch, topic, seq }: MarketEvent) => epoch !== recent.epoch() || seq > recent.seq(topic);
+
+  /** Closes the gap that the last batches left: the newest records stand for what was missed before them. */
+  function bridge({ header, events }: State): void {
+    if (last !== undefined && (header.token < last.token || (header.token === last.token && header.n <= last.n))) return;
+    const sameEpoch = header.epoch === recent.epoch();
+    const missed = events.filter(({ event }) => isNew(event));
+    const position = new Map<string, number>();
+    projection.apply(
+      missed.map(({ event, complete }) => {
+        if (!sameEpoch) return { ...event, restored: true };
+        const before = position.get(event.topic) ?? recent.seq(event.topic);
+        position.set(event.topic, event.seq);
+        const merged = event.seq - before - 1;
+        return merged > 0 && (complete || before > recent.seq(event.topic)) ? { ...event, merged } : event;
+      }),
+    );
+    last = header;
+  }
+
+  async function take({ id, header, events }: Batch, client: RedisClient): Promise<void> {
+    lastId = id;
+    heardMs = clock.now();
+    const known = last;
+    if (known !== undefined && (header.token < known.token || (header.token === known.token && header.n <= known.n))) return;
+    const due = known === undefined || header.token > known.token ? 1 : known.n + 1;
+    if (header.n !== due) {
+      const state = await readState(client);
+      if (state !== undefined) bridge(state);
+    }
+    const fresh = events.filter(isNew);
+    if (fresh.length > 0) projection.apply(fresh);
+    if (last === undefined || header.token > last.token || header.n > last.n) last = header;
+    if (compareIds(id, newestAtStart) >= 0) begin();
+  }
+
+  /** Fills an empty projection: the newest records, and the recent events for readers that were away for a moment. */
+  async function fill(client: RedisClient): Promise<void> {
+    const state = await readState(client);
+    if (state === undefined) return;
+    lastId = state.id;
+    last = state.header;
+    const backlog = await client.xRange(eventsKey, "-", state.id);
+    for (const message of backlog ?? []) {
+      const batch = reader.batch(message);
+      if (batch?.header.token === state.header.token) recent.apply(batch.events);
+    }
+    const events = state.events.map(({ event }) => event).filter(({ type }) => type !== "kline" || isRecent());
+    projection.view.apply(events);
+    recent.apply(events.filter(isNew));
+  }
+
+  async function newestId(client: RedisClient): Promise<string> {
+    const newest = await client.xRevRange(eventsKey, "+", "-", { COUNT: 1 });
+    return newest?.[0]?.id ?? FIRST_ID;
+  }
+
+  async function followOn(client: RedisClient, signal: AbortSignal): Promise<void> {
+    if (!filled) await fill(client);
+    filled = true;
+    // A server that lost its memory, and perhaps its clock, counts anew; what was read before is known by its number.
+    newestAtStart = await newestId(client);
+    if (compareIds(newestAtStart, lastId) < 0) lastId = FIRST_ID;
+    else if (newestAtStart === lastId && last !== undefined) begin();
+    connected = true;
+    while (!signal.aborted) {
+      const reading = client.xRead({ key: eventsKey, id: lastId }, { BLOCK: BLOCK_MS, COUNT: READ_MAX_BATCHES });
+      const read = await within(reading, BLOCK_MS + ANSWER_MAX_MS, clock, signal);
+      for (const message of read?.[0]?.messages ?? []) {
+        const batch = reader.batch(message);
+        if (batch !== undefined) await take(batch, client);
+        else {
+          lastId = message.id;
+          log.warn({ venue, id: message.id }, "a batch of market events was not understood");
+        }
+      }
+    }
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        const client = redis.another();
+        const end = () => client.isOpen && client.destroy();
+        signal.addEventListener("abort", end, { once: true });
+        try {
+          while (!client.isReady && !signal.aborted) await clock.wait(RETRY_MS, signal);
+          if (!signal.aborted) await followOn(client, signal);
+        } catch (error) {
+          if (!signal.aborted && client.isReady) log.warn({ err: error, venue }, "market events cannot be read; trying again");
+        } finally {
+          connected = false;
+          signal.removeEventListener("abort", end);
+          end();
+        }
+        // Drawn at random: the nodes that lost it together do not come back together.
+        await clock.wait(Math.random() * RETRY_MS, signal);
+      }
+    },
+    async caughtUp(signal) {
+      try {
+        const target = await newestId(redis.client);
+        while (connected && compareIds(lastId, target) < 0 && !signal.aborted) await clock.wait(CATCH_UP_LOOK_MS, signal);
+      } catch {
+        // It is away: there is nothing to catch up with.
+      }
+    },
+    header: () => last,
+    isRecent,
+    begun,
+    problem() {
+      if (!connected) return "Redis is away; the last known data is served";
+      if (last === undefined) return "no ingest node has been heard yet";
+      const silentMs = clock.now() - heardMs;
+      return silentMs > SILENT_AFTER_MS ? `no ingest node has been heard for ${Math.floor(silentMs / 1000)} s` : null;
+    },
+  };
+}

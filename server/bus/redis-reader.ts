@@ -1,0 +1,85 @@
+import type { MarketEvent } from "#server/engine/event";
+import {
+  CLOSED_KEPT_COUNT,
+  CLOSED_SUFFIX,
+  createRowReader,
+  Header,
+  type Row,
+  STATE_COLUMNS,
+  STATE_HEADER,
+  STATE_ID,
+} from "./wire";
+
+/** Events that left together. */
+export interface Batch {
+  readonly id: string;
+  readonly header: Header;
+  readonly events: readonly MarketEvent[];
+}
+
+/** A newest record, or one of the last closed klines. */
+export interface StateEvent {
+  readonly event: MarketEvent;
+  /** False for the first of several closed klines: others before it may have been forgotten. */
+  readonly complete: boolean;
+}
+
+/** The newest records as of one batch. */
+export interface State {
+  /** Of the batch. */
+  readonly id: string;
+  readonly header: Header;
+  /** Each topic's in the order of its sequence. */
+  readonly events: readonly StateEvent[];
+}
+
+interface Message {
+  readonly id: string;
+  readonly message: Readonly<Record<string, string>>;
+}
+
+/** Reads what publishers wrote. */
+export interface EventReader {
+  /** A batch of the stream; undefined for what is none. */
+  batch(message: Message): Batch | undefined;
+  /** The newest records from the fields of their hash; undefined when there are none. */
+  state(fields: Readonly<Record<string, string>>): State | undefined;
+}
+
+/** Makes a reader; it remembers the columns it saw last, which change with a release only. */
+export function createEventReader(): EventReader {
+  let known: { text: string; read: ReturnType<typeof createRowReader> } | undefined;
+
+  function readerOf(columns: string): ReturnType<typeof createRowReader> {
+    if (known?.text !== columns) known = { text: columns, read: createRowReader(columns) };
+    return known.read;
+  }
+
+  return {
+    batch({ id, message }) {
+      try {
+        const header = Header.parse(JSON.parse(message.header ?? ""));
+        const read = readerOf(message.columns ?? "");
+        const rows = JSON.parse(message.events ?? "") as Row[];
+        return { id, header, events: rows.map((row) => read(row, header.epoch)) };
+      } catch {
+        return undefined;
+      }
+    },
+    state(fields) {
+      const { [STATE_ID]: id, [STATE_HEADER]: headerText, [STATE_COLUMNS]: columns, ...topics } = fields;
+      if (id === undefined || headerText === undefined || columns === undefined) return undefined;
+      const header = Header.parse(JSON.parse(headerText));
+      const read = readerOf(columns);
+      const events: StateEvent[] = [];
+      for (const [field, text] of Object.entries(topics)) {
+        const isClosed = field.endsWith(CLOSED_SUFFIX);
+        const rows = (isClosed ? JSON.parse(text) : [JSON.parse(text)]) as Row[];
+        const forgetful = isClosed && rows.length >= CLOSED_KEPT_COUNT;
+        for (const [index, row] of rows.entries())
+          events.push({ event: read(row, header.epoch), complete: !forgetful || index > 0 });
+      }
+      return { id, header, events: events.sort((one, other) => one.event.seq - other.event.seq) };
+    },
+  };
+}

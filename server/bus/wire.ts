@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { Quote } from "#lib/contract/quote";
+import { Snapshot } from "#lib/contract/snapshot";
+import type { MarketEvent } from "#server/engine/event";
+import { topicName } from "#server/engine/topic";
+
+/** What is said of a batch beside its events. */
+export const Header = z.object({
+  /** Of the lease its sender held; a higher one makes all lower ones void. */
+  token: z.int(),
+  /** Counts the batches of one sender from 1. */
+  n: z.int(),
+  epoch: z.string(),
+  /** Klines have been closed up to here, Unix ms. */
+  reachedMs: z.number(),
+  /** Where its sender takes pushed ticks. */
+  address: z.string(),
+  /** What is wrong with the feed, null when it is well or none is bound. */
+  problem: z.string().nullable(),
+});
+export type Header = z.infer<typeof Header>;
+
+type Kind = MarketEvent["type"];
+
+const withoutType = (shape: object) => Object.keys(shape).filter((name) => name !== "type");
+const COLUMNS: Readonly<Record<Kind, readonly string[]>> = {
+  quote: withoutType(Quote.shape),
+  snapshot: withoutType(Snapshot.shape),
+  kline: withoutType(Kline.shape),
+};
+
+/** Each batch names its columns: nodes of two releases may run side by side while one replaces the other. */
+export const COLUMNS_TEXT = JSON.stringify(COLUMNS);
+
+const CLOSED = 1;
+const RESTORED = 2;
+
+/** An event without what its batch says once: kind, sequence, flags, merged, then the values of the record in column order. */
+export type Row = readonly [kind: Kind, seq: number, flags: number, merged: number, ...values: unknown[]];
+
+/** An event as a row of a batch. */
+export function toRow(event: MarketEvent): Row {
+  const { type, seq, merged = 0, restored } = event;
+  const flags = (type === "kline" && event.closed ? CLOSED : 0) | (restored ? RESTORED : 0);
+  const record = event.record as Readonly<Record<string, unknown>>;
+  return [type, seq, flags, merged, ...COLUMNS[type].map((column) => record[column])];
+}
+
+/** Reads rows whose columns and epoch are given; columns that this release does not know are kept, as additions to a record. */
+export function createRowReader(columnsText: string): (row: Row, epoch: string) => MarketEvent {
+  const columns = JSON.parse(columnsText) as Record<Kind, readonly string[]>;
+  return ([type, seq, flags, merged, ...values], epoch) => {
+    const record: Record<string, unknown> = { type };
+    const names = columns[type];
+    for (let index = 0; index < names.length; index += 1) record[names[index] as string] = values[index];
+    const topic = topicName(type, record.ticker as string, record.timeframe as Timeframe | undefined);
+    return {
+      type,
+      topic,
+      record,
+      epoch,
+      seq,
+      ...(type === "kline" && { closed: (flags & CLOSED) !== 0 }),
+      ...(merged > 0 && { merged }),
+      ...((flags & RESTORED) !== 0 && { restored: true }),
+    } as unknown as MarketEvent;
+  };
+}
+
+/** The keys of a venue's events in Redis; one script touches all three. */
+export const BUS_KEYS = {
+  /** Highest token that published. */
+  fence: "fence",
+  /** Batches of the last minute. */
+  events: "events",
+  /** Newest records, for a node that knows nothing yet. */
+  state: "state",
+} as const;
+
+/** Fields of the state that are no topic. */
+export const STATE_ID = "id";
+export const STATE_HEADER = "header";
+export const STATE_COLUMNS = "columns";
+/** After a topic's name: the field of its last closed klines. */
+export const CLOSED_SUFFIX = " closed";
+/** Closed klines kept there a series: those that a node which starts now may not find in the store yet. */
+export const CLOSED_KEPT_COUNT = 8;

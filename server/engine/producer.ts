@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "#lib/clock";
+import type { TickRejection } from "#lib/contract/ingest";
+import type { Kline } from "#lib/contract/kline";
+import type { Venue } from "#lib/contract/primitives";
+import { isClosed } from "#lib/domain/kline";
+import type { Tick } from "#lib/domain/tick";
+import { createAlignment } from "#lib/domain/timeframe";
+import { Fault } from "#lib/fault";
+import type { Logger } from "#lib/log";
+import type { Catalogue, KlineStore } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
+import type { FeedStart, MarketFeed } from "#server/feed/feed";
+import { superviseFeed } from "#server/feed/supervise";
+import type { Projection } from "#server/view/projection";
+import { createEngine, type RestoredTicker } from "./engine";
+import type { MarketEvent } from "./event";
+import { hydrateAll, hydrateTicker } from "./hydrate";
+import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
+
+/** How often the clock is shown to the engine, so that klines close and sessions turn without a tick. */
+const ADVANCE_INTERVAL_MS = 100;
+/** A feeder whose ticks find no room is told so after this. */
+const PUSH_WAIT_MAX_MS = 5_000;
+const PUSH_RETRY_AFTER_S = 5;
+/** What a feed gives of the time before a takeover has to come within this; then the clock goes on without it. */
+const BACKFILL_MAX_MS = 2_000;
+/** Enough chance that no two runs share a name. */
+const EPOCH_CHARACTERS = 8;
+
+/** Names one life of the sequences. */
+export function newEpoch(): string {
+  return randomUUID().slice(0, EPOCH_CHARACTERS);
+}
+
+export interface ProducerOptions {
+  venue: Venue;
+  catalogue: Catalogue;
+  store: KlineStore;
+  /** Absent where nothing is stored: the sandbox computes its klines. */
+  writer?: KlineWriter | undefined;
+  feed?: MarketFeed | undefined;
+  /** Where the feed begins, and whether another producer went before. */
+  start: Pick<FeedStart, "originMs" | "fromMs">;
+  epoch: string;
+  /** What is known before the first event, and then what the events make of it; nobody else writes it. */
+  projection: Projection;
+  /**
+   * Takes the events too, in order, at once; must not throw and must not wait.
+   * @param reachedMs the instant (Unix ms) up to which klines have been closed by then
+   */
+  publish?: (events: readonly MarketEvent[], reachedMs: number) => void;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Rows that may wait to be written before feeders are held up; the recorder's own bound unless given. */
+  pendingMaxRows?: number | undefined;
+}
+
+/** What makes a venue's market truth, once in an installation: feed, engine and recorder. */
+export interface Producer {
+  /** Unix ms the venue has reached: the clock, or where a feed that keeps time is. */
+  now(): number;
+  /** Judges ticks and takes the good ones. @throws Fault service_unavailable when the store takes no more in time */
+  push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
+  /** Stored history of a ticker (undefined: perhaps of any) was rewritten: what is open is computed again. */
+  historyChanged(ticker?: string): Promise<void>;
+  /** What is wrong with the feed, null when it is well or none is bound. */
+  feedProblem(): string | null;
+  /** Stops the feed, closes the clock and writes what is left. */
+  stop(): Promise<void>;
+}
+
+function recorderOf(options: ProducerOptions, log: Logger): Recorder | undefined {
+  const { writer, venue, clock, metrics, pendingMaxRows } = options;
+  return writer && createRecorder({ writer, clock, log, pendingMaxRows, onFlush: metrics.recorderFlush.bind(null, venue) });
+}
+
+/** The time an engine goes by: the wall clock, or where its feed is. */
+function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" | "start" | "clock">) {
+  const begunMs = clock.now();
+  let reachedMs = start.fromMs ?? feed?.startMs ?? begunMs;
+  // What the feed gives of the time before must find its klines open.
+  let catchingUp = feed !== undefined && start.fromMs !== undefined;
+  return {
+    now(): number {
+      if (feed?.keepsTime) return reachedMs;
+      if (catchingUp && clock.now() > begunMs + BACKFILL_MAX_MS) catchingUp = false;
+      return catchingUp ? reachedMs : clock.now();
+    },
+    reach(toMs: number): void {
+      reachedMs = Math.max(reachedMs, toMs);
+      if (toMs >= begunMs) catchingUp = false;
+    },
+  };
+}
+
+/** Fills engine and view from the store and what the view holds, then follows the feed. The view is right when it resolves. */
+export async function startProducer(options: ProducerOptions): Promise<Producer> {
+  const { venue, catalogue, store, writer, feed, epoch, projection, clock, metrics } = options;
+  const { view, watch } = projection;
+  const log = options.log.child({ venue });
+  const stopping = new AbortController();
+  const alignment = createAlignment();
+  const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
+  const recorder = recorderOf(options, log);
+  const time = createEngineClock(options);
+  /** Klines have been closed up to here. */
+  let advancedMs = time.now();
+  let recording: Recorder["record"] = () => undefined;
+
+  function publish(events: readonly MarketEvent[]): void {
+    projection.apply(events);
+    options.publish?.(events, advancedMs);
+    recording(events);
+  }
+
+  function advance(): void {
+    const nowMs = time.now();
+    const events = engine.advance(nowMs);
+    advancedMs = nowMs;
+    publish(events);
+  }
+
+  let starting = true;
+  const restore = (restored: RestoredTicker, latestClosed: readonly Kline[]) => {
+    watch.restored();
+    view.fill(latestClosed);
+    const events = engine.restore(restored);
+    publish(starting ? events.map((event) => ({ ...event, restored: true })) : events);
+  };
+  const hydration = () => ({ store, view, alignment, nowMs: time.now(), repair: writer !== undefined, restore });
+  watch.fill(catalogue.list().length);
+  const missed = await hydrateAll(catalogue.list(), hydration());
+  if (missed.length > 0) await writer?.writeBatch(missed, []);
+  await projection.lookBack(time.now());
+  watch.filled();
+  starting = false;
+  if (recorder) recording = recorder.record;
+
+  function take(ticks: readonly Tick[]): (TickRejection | null)[] {
+    const judged = ticks.map((tick) => {
+      if (feed !== undefined) time.reach(tick.time_msc);
+      const rejection = engine.judge(tick, time.now());
+      if (rejection === null) publish(engine.ingest(tick));
+      return rejection;
+    });
+    metrics.ticks(venue, judged);
+    return judged;
+  }
+
+  async function turn(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.wait(ADVANCE_INTERVAL_MS, stopping.signal);
+      advance();
+    }
+  }
+
+  async function historyChanged(ticker?: string): Promise<void> {
+    advance();
+    const changedMs = advancedMs;
+    // Until they are written only the view has them.
+    if (recorder) await recorder.written(stopping.signal);
+    const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
+    watch.fill(touched.length);
+    projection.forget(ticker, (kline) => !isClosed(kline, changedMs, alignment));
+    try {
+      for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+      await projection.lookBack(time.now());
+    } finally {
+      watch.filled();
+    }
+  }
+
+  function skipped(fromMs: number, toMs: number): void {
+    log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "the feed stood still too long; open klines are recomputed");
+    time.reach(toMs - 1);
+    historyChanged().catch((error: unknown) => log.error({ err: error }, "open klines could not be recomputed"));
+  }
+
+  let feedProblem: string | null = null;
+  const onState = (problem: string | null) => {
+    feedProblem = problem;
+  };
+  const running: Promise<void>[] = [turn()];
+  const recordingUntil = new AbortController();
+  const recorded = recorder?.run(recordingUntil.signal);
+  if (feed) {
+    /** The feed is held up for as long as it takes. */
+    const takeFed = async (ticks: readonly Tick[]) => {
+      await recorder?.room(stopping.signal);
+      take(ticks);
+    };
+    const opened = feed.open({ ...options.start, skipped });
+    running.push(superviseFeed({ feed: opened, name: feed.name, take: takeFed, onState, clock, log }, stopping.signal));
+  }
+
+  return {
+    now: time.now,
+    async push(ticks) {
+      if (recorder === undefined || recorder.hasRoom()) return take(ticks);
+      await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
+      if (recorder.hasRoom()) return take(ticks);
+      throw new Fault("service_unavailable", { detail: "The store takes no more ticks now.", retry_after: PUSH_RETRY_AFTER_S });
+    },
+    historyChanged,
+    feedProblem: () => feedProblem,
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      recordingUntil.abort();
+      await recorded;
+    },
+  };
+}

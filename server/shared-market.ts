@@ -1,0 +1,176 @@
+import type { Pool } from "pg";
+import type { Kline } from "#lib/contract/kline";
+import { isClosed } from "#lib/domain/kline";
+import type { Tick } from "#lib/domain/tick";
+import { createAlignment } from "#lib/domain/timeframe";
+import { Fault } from "#lib/fault";
+import type { KlineTable } from "#lib/market/kline-store";
+import type { Redis } from "#lib/redis";
+import { createFollower } from "./bus/redis-follower";
+import { createPublisher, type Publisher, raiseFence } from "./bus/redis-publisher";
+import { newEpoch, type Producer, startProducer } from "./engine/producer";
+import { competeForLease, type Lease } from "./lease";
+import type { MarketOptions, RunningMarket } from "./market";
+import type { PushDoor } from "./push-door";
+import { createProjection } from "./view/projection";
+
+/** A node waits this long for the newest records before it answers without them. */
+const EDGE_START_MAX_MS = 1_000;
+/** One that may make them itself waits for the lease too. */
+const PRODUCER_START_MAX_MS = 6_000;
+/** By then whoever makes the events has written a closed kline. */
+const WRITTEN_AFTER_MS = 5_000;
+/** Before any event came. */
+const NO_EPOCH = "none";
+const PUSH_RETRY_AFTER_S = 1;
+
+export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
+  redis: Redis;
+  pool: Pick<Pool, "query">;
+  /** Absent where nothing is stored. */
+  writer?: Pick<KlineTable, "writeBatchAs">;
+  /** False for a node that never makes the events. */
+  produces: boolean;
+  /** Where other nodes reach this one. */
+  address: string;
+  /** Sends pushed ticks to the holder of the lease at an address. */
+  forwardPush: PushDoor["forward"];
+}
+
+/** What makes the events, while this node holds the lease. */
+interface Holding {
+  readonly producer: Producer;
+  readonly publisher: Publisher;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Writes with the lease's token; whoever is refused does not hold it any more. */
+function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp }: Lease) {
+  return {
+    async writeBatch(...[klines, quotes]: [Parameters<KlineTable["writeBatch"]>[0], Parameters<KlineTable["writeBatch"]>[1]]) {
+      if (await writer.writeBatchAs(token, klines, quotes)) return;
+      giveUp();
+      throw new Error("another node holds the lease: nothing was written");
+    },
+  };
+}
+
+/**
+ * Starts a venue that several nodes share: each follows the events in Redis, and of those that may make them the one with the
+ * lease does. A new holder goes on from what the last one published and stored, under a new epoch.
+ */
+export async function startSharedMarket(options: SharedMarketOptions): Promise<RunningMarket> {
+  const { venue, catalogue, store, writer, feed, provider, redis, pool, produces, address, forwardPush, clock } = options;
+  const log = options.log.child({ venue });
+  const stopping = new AbortController();
+  const leaving = new AbortController();
+  const alignment = createAlignment();
+  const projection = createProjection({ catalogue, store, clock, epoch: NO_EPOCH, sinceMs: clock.now() });
+  const follower = createFollower({ redis, venue, projection, clock, log });
+  let holding: Holding | undefined;
+
+  /** What was published last is in the projection then, and nobody with a lower token publishes more. */
+  async function takeOver({ token }: Lease, over: AbortSignal): Promise<void> {
+    try {
+      const highest = await raiseFence(redis, venue, token);
+      if (highest > token)
+        await pool.query("UPDATE venue_lease SET token = $2 WHERE venue = $1 AND token < $2", [venue, highest]);
+    } catch (error) {
+      log.warn({ err: error }, "Redis is away; the venue goes on from what this node knows and what is stored");
+      return;
+    }
+    await follower.caughtUp(over);
+  }
+
+  async function hold(lease: Lease): Promise<void> {
+    const over = AbortSignal.any([lease.lost, leaving.signal]);
+    await takeOver(lease, over);
+    const before = follower.isRecent() ? follower.header() : undefined;
+    const epoch = newEpoch();
+    const own = createProjection({ catalogue, store, clock, epoch, sinceMs: null });
+    const tickers = catalogue.list().map(({ ticker }) => ticker);
+    if (before !== undefined) own.view.adopt(projection.view, tickers);
+    let problem: Producer["feedProblem"] = () => null;
+    const publisher = createPublisher({
+      ...{ redis, venue, token: lease.token, epoch, address, clock, log },
+      problem: () => problem(),
+      onFenced: lease.giveUp,
+    });
+    const producer = await startProducer({
+      ...options,
+      writer: writer && leasedWriter(writer, lease),
+      start: { originMs: lease.originMs, ...(before && { fromMs: before.reachedMs }) },
+      epoch,
+      projection: own,
+      publish: publisher.publish,
+    });
+    problem = producer.feedProblem;
+    publisher.start();
+    holding = { producer, publisher };
+    await aborted(over);
+    holding = undefined;
+    await producer.stop();
+    await publisher.stop();
+  }
+
+  /** Taken when every other node can see it too, or when nobody could while this node still holds the lease. */
+  async function push({ producer, publisher }: Holding, ticks: readonly Tick[]) {
+    const judged = await producer.push(ticks);
+    const published = await publisher.published();
+    if (published || (!redis.connected() && holding?.publisher === publisher)) return judged;
+    throw new Fault("service_unavailable", {
+      detail: "Another node takes the ticks of this venue now.",
+      retry_after: PUSH_RETRY_AFTER_S,
+    });
+  }
+
+  const following = follower.run(stopping.signal);
+  const lease = { pool, venue, holder: address, clock, log };
+  const competing = produces ? competeForLease(lease, leaving.signal, hold) : Promise.resolve();
+  await Promise.race([follower.begun, clock.wait(produces ? PRODUCER_START_MAX_MS : EDGE_START_MAX_MS, stopping.signal)]);
+  const lookBack = () =>
+    projection.lookBack(clock.now()).catch((error: unknown) => log.warn({ err: error }, "stored minutes could not be read"));
+  void lookBack();
+
+  return {
+    venue,
+    catalogue,
+    view: projection.view,
+    store,
+    provider,
+    recent: projection.recent,
+    sight: projection.watch.sight,
+    follow: projection.follow,
+    get epoch() {
+      return projection.recent.epoch();
+    },
+    ...(feed?.keepsTime && { now: () => follower.header()?.reachedMs ?? clock.now() }),
+    historyRevision: projection.historyRevision,
+    async historyChanged(ticker) {
+      const writtenMs = clock.now() - WRITTEN_AFTER_MS;
+      projection.forget(ticker, (kline: Kline) => !isClosed(kline, writtenMs, alignment));
+      await lookBack();
+      await holding?.producer.historyChanged(ticker);
+    },
+    feedProblem: () => follower.problem() ?? follower.header()?.problem ?? null,
+    get push() {
+      const current = holding;
+      return options.acceptsPush && current ? (ticks: readonly Tick[]) => push(current, ticks) : undefined;
+    },
+    ...(options.acceptsPush && { forwardPush: (body) => forwardPush(venue, follower.header()?.address, body) }),
+    async handOver() {
+      leaving.abort();
+      await competing;
+    },
+    async stop() {
+      leaving.abort();
+      await competing;
+      stopping.abort();
+      await following;
+    },
+  };
+}
