@@ -1,0 +1,44 @@
+# syntax=docker/dockerfile:1
+
+# One image for every role: ROLE and the other settings come from the environment, as .env.example lists them.
+# Node 26 is the LTS line; the minor is named so that a build is repeatable, patches of it come with each build.
+ARG NODE_IMAGE=node:26.13-trixie-slim
+
+# The product, built with everything that building takes.
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
+COPY . .
+RUN npm run generate && npm run build && rm -rf .next/cache
+
+# The packages that running takes.
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
+# The embedded PostgreSQL makes links beside its libraries when they are missing; the user of the image may not.
+COPY server/embedded/binaries.ts server/embedded/binaries.ts
+RUN ["node", "--import", "tsx", "--input-type=module", "--eval", "await (await import('#server/embedded/binaries')).findBinaries()"]
+
+FROM ${NODE_IMAGE} AS run
+ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
+# Owned by root: a process that runs as `node` cannot change its own program.
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/package.json /app/next.config.ts /app/tsconfig.json ./
+COPY --from=build /app/app app
+COPY --from=build /app/lib lib
+COPY --from=build /app/prisma prisma
+COPY --from=build /app/server server
+COPY --from=build /app/.next .next
+# The embedded database and generated secrets; unused with DATABASE_URL and NEXTAUTH_SECRET.
+RUN install -d -o node -g node -m 0700 /data
+VOLUME /data
+USER node
+EXPOSE 3000
+# Drains: clients are told, requests end, ticks are written, within 10 seconds.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node itself gets the signal, no shell or npm between. With --init a signal counts before the service listens for it, too.
+CMD ["node", "--import", "tsx", "server/main.ts"]

@@ -1,0 +1,215 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DCLinter } from "dclint";
+import { DockerfileParser, Keyword } from "dockerfile-ast";
+import { validate as validateDockerfile } from "dockerfile-utils";
+import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { SOCKET_IO_PATH } from "#lib/contract/stream";
+import { EnvSchema, readEnv } from "#lib/env";
+import { DRAIN_MAX_MS } from "#server/shutdown";
+
+const ROOT = path.join(import.meta.dirname, "..", "..");
+const CADDYFILE = path.join(import.meta.dirname, "Caddyfile");
+type Config = ConstructorParameters<typeof DCLinter>[0];
+
+const scratch = mkdtempSync(path.join(tmpdir(), "spotwire-deploy-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
+const defaults = readEnv({});
+/** Read by Next and by the balancer's image, not by the service. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  caddy: ["SITE_ADDRESS", "EDGES", "STREAM_OPTIONS"],
+  postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
+  valkey: ["REDISCLI_AUTH"],
+};
+const NEXT_VARIABLE = "NEXT_TELEMETRY_DISABLED";
+
+interface ComposeService {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stop_grace_period?: string;
+  readonly deploy?: { readonly replicas?: number };
+  readonly ports?: readonly string[];
+  readonly healthcheck?: object;
+}
+
+const composeText = read("compose.yaml");
+const { services } = parse(composeText, { merge: true }) as { services: Readonly<Record<string, ComposeService>> };
+
+/** What the linter says of a compose file: the schema of the specification, and good practice but for matters of taste. */
+function lintCompose(text: string): string[] {
+  const file = path.join(scratch, "compose.yaml");
+  writeFileSync(file, text);
+  const rules: Config["rules"] = {
+    "service-keys-order": 0,
+    "services-alphabetical-order": 0,
+    "service-dependencies-alphabetical-order": 0,
+    "top-level-properties-order": 0,
+    "require-quotes-in-ports": [1, { quoteType: "double" }],
+  };
+  const results = new DCLinter({ rules, quiet: false, debug: false, exclude: [] }).lintFiles([file], false);
+  return results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`));
+}
+
+/** A value as compose makes it from an environment that has only what it must. */
+function filled(value: string): string {
+  return value
+    .replace(/\$\{\w+:-([^}]*)\}/g, "$1")
+    .replace(/\$\{PUBLIC_URL:\?[^}]*\}/g, "https://market.example.com")
+    .replace(/\$\{\w+:\?[^}]*\}/g, "0123456789abcdef0123456789abcdef");
+}
+
+describe("compose.yaml", () => {
+  it("follows the Compose specification and its linter's rules", () => expect(lintCompose(composeText)).toEqual([]));
+
+  it.each([
+    ["a key that is not known", composeText.replace("stop_grace_period:", "stop_grace:")],
+    ["a value of the wrong type", composeText.replace("init: true", "init: {}")],
+    ["an image without a version", composeText.replace("caddy:2.11-alpine", "caddy")],
+  ])("would be refused with %s", (_, text) => expect(lintCompose(text)).not.toEqual([]));
+
+  it.each(["edge", "ingest"])("gives %s nodes a configuration that the service takes", (role) => {
+    const { environment = {} } = services[role] ?? {};
+    expect(Object.keys(environment).filter((name) => !(name in EnvSchema.shape))).toEqual([]);
+    const env = readEnv(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])));
+    expect(env).toMatchObject({ ROLE: role, REDIS_URL: expect.any(String), NEXTAUTH_SECRET: expect.any(String) });
+    expect(composeText).toContain(`subnet: \${SUBNET:-${env.TRUSTED_PROXIES[0]}}`);
+  });
+
+  it.each(Object.keys(OTHERS))("gives %s no variable that it does not know", (name) =>
+    expect(OTHERS[name]).toEqual(expect.arrayContaining(Object.keys(services[name]?.environment ?? {}))),
+  );
+
+  it("runs two edges and two ingests, lets them drain, and opens only the balancer", () => {
+    for (const role of ["edge", "ingest"]) {
+      expect(services[role]?.deploy?.replicas).toBe(2);
+      expect(Number.parseInt(services[role]?.stop_grace_period ?? "", 10) * 1000).toBeGreaterThan(DRAIN_MAX_MS);
+    }
+    expect(Object.keys(services).filter((name) => services[name]?.ports !== undefined)).toEqual(["caddy"]);
+  });
+});
+
+const dockerfile = DockerfileParser.parse(read("Dockerfile"));
+const complaints = (text: string) => validateDockerfile(text).map(({ message }) => message);
+
+/** The arguments of the only instruction of this kind after the last FROM; a JSON array's strings as they are. */
+function atRun(keyword: Keyword): string[] {
+  const instructions = dockerfile.getInstructions();
+  const from = instructions.findLastIndex((instruction) => instruction.getKeyword() === Keyword.FROM);
+  const found = instructions.slice(from).filter((instruction) => instruction.getKeyword() === keyword);
+  expect(found.length, keyword).toBe(1);
+  const text = found[0]?.getArgumentsContent() ?? "";
+  const list = /\[.*\]$/s.exec(text)?.[0];
+  return list === undefined ? text.split(/\s+/) : (JSON.parse(list) as string[]);
+}
+
+/** Runs the image's health check against a server that answers with this status; resolves with its exit code. */
+async function probe(status: number): Promise<number | null> {
+  const [node, ...args] = atRun(Keyword.HEALTHCHECK);
+  expect(node).toBe("node");
+  const server = createServer(({ url }, response) => response.writeHead(url === "/api/health" ? status : 404).end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const env = { PORT: String((server.address() as AddressInfo).port) } as unknown as NodeJS.ProcessEnv;
+  const child = spawn(process.execPath, args, { env });
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  server.close();
+  return code;
+}
+
+describe("Dockerfile", () => {
+  it("has no fault that its linter knows", () => {
+    expect(complaints(read("Dockerfile"))).toEqual([]);
+    expect(complaints(read("Dockerfile").replace("EXPOSE 3000", "EXPOSE port"))).not.toEqual([]);
+  });
+
+  it("starts what `npm start` starts, as an ordinary user, with Node as the process that gets the signal", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Readonly<Record<string, string>> };
+    expect(scripts.start?.endsWith(` ${atRun(Keyword.CMD).join(" ")}`)).toBe(true);
+    expect(atRun(Keyword.USER)).toEqual(["node"]);
+    expect(atRun(Keyword.STOPSIGNAL)).toEqual(["SIGTERM"]);
+    expect(atRun(Keyword.EXPOSE)).toEqual([String(defaults.PORT)]);
+  });
+
+  it("sets only what the service knows, and keeps its data on the volume", () => {
+    const set = Object.fromEntries(atRun(Keyword.ENV).map((pair) => pair.split("=")));
+    expect(Object.keys(set).filter((name) => name !== NEXT_VARIABLE && !(name in EnvSchema.shape))).toEqual([]);
+    expect([set.DATA_DIR]).toEqual(atRun(Keyword.VOLUME));
+  });
+
+  it("copies folders that are there and not kept out of the build", () => {
+    const ignored = read(".dockerignore").split("\n");
+    const copied = [...read("Dockerfile").matchAll(/^COPY --from=build (.+)$/gm)].flatMap(([, line = ""]) =>
+      (line.match(/\/app\/\S+/g) ?? []).map((file) => file.slice("/app/".length)),
+    );
+    expect(copied).toEqual(expect.arrayContaining(["app", "lib", "prisma", "server", ".next"]));
+    expect(copied.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
+    // Made in the build itself.
+    expect(copied.filter((file) => file !== ".next" && ignored.includes(file))).toEqual([]);
+  });
+
+  it("tells a healthy process from one that is not", async () => {
+    expect(await probe(200)).toBe(0);
+    expect(await probe(503)).toBe(1);
+  });
+
+  it("makes the embedded database's libraries complete with a command that runs", () => {
+    const command = /^RUN (\["node".+\])$/m.exec(read("Dockerfile"))?.[1] ?? "[]";
+    const [node, ...args] = JSON.parse(command) as string[];
+    expect(node).toBe("node");
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+  });
+});
+
+const has = (program: string, flag: string) => spawnSync(program, [flag]).status === 0;
+describe("the balancers", () => {
+  const caddy = (...settings: string[]) =>
+    spawnSync("env", [`HOME=${scratch}`, ...settings, "caddy", "validate", "--adapter", "caddyfile", "--config", CADDYFILE], {
+      encoding: "utf8",
+    });
+
+  it.skipIf(!has("caddy", "version"))("Caddy takes its file, both ways of finding edges", () => {
+    for (const way of ["by_name", "fixed"]) {
+      const { status, stderr } = caddy(`EDGES=${way}`, "EDGE_UPSTREAMS=10.0.0.11:3000 10.0.0.12:3000");
+      expect(status, stderr).toBe(0);
+    }
+    expect(caddy("EDGES=guessed").status).not.toBe(0);
+  });
+
+  it.skipIf(!has("nginx", "-v"))("nginx takes its file", () => {
+    const file = path.join(scratch, "nginx.conf");
+    const included = path.join(import.meta.dirname, "nginx.conf");
+    writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include ${included}; }\n`);
+    const { status, stderr } = spawnSync("nginx", ["-t", "-c", file], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+  });
+
+  it("nginx's file is what the guide shows the core of", () => {
+    const shown = /```nginx\n([\s\S]*?)```/.exec(read("lib/docs/guides/deploy.mdx"))?.[1]?.trim().split("\n") ?? [];
+    const lines = read("server/deploy/nginx.conf").split("\n");
+    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.filter((line) => !lines.includes(line))).toEqual([]);
+  });
+
+  it("keep one node for Socket.IO's polling, and operational doors inside", () => {
+    const caddyfile = readFileSync(CADDYFILE, "utf8");
+    const nginx = read("server/deploy/nginx.conf");
+    expect(caddyfile).toContain(`path ${SOCKET_IO_PATH}*`);
+    expect(nginx).toContain(`location ${SOCKET_IO_PATH} {`);
+    for (const door of ["/metrics", "/api/ready"]) {
+      expect(existsSync(path.join(ROOT, "app", door, "route.ts")), door).toBe(true);
+      expect(caddyfile).toMatch(new RegExp(`@inside path.* ${door}\\b`));
+      expect(nginx).toContain(`location = ${door} {`);
+    }
+  });
+
+  it("are given what the Caddyfile asks for", () => {
+    const asked = [...readFileSync(CADDYFILE, "utf8").matchAll(/\{\$(\w+)/g)].map(([, name]) => name);
+    expect(asked).toEqual(expect.arrayContaining([...(OTHERS.caddy ?? [])]));
+  });
+});

@@ -1,0 +1,190 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { EnvSchema, readEnv } from "#lib/env";
+import { createMetrics } from "#lib/metrics";
+import { DRAIN_MAX_MS } from "#server/shutdown";
+
+const FOLDER = import.meta.dirname;
+const ROOT = path.join(FOLDER, "..", "..", "..");
+const NOT_APPLIED = ["kustomization.yaml", "prometheus-adapter.values.yaml", "secret.example.yaml"];
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Deployment extends Manifest {
+  readonly spec: {
+    readonly strategy: { readonly rollingUpdate: { readonly maxUnavailable: number } };
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template: { readonly metadata: { readonly labels: Readonly<Record<string, string>> }; readonly spec: PodSpec };
+  };
+}
+
+interface PodSpec {
+  readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: { readonly runAsNonRoot: boolean };
+  readonly volumes: readonly { readonly name: string }[];
+  readonly containers: readonly [
+    {
+      readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+      readonly env: readonly { readonly name: string; readonly value?: string }[];
+      readonly startupProbe: Probe;
+      readonly livenessProbe: Probe;
+      readonly readinessProbe: Probe;
+      readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+      readonly securityContext: { readonly readOnlyRootFilesystem: boolean };
+      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+    },
+  ];
+}
+
+const read = (file: string) => readFileSync(path.join(FOLDER, file), "utf8");
+const files = readdirSync(FOLDER).filter((file) => file.endsWith(".yaml"));
+const manifestsOf = (file: string) => parseAllDocuments(read(file)).map((document) => document.toJS() as Manifest);
+const manifests = files
+  .filter((file) => file === "secret.example.yaml" || !NOT_APPLIED.includes(file))
+  .flatMap((file) =>
+    manifestsOf(file).map((manifest) => [`${file}: ${manifest.kind} ${manifest.metadata.name}`, manifest] as const),
+  );
+
+/**
+ * What the compiler says of manifests as literals of Kubernetes' own types: a field that is missing, misspelt, of another
+ * type or in the wrong place. One compilation for all, as it takes seconds.
+ */
+function misfits(given: readonly Manifest[]): string[] {
+  const file = path.join(FOLDER, "checked-manifests.ts");
+  const lines = given.map(
+    ({ apiVersion, kind }, index) =>
+      `import type { I${kind} as T${index} } from "kubernetes-models/${apiVersion}";\nexport const m${index}: T${index} = ${JSON.stringify(given[index])};`,
+  );
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  };
+  const host = ts.createCompilerHost(options);
+  const fromDisk = host.getSourceFile.bind(host);
+  host.getSourceFile = (name, language, ...rest) =>
+    name === file ? ts.createSourceFile(name, lines.join("\n"), language) : fromDisk(name, language, ...rest);
+  const program = ts.createProgram([file], options, host);
+  return ts
+    .getPreEmitDiagnostics(program, program.getSourceFile(file))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+function deployment(name: string): Deployment {
+  const found = manifests.find(([, { kind, metadata }]) => kind === "Deployment" && metadata.name === name);
+  return found?.[1] as Deployment;
+}
+
+describe("the manifests", () => {
+  it("fit Kubernetes' own types, field by field", () => {
+    expect(manifests.length).toBeGreaterThan(6);
+    expect(misfits(manifests.map(([, manifest]) => manifest))).toEqual([]);
+  });
+
+  it("would not with a misspelt, missing or mistaken field", () => {
+    const text = read("edge.yaml");
+    const broken = (from: string, to: string) => misfits([parseAllDocuments(text.replace(from, to))[0]?.toJS() as Manifest]);
+    expect(broken("terminationGracePeriodSeconds", "terminationGraceSeconds")).not.toEqual([]);
+    expect(broken("periodSeconds: 2", "periodSeconds: two")).not.toEqual([]);
+    expect(broken("containerPort: 3000", "protocol: TCP")).not.toEqual([]);
+  });
+
+  it.each(manifests)("%s has values that Kubernetes' schema allows", async (_, manifest) => {
+    type Model = new (data: Manifest) => { validate(): void };
+    const place = `kubernetes-models/${manifest.apiVersion}`;
+    const models = (await import(/* @vite-ignore */ place)) as Readonly<Record<string, Model>>;
+    const Kind = models[manifest.kind] as Model;
+    new Kind(manifest).validate();
+    expect(() => new Kind({ ...manifest, metadata: { name: [] as unknown as string } }).validate()).toThrow();
+  });
+
+  it("are all applied but the examples", () => {
+    const { resources } = parse(read("kustomization.yaml")) as { resources: string[] };
+    expect([...resources, ...NOT_APPLIED].sort()).toEqual([...files].sort());
+  });
+
+  it.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("are put together by kustomize", () => {
+    const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", FOLDER], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+    const made = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+    const settings = made.find(({ kind }) => kind === "ConfigMap")?.metadata.name;
+    expect(settings).toMatch(/^spotwire-\w+$/);
+    expect(stdout.match(new RegExp(`name: ${settings}$`, "gm"))).toHaveLength(3);
+  });
+});
+
+describe.each(["edge", "ingest"])("a pod of %s", (role) => {
+  const { spec } = deployment(role);
+  const pod = spec.template.spec;
+  const [container] = pod.containers;
+
+  it("is replaced after its successor is ready, and has time to leave the balancers and to drain", () => {
+    expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+    const leaveMs = container.lifecycle.preStop.sleep.seconds * 1000;
+    expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leaveMs + DRAIN_MAX_MS);
+    expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+  });
+
+  it("is asked at doors that are there", () => {
+    const { startupProbe, livenessProbe, readinessProbe, ports } = container;
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(existsSync(path.join(ROOT, "app", httpGet.path, "route.ts")), httpGet.path).toBe(true);
+      expect(ports.map(({ name }) => name)).toContain(httpGet.port);
+    }
+    expect(livenessProbe.httpGet.path).toBe("/api/health");
+    expect(readinessProbe.httpGet.path).toBe("/api/ready");
+    expect(ports[0]?.containerPort).toBe(readEnv({}).PORT);
+  });
+
+  it("has a configuration that the service takes", () => {
+    const { configMapGenerator } = parse(read("kustomization.yaml")) as { configMapGenerator: [{ literals: string[] }] };
+    const { stringData } = manifestsOf("secret.example.yaml")[0] as unknown as { stringData: Record<string, string> };
+    const own = container.env.flatMap(({ name, value }) =>
+      value === undefined ? [] : [[name, value.replace("$(POD_IP)", "10.0.0.7")]],
+    );
+    const literals = configMapGenerator[0].literals.map((line) => line.split(/=(.*)/s).slice(0, 2));
+    const settings = { ...Object.fromEntries([...own, ...literals]), ...stringData } as Record<string, string>;
+    expect(Object.keys(settings).filter((name) => !(name in EnvSchema.shape))).toEqual([]);
+    expect(readEnv(settings)).toMatchObject({ ROLE: role, NODE_URL: "http://10.0.0.7:3000" });
+  });
+
+  it("runs as nobody special, and writes only where it is given room", () => {
+    expect(pod.securityContext.runAsNonRoot).toBe(true);
+    expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+    expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/tmp", "/data"]);
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name));
+  });
+});
+
+describe("the autoscaler", () => {
+  it("follows a metric that the service has, by the name that the adapter gives it", () => {
+    const metrics = createMetrics();
+    metrics.streamConnections(() => 0);
+    const { spec } = manifestsOf("autoscaler.yaml")[0] as unknown as {
+      spec: { metrics: [{ pods: { metric: { name: string } } }] };
+    };
+    const { name } = spec.metrics[0].pods.metric;
+    expect(metrics.registry.getSingleMetric(name)).toBeDefined();
+    const { rules } = parse(read("prometheus-adapter.values.yaml")) as {
+      rules: { custom: [{ seriesQuery: string; name: { as: string } }] };
+    };
+    expect(rules.custom[0].seriesQuery.startsWith(`${name}{`)).toBe(true);
+    expect(rules.custom[0].name.as).toBe(name);
+  });
+});
