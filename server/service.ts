@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { createAccess } from "#lib/access/access";
 import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage";
 import type { Clock } from "#lib/clock";
-import { VENUES } from "#lib/contract/primitives";
+import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control";
 import { createRedisChannel } from "#lib/control-redis";
 import type { Database } from "#lib/db";
@@ -18,18 +18,22 @@ import { createAddressReader } from "./address";
 import { acquireDatabase } from "./database";
 import { createDoorbell } from "./doors";
 import { createChangeFollower, type Parts } from "./follow-changes";
+import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { createPushDoor } from "./push-door";
 import { readiness } from "./readiness";
 import { acquireSecrets } from "./secrets";
 import { serve } from "./serve";
-import { drainServer, type Stoppable, stopAll } from "./shutdown";
+import { createDrain, type Stoppable, stopAll } from "./shutdown";
 import { startStreams } from "./streams";
 import { startUpkeep } from "./upkeep";
 import { startUsers } from "./users";
 
 /** Another node takes the venues over as soon as they are given back; longer than this nobody waits for that. */
 const HAND_OVER_MAX_MS = 2_000;
+
+/** What is still done: everything; no new connections and streams; nothing new at all. */
+type Stage = "serving" | "leaving" | "drained";
 
 interface ServiceOptions {
   env: Env;
@@ -45,7 +49,7 @@ interface ServiceOptions {
 export interface Service {
   readonly address: AddressInfo;
   readonly db: Database;
-  /** Answers 50302 to what still comes, ends what is in flight, writes what is left, closes the database. */
+  /** Lets nobody new in, ends the streams and what is in flight, writes what is left, closes the database. */
   stop(): Promise<void>;
 }
 
@@ -95,7 +99,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
 
     const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log, buckets: access.buckets });
     later("mails", stopMails);
-    let draining = false;
+    let stage: Stage = "serving";
     const runtime: Runtime = {
       env,
       clock,
@@ -107,8 +111,8 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       secrets,
       ...portal,
       markets,
-      draining: () => draining,
-      ready: () => readiness({ db, redis, markets, draining }),
+      draining: () => stage === "drained",
+      ready: () => readiness({ db, redis, markets, draining: stage !== "serving" }),
     };
     setRuntime(runtime);
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
@@ -118,7 +122,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       access,
       usage,
       addressOf,
-      draining: () => draining,
+      draining: () => stage !== "serving",
       heard,
       docsBase: env.PUBLIC_URL ?? "",
       clock,
@@ -127,8 +131,11 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     });
     parts.streams = streams;
     const { server, address } = await serve({ env, log, direct, streams, addressOf, attempts: portal.users.attempts, pushDoor });
-    // Streams last: a drain begins with them.
-    later("http", () => drainServer(server));
+    const drain = createDrain(server);
+    later("http", drain);
+    later("calls", () => {
+      stage = "drained";
+    });
     later("streams", streams.stop);
     // A node that answers no clients has no doors to knock at.
     if (env.ROLE !== "ingest") later("health", watchHealth(runtime, address).stop);
@@ -137,10 +144,10 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       address,
       db,
       async stop() {
-        // First of all, while it still serves: another node goes on with the venues.
-        const handedOver = Promise.all(VENUES.map((venue) => markets[venue].handOver()));
-        await Promise.race([handedOver, clock.wait(HAND_OVER_MAX_MS)]);
-        draining = true;
+        await handOver(markets, clock);
+        stage = "leaving";
+        // Nobody new comes in, so a balancer asks another node; who is connected is answered while the streams say goodbye.
+        void drain();
         await stopAll(started, log);
         setRuntime(undefined);
       },
@@ -149,6 +156,12 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     await stopAll(started, log);
     throw error;
   }
+}
+
+/** First of all in a stop, while all is still served: another node goes on with the venues. */
+async function handOver(markets: Readonly<Record<Venue, RunningMarket>>, clock: Clock): Promise<void> {
+  const handedOver = Promise.all(VENUES.map((venue) => markets[venue].handOver()));
+  await Promise.race([handedOver, clock.wait(HAND_OVER_MAX_MS)]);
 }
 
 /** Has the process knock at its own doors each minute, and write down how it is. */

@@ -12,16 +12,25 @@ export interface Stoppable {
   stop(): Promise<void> | void;
 }
 
-/** Stops accepting, lets requests in flight end, then cuts what is left. */
-export function drainServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), REQUESTS_MAX_MS);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
+/**
+ * What drains a server when it is first called: it accepts no more connections, requests in flight end, what is left after a
+ * while is cut. Each call gives the same promise of the end.
+ */
+export function createDrain(server: Server): () => Promise<void> {
+  let drained: Promise<void> | undefined;
+  const drain = () =>
+    new Promise<void>((resolve) => {
+      const cut = setTimeout(() => server.closeAllConnections(), REQUESTS_MAX_MS);
+      server.close(() => {
+        clearTimeout(cut);
+        resolve();
+      });
+      server.closeIdleConnections();
     });
-    server.closeIdleConnections();
-  });
+  return () => {
+    drained ??= drain();
+    return drained;
+  };
 }
 
 /** Stops all parts in the order given; one that fails is logged and does not keep the others from stopping. */
