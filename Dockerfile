@@ -41,4 +41,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself gets the signal, no shell or npm between. With --init a signal counts before the service listens for it, too.
-CMD ["node", "--import", "tsx", "server/main.ts"]
+CMD ["node", ".next/spotwire/main.mjs"]

@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { bundleServer } from "./bundle";
 
-/** Builds the pages when their sources changed since the last build, so that a second start is quick. */
+/** Bundles the server, and builds the pages when their sources changed since the last build, so that a second start is quick. */
 
 const SOURCES = ["app", "components", "lib", "next.config.ts", "postcss.config.mjs", "package-lock.json", "tsconfig.json"];
 const STAMP = path.join(".next", "spotwire-sources");
@@ -34,3 +35,4 @@ if (built !== wanted) {
   if (result.status !== 0) process.exit(result.status ?? 1);
   writeFileSync(STAMP, wanted);
 }
+await bundleServer();
