@@ -32,7 +32,7 @@ export function startProcess(file: string, env: Record<string, string> = {}, arg
   return childOf(spawnFile(file, env, args));
 }
 
-/** Starts a TypeScript file as a server and waits for its "listening on URL" line. */
+/** Starts a file as a server, TypeScript or built, and waits for its "listening on URL" line. */
 export function startChild(file: string, env: Record<string, string>, args: readonly string[] = []): Promise<Contestant> {
   const process = spawnFile(file, env, args);
   const child = childOf(process);
@@ -57,7 +57,8 @@ export function startChild(file: string, env: Record<string, string>, args: read
 }
 
 function spawnFile(file: string, env: Record<string, string>, args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--expose-gc", "--import", "tsx", file, ...args], {
+  const loader = file.endsWith(".ts") ? ["--import", "tsx"] : [];
+  const child = spawn(process.execPath, ["--expose-gc", ...loader, file, ...args], {
     env: { PATH: "/usr/bin:/bin", NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { benchCluster } from "./cluster";
+import { benchCold } from "./cold";
 import { benchDashboard } from "./dashboard";
 import { benchFlood } from "./flood";
 import { benchImport } from "./import";
@@ -28,6 +30,8 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   usage: benchUsage,
   dashboard: benchDashboard,
   flood: benchFlood,
+  cluster: benchCluster,
+  cold: benchCold,
 };
 
 // However it ends, it ends by exit, which takes the servers and clients along.

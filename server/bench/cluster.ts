@@ -1,0 +1,128 @@
+import { type ClusterLoad, type ClusterMeasurement, measureCluster } from "./cluster-measure";
+import { type Installation, startAlone, startCluster, startStores } from "./cluster-nodes";
+import { load } from "./load";
+import { type Clients, startClients } from "./stream-load";
+import type { Row } from "./table";
+
+const EDGES_COUNT = 2;
+/** The scenes beside the first take this part of its time. */
+const SIDE_SHARE = 0.6;
+const QUOTES_PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
+
+const IDLE: ClusterLoad = { tickers: 48, ticksPerSecond: 0, clients: 0, each: 0 };
+const UNHEARD: ClusterLoad = { tickers: 48, ticksPerSecond: 20, clients: 0, each: 0 };
+const CALM: ClusterLoad = { tickers: 40, ticksPerSecond: 10, clients: 400, each: 10 };
+const BUSY: ClusterLoad = { tickers: 40, ticksPerSecond: 50, clients: 400, each: 10 };
+const GROWTH = [1, 4, 16] as const;
+const grownTickers = (times: number): ClusterLoad => ({ tickers: 3 * times, ticksPerSecond: 20, clients: 100, each: 3 });
+const grownClients = (times: number): ClusterLoad => ({ tickers: 12, ticksPerSecond: 20, clients: 50 * times, each: 3 });
+
+/** What one installation showed. */
+interface Outcome {
+  readonly rows: readonly Row[];
+  /** CPU microseconds of the whole installation a tick that nobody follows. */
+  readonly tickUs: number;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+function described({ nodes, redis }: Installation, measurement: ClusterMeasurement): string {
+  const { messagesPerSecond, p50Ms, p99Ms, takenShare, cores, redisCores } = measurement;
+  const parts = nodes.map(({ name }, index) => `${name} ${cores[index]?.toFixed(2)}`);
+  if (redis !== undefined) parts.push(`Redis ${redisCores.toFixed(2)}`);
+  const perCpu = Math.round(messagesPerSecond / (sum(cores) + redisCores));
+  const latency = `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
+  const rates = `${Math.round(messagesPerSecond)} msg/s, ${perCpu} msg/CPU-s`;
+  return `${rates}, ${latency}, ${Math.round(takenShare * 100)} % of ticks taken, cores: ${parts.join(", ")}`;
+}
+
+const scene = ({ tickers, ticksPerSecond, clients, each }: ClusterLoad) =>
+  `${clients} clients, ${each} of ${tickers} tickers, ${ticksPerSecond} ticks/s each`;
+
+async function streams(installation: Installation, clients: Clients, seconds: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const offered of [CALM, BUSY]) {
+    const measurement = await measureCluster(installation, clients, offered, seconds);
+    rows.push({ what: `${installation.name}: ${scene(offered)}`, value: described(installation, measurement) });
+  }
+  return rows;
+}
+
+/** What a tick costs that no client follows, beyond what each process does without any. */
+async function perTick(installation: Installation, clients: Clients, seconds: number): Promise<Outcome> {
+  const { name, nodes, redis } = installation;
+  const idle = await measureCluster(installation, clients, IDLE, seconds);
+  const heard = await measureCluster(installation, clients, UNHEARD, seconds);
+  const us = (busy: number, quiet: number) => ((busy - quiet) / heard.ticksPerSecond) * 1e6;
+  const each = nodes.map((node, index) => ({ name: node.name, us: us(heard.cores[index] ?? 0, idle.cores[index] ?? 0) }));
+  if (redis !== undefined) each.push({ name: "Redis", us: us(heard.redisCores, idle.redisCores) });
+  const bytes = (busy: number, quiet: number) => Math.round((busy - quiet) / heard.ticksPerSecond);
+  const told = each.map((part) => `${part.name} ${part.us.toFixed(0)} µs`).join(", ");
+  const redisBytes = `; Redis ${bytes(heard.redisIn, idle.redisIn)} B in, ${bytes(heard.redisOut, idle.redisOut)} B out`;
+  const value = `${told}${redis === undefined ? "" : redisBytes}`;
+  return { rows: [{ what: `${name}: CPU a pushed tick that nobody follows`, value }], tickUs: sum(each.map((part) => part.us)) };
+}
+
+/** The same with ticks that an edge takes and hands on, where there are edges. */
+async function throughAnEdge(installation: Installation, clients: Clients, seconds: number): Promise<readonly Row[]> {
+  const [feedAt] = installation.doors;
+  if (installation.redis === undefined || feedAt === undefined) return [];
+  return (await perTick({ ...installation, name: `${installation.name}, pushed to edge 1`, feedAt }, clients, seconds)).rows;
+}
+
+async function rest({ name, doors, testKey }: Installation, seconds: number): Promise<Row> {
+  const headers = { authorization: `Bearer ${testKey}` };
+  const loads = await Promise.all(doors.map((door) => load(door, QUOTES_PATH, headers, seconds)));
+  const perSecond = sum(loads.map(({ requestsPerSecond }) => requestsPerSecond));
+  const cpu = sum(loads.map(({ requestsPerSecond, requestsPerCpuSecond }) => requestsPerSecond / requestsPerCpuSecond));
+  const p99 = Math.max(...loads.map(({ p99Ms }) => p99Ms));
+  const value = `${Math.round(perSecond)} req/s, ${Math.round(perSecond / cpu)} req/CPU-s, p99 ${p99} ms`;
+  return { what: `${name}: quotes/latest at ${doors.length === 1 ? "its door" : "all edges at once"}`, value };
+}
+
+async function growth(installation: Installation, clients: Clients, seconds: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [what, grown] of [
+    ["tickers", grownTickers],
+    ["clients", grownClients],
+  ] as const)
+    for (const times of GROWTH) {
+      const offered = grown(times);
+      const measurement = await measureCluster(installation, clients, offered, seconds);
+      rows.push({ what: `${what} ×${times}: ${scene(offered)}`, value: described(installation, measurement) });
+    }
+  return rows;
+}
+
+async function measure(installation: Installation, clients: Clients, seconds: number): Promise<Outcome> {
+  const { rows, tickUs } = await perTick(installation, clients, seconds * SIDE_SHARE);
+  const handedOn = await throughAnEdge(installation, clients, seconds * SIDE_SHARE);
+  const heard = await streams(installation, clients, seconds);
+  const asked = await rest(installation, seconds * SIDE_SHARE);
+  const grown = installation.redis ? await growth(installation, clients, seconds * SIDE_SHARE) : [];
+  return { rows: [...rows, ...handedOn, ...heard, asked, ...grown], tickUs };
+}
+
+/** Two edges and an ingest node against one process, both with the same load on the same machine. */
+export async function benchCluster(seconds: number): Promise<Row[]> {
+  const stores = await startStores();
+  if (stores === undefined) return [{ what: "cluster", value: "skipped: neither valkey-server nor redis-server is installed" }];
+  const clients = startClients();
+  try {
+    const outcomes: Outcome[] = [];
+    for (const start of [startAlone, (given: typeof stores) => startCluster(given, EDGES_COUNT)]) {
+      const installation = await start(stores);
+      try {
+        outcomes.push(await measure(installation, clients, seconds));
+      } finally {
+        await installation.stop();
+      }
+    }
+    const [alone, cluster] = outcomes;
+    const value = `${((cluster?.tickUs ?? Number.NaN) - (alone?.tickUs ?? Number.NaN)).toFixed(0)} µs of CPU a tick, on all parts together`;
+    return [...outcomes.flatMap(({ rows }) => rows), { what: "what the bus adds", value }];
+  } finally {
+    await clients.stop();
+    await stores.stop();
+  }
+}

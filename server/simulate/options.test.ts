@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { readOptions, UsageError } from "./options";
+
+function complaintOf(...args: string[]): string {
+  try {
+    readOptions(args);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  return "taken";
+}
+
+test("the command alone has a default for everything", () => {
+  expect(readOptions([])).toEqual({
+    scene: {
+      ...{
+        tickers: 40,
+        ticksPerSecond: 10,
+        clients: 1000,
+        subscriptions: 10,
+        stream: "quote",
+        slow: 0.02,
+        seconds: 60,
+        edges: 2,
+      },
+    },
+    target: { connections: 1_000_000, messageUs: undefined, followUs: undefined, connectionBytes: undefined },
+  });
+});
+
+test("what was measured with sockets is taken in place of what is simulated", () => {
+  const options = readOptions(["--message-us", "2.1", "--follow-us", "190", "--connection-bytes", "6349"]);
+  expect(options?.target).toMatchObject({ messageUs: 2.1, followUs: 190, connectionBytes: 6349 });
+});
+
+test("help asks for nothing else", () => {
+  expect(readOptions(["--help", "--edges", "many"])).toBeUndefined();
+});
+
+test.each([
+  [["--edges", "0"], "--edges 0: must be a whole number from 1 to 64."],
+  [["--edges", "65"], "--edges 65: must be a whole number from 1 to 64."],
+  [["--clients", "many"], "--clients many: must be a whole number from 1 to 200000."],
+  [["--clients", ""], "--clients : must be a whole number from 1 to 200000."],
+  [["--seconds", "1.5"], "--seconds 1.5: must be a whole number from 1 to 3600."],
+  [["--message-us", "0"], "--message-us 0: must be a number from 0.01 to 1000."],
+  [["--slow", "2"], "--slow 2: must be a share from 0 to 1."],
+  [["--stream", "trades"], "--stream trades: must be one of quote, kline, snapshot."],
+  [["--subscriptions", "41"], "--subscriptions 41: there are only 40 tickers (--tickers)."],
+])("%j is refused in one line", (args, line) => {
+  expect(complaintOf(...args)).toBe(line);
+});
+
+test("an argument that does not exist is named", () => {
+  expect(complaintOf("--nodes", "2")).toMatch(/^Unknown option '--nodes'\.$/);
+});
+
+test("the command shows the line, no stack, and ends with 2", () => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, ["--import", "tsx", "server/simulate/main.ts", "--edges", "0"], {
+    encoding: "utf8",
+  });
+  expect({ status, stderr, stdout }).toEqual({
+    status: 2,
+    stderr: "--edges 0: must be a whole number from 1 to 64. See npm run simulate -- --help.\n",
+    stdout: "",
+  });
+});
