@@ -9,6 +9,8 @@ const COMMAND_MAX_MS = 2_000;
 /** A connection that does not answer for this long is cut, and what was asked on it with it. */
 const SILENCE_MAX_MS = 1_500;
 const PING_INTERVAL_MS = 500;
+/** A connection on which nothing was said for this long is cut. */
+const IDLE_MAX_MS = 3_000;
 /** Bounds of the wait before the next attempt to connect, doubled each time; the wait itself is drawn between zero and it. */
 const RETRY_FIRST_MS = 100;
 const RETRY_LONGEST_MS = 2_000;
@@ -29,6 +31,8 @@ function makeClient(url: string) {
     commandOptions: { timeout: COMMAND_MAX_MS },
     socket: {
       connectTimeout: CONNECT_MAX_MS,
+      // Also one that was let in and never greeted; whoever blocks or subscribes asks something more often.
+      socketTimeout: IDLE_MAX_MS,
       // Full jitter: the nodes that lost it together do not come back together.
       reconnectStrategy: (retries) => Math.random() * Math.min(RETRY_FIRST_MS * 2 ** Math.min(retries, 10), RETRY_LONGEST_MS),
     },

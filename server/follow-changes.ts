@@ -41,12 +41,16 @@ async function apply(message: ControlMessage, { catalogues, access, markets, str
 export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): ChangeFollower {
   const stopping = new AbortController();
   let retrying: Promise<void> | undefined;
+  let failures = 0;
 
   async function retry(): Promise<void> {
     let failed = true;
-    while (failed && !stopping.signal.aborted) {
+    let before = failures;
+    // What failed while everything was read may have been changed after it was read.
+    while ((failed || failures > before) && !stopping.signal.aborted) {
       await clock.wait(AGAIN_MS, stopping.signal);
       if (stopping.signal.aborted) return;
+      before = failures;
       failed = await apply({ kind: "everything" }, parts).then(
         () => false,
         () => true,
@@ -62,6 +66,7 @@ export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): C
         await apply(message, parts);
       } catch (error) {
         log.error({ err: error, message }, "a change could not be read; everything is read again until it can");
+        failures += 1;
         retrying ??= retry();
       }
     },

@@ -55,7 +55,13 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
   const projection = createProjection({ catalogue, store, clock, epoch, sinceMs: startMs > 0 ? startMs : null });
-  const producer = await startProducer({ ...options, start: { originMs }, epoch, projection });
+  const producer = await startProducer({
+    ...options,
+    start: { originMs },
+    epoch,
+    projection,
+    onStoredLate: () => projection.forget(undefined, () => true),
+  });
 
   return {
     venue,

@@ -46,7 +46,8 @@ function start(
   const { env, db, shared } = options;
   if (shared === undefined) return startMarket({ ...market, ...(table && { writer: table }) });
   const produces = env.ROLE !== "edge";
-  return startSharedMarket({ ...market, ...shared, ...(table && { writer: table }), pool: db.pool, produces });
+  const tellHistory = () => void db.control.publish({ kind: "klines", venue: market.venue });
+  return startSharedMarket({ ...market, ...shared, tellHistory, ...(table && { writer: table }), pool: db.pool, produces });
 }
 
 /** The sandbox computes its klines; nothing of it is stored. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { systemClock } from "#lib/clock";
+import { type Clock, systemClock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import { type Quote, quoteExample } from "#lib/contract/quote";
 import { createAlignment } from "#lib/domain/timeframe";
@@ -43,6 +43,9 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   let db: TestDatabase;
   const open: Node[] = [];
   let prefix = 0;
+  /** How far the clock of the nodes is ahead of the machine's. */
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
 
   beforeAll(async () => {
     [server, db] = await Promise.all([startRedis(program ?? ""), testDatabase()]);
@@ -60,15 +63,16 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     const market = await startSharedMarket({
       ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
       ...(source ?? { store: table, writer: table }),
+      tellHistory: () => undefined,
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
-      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock: systemClock, log, metrics: createMetrics() },
+      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock, log, metrics: createMetrics() },
     });
     const events: MarketEvent[] = [];
     market.follow((batch) => events.push(...batch));
     const node: Node = {
       ...{ market, redis, events },
       async tick(ticker, bid) {
-        const judged = await market.push?.([{ ticker, time_msc: systemClock.now(), bid, ask: bid + 0.0001 }]);
+        const judged = await market.push?.([{ ticker, time_msc: clock.now(), bid, ask: bid + 0.0001 }]);
         expect(judged).toEqual([null]);
       },
       async close() {
@@ -82,6 +86,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
 
   async function scene(work: () => Promise<void>): Promise<void> {
     prefix += 1;
+    aheadMs = 0;
     try {
       await work();
     } finally {
@@ -187,6 +192,27 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
         expect(times.length).toBeGreaterThan(0);
       }
       expect(second.market.feedProblem()).toBeNull();
+    }));
+
+  test("tells the end of a kline whose clock ran out while nobody held the lease", () =>
+    scene(async () => {
+      // Half past a minute, by a clock that is behind.
+      aheadMs = -((systemClock.now() + 30_000) % 60_000);
+      const edge = await start(false, "edge");
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      await first.tick("EURUSD", 1.2);
+      await until(() => quoteOf(edge) === 1.2);
+      const [open] = edge.market.view.recentKlines("EURUSD", "M1").slice(-1);
+      await first.market.stop();
+      const { epoch } = edge.market;
+      aheadMs += 45_000;
+      await start(true, "second");
+      const closed = () =>
+        edge.events.filter(({ topic, ...event }) => topic === "kline:EURUSD:M1" && "closed" in event && event.closed);
+      await until(() => closed().length > 0);
+      expect(edge.market.epoch).not.toBe(epoch);
+      expect(closed()).toMatchObject([{ record: open, epoch: edge.market.epoch, seq: 2 }]);
     }));
 
   test("a holder that was away for long writes nothing any more, neither to the store nor to the other nodes", () =>

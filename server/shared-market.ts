@@ -20,6 +20,10 @@ const EDGE_START_MAX_MS = 1_000;
 const PRODUCER_START_MAX_MS = 6_000;
 /** By then whoever makes the events has written a closed kline. */
 const WRITTEN_AFTER_MS = 5_000;
+/** Whoever makes the events says each second how far it is; past this they are on their way, or the way is broken. */
+const BEHIND_AFTER_MS = 3_000;
+/** How long such a node may answer klines from memory; rows are stored at least as often. */
+const BEHIND_LOOK_MS = 500;
 /** Before any event came. */
 const NO_EPOCH = "none";
 const PUSH_RETRY_AFTER_S = 1;
@@ -29,6 +33,8 @@ export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
   pool: Pick<Pool, "query">;
   /** Absent where nothing is stored. */
   writer?: Pick<KlineTable, "writeBatchAs">;
+  /** Tells every node that stored history changed. */
+  tellHistory: () => void;
   /** False for a node that never makes the events. */
   produces: boolean;
   /** Where other nodes reach this one. */
@@ -73,27 +79,31 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   const follower = createFollower({ redis, venue, projection, clock, log });
   let holding: Holding | undefined;
 
-  /** What was published last is in the projection then, and nobody with a lower token publishes more. */
-  async function takeOver({ token }: Lease, over: AbortSignal): Promise<void> {
+  /**
+   * What was published last is in the projection then, and nobody with a lower token publishes more. False while Redis is away:
+   * what is stored is newer then than what this node heard.
+   */
+  async function takeOver({ token }: Lease, over: AbortSignal): Promise<boolean> {
     try {
       const highest = await raiseFence(redis, venue, token);
       if (highest > token)
         await pool.query("UPDATE venue_lease SET token = $2 WHERE venue = $1 AND token < $2", [venue, highest]);
     } catch (error) {
-      log.warn({ err: error }, "Redis is away; the venue goes on from what this node knows and what is stored");
-      return;
+      log.warn({ err: error }, "Redis is away; the venue goes on from what is stored");
+      return false;
     }
     await follower.caughtUp(over);
+    return true;
   }
 
   async function hold(lease: Lease): Promise<void> {
     const over = AbortSignal.any([lease.lost, leaving.signal]);
-    await takeOver(lease, over);
+    const heardAll = await takeOver(lease, over);
     const before = follower.isRecent() ? follower.header() : undefined;
     const epoch = newEpoch();
     const own = createProjection({ catalogue, store, clock, epoch, sinceMs: null });
     const tickers = catalogue.list().map(({ ticker }) => ticker);
-    if (before !== undefined) own.view.adopt(projection.view, tickers);
+    if (before !== undefined && heardAll) own.view.adopt(projection.view, tickers);
     let problem: Producer["feedProblem"] = () => null;
     const publisher = createPublisher({
       ...{ redis, venue, token: lease.token, epoch, address, clock, log },
@@ -107,6 +117,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       epoch,
       projection: own,
       publish: publisher.publish,
+      onStoredLate: options.tellHistory,
     });
     problem = producer.feedProblem;
     publisher.start();
@@ -115,6 +126,22 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     holding = undefined;
     await producer.stop();
     await publisher.stop();
+  }
+
+  /** True while this node lacks the newest events: what is stored may be newer than its view. */
+  function isBehind(): boolean {
+    const header = follower.header();
+    if (header === undefined) return false;
+    // A feed that keeps time says itself where it is.
+    return follower.problem() !== null || (!feed?.keepsTime && clock.now() - header.reachedMs > BEHIND_AFTER_MS);
+  }
+
+  /** While this node is behind, windows of klines are read anew: the holder goes on writing what is not heard here. */
+  async function readAnewWhileBehind(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.wait(BEHIND_LOOK_MS, signal);
+      if (isBehind()) projection.forget(undefined, () => true);
+    }
   }
 
   /** Taken when every other node can see it too, or when nobody could while this node still holds the lease. */
@@ -128,8 +155,8 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     });
   }
 
-  const following = follower.run(stopping.signal);
-  const lease = { pool, venue, holder: address, clock, log };
+  const following = Promise.all([follower.run(stopping.signal), readAnewWhileBehind(stopping.signal)]);
+  const lease = { pool, venue, holder: address, able: redis.connected, clock, log };
   const competing = produces ? competeForLease(lease, leaving.signal, hold) : Promise.resolve();
   await Promise.race([follower.begun, clock.wait(produces ? PRODUCER_START_MAX_MS : EDGE_START_MAX_MS, stopping.signal)]);
   const lookBack = () =>

@@ -30,6 +30,14 @@ describe("merging stored rows with the view", () => {
   });
 });
 
+it("takes the state with more ticks, where a node heard less than was stored", () => {
+  const open = testKline("EURUSD", "M1", 60, 1.2);
+  const whole = { ...open, close: 1.3, tick_volume: open.tick_volume + 1 };
+  const read = { from: 0, to: 600, limit: 10, end: "newest" as const };
+  expect(mergeRows([whole], [open], read)).toEqual([whole]);
+  expect(mergeRows([open], [whole], read)).toEqual([whole]);
+});
+
 describe("what the view can tell of rows that were read before", () => {
   const at = (minute: number) => testKline("EURUSD", "M1", minute * 60);
 

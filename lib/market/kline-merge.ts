@@ -4,7 +4,10 @@ import type { WindowRead } from "#lib/domain/window";
 /** Newest rows of a series that may still have been open when they were read: a kline closes a little after the next opened. */
 const UNSETTLED_ROWS = 2;
 
-/** Stored rows with the rows of the view over them (both ascending), cut to the window that was read. */
+/**
+ * Stored rows with the rows of the view over them (both ascending), cut to the window that was read. Both are states of the
+ * same kline, so the one with more ticks is the later one: a node that does not hear the market has less than the store.
+ */
 export function mergeRows(stored: readonly Kline[], recent: readonly Kline[], read: WindowRead): Kline[] {
   const within = recent.filter(({ time }) => time >= read.from && time < read.to);
   const first = within[0];
@@ -13,11 +16,13 @@ export function mergeRows(stored: readonly Kline[], recent: readonly Kline[], re
   const later = stored.slice(merged.length);
   let index = 0;
   for (const row of within) {
+    let latest = row;
     for (let other = later[index]; other !== undefined && other.time <= row.time; other = later[index]) {
       if (other.time < row.time) merged.push(other);
+      else if (other.tick_volume > row.tick_volume) latest = other;
       index += 1;
     }
-    merged.push(row);
+    merged.push(latest);
   }
   for (const row of later.slice(index)) merged.push(row);
   return read.end === "oldest" ? merged.slice(0, read.limit) : merged.slice(-read.limit);

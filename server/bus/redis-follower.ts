@@ -18,6 +18,8 @@ const RETRY_MS = 100;
 /** Nothing was heard for this long: no node sends any more. Three heartbeats. */
 const SILENT_AFTER_MS = 3_000;
 const CATCH_UP_LOOK_MS = 5;
+/** A takeover does not wait longer than this for what was published before it. */
+const CATCH_UP_MAX_MS = 2_000;
 const FIRST_ID = "0-0";
 /** What is older is taken for another day's: quotes are shown, klines are the store's to tell. */
 const RECENT_MAX_MS = 60_000;
@@ -74,7 +76,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     begin = resolve;
   });
 
-  const isRecent = () => clock.now() - Number(lastId.split("-")[0]) <= RECENT_MAX_MS;
+  const isRecentId = (id: string) => clock.now() - Number(id.split("-")[0]) <= RECENT_MAX_MS;
   const readState = async (client: RedisClient) => reader.state(await client.hGetAll(stateKey));
   const isNew = ({ epoch, topic, seq }: MarketEvent) => epoch !== recent.epoch() || seq > recent.seq(topic);
 
@@ -97,7 +99,6 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
   }
 
   async function take({ id, header, events }: Batch, client: RedisClient): Promise<void> {
-    lastId = id;
     heardMs = clock.now();
     const known = last;
     if (known !== undefined && (header.token < known.token || (header.token === known.token && header.n <= known.n))) return;
@@ -116,16 +117,16 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
   async function fill(client: RedisClient): Promise<void> {
     const state = await readState(client);
     if (state === undefined) return;
-    lastId = state.id;
-    last = state.header;
     const backlog = await client.xRange(eventsKey, "-", state.id);
     for (const message of backlog ?? []) {
       const batch = reader.batch(message);
-      if (batch?.header.token === state.header.token) recent.apply(batch.events);
+      if (batch?.header.token === state.header.token) recent.apply(batch.events.filter(isNew));
     }
-    const events = state.events.map(({ event }) => event).filter(({ type }) => type !== "kline" || isRecent());
+    const events = state.events.map(({ event }) => event).filter(({ type }) => type !== "kline" || isRecentId(state.id));
     projection.view.apply(events);
     recent.apply(events.filter(isNew));
+    last = state.header;
+    lastId = state.id;
   }
 
   async function newestId(client: RedisClient): Promise<string> {
@@ -147,10 +148,9 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
       for (const message of read?.[0]?.messages ?? []) {
         const batch = reader.batch(message);
         if (batch !== undefined) await take(batch, client);
-        else {
-          lastId = message.id;
-          log.warn({ venue, id: message.id }, "a batch of market events was not understood");
-        }
+        else log.warn({ venue, id: message.id }, "a batch of market events was not understood");
+        // Only now: whoever waits until this node has caught up looks at what it made of the batch.
+        lastId = message.id;
       }
     }
   }
@@ -178,17 +178,20 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     async caughtUp(signal) {
       try {
         const target = await newestId(redis.client);
-        while (connected && compareIds(lastId, target) < 0 && !signal.aborted) await clock.wait(CATCH_UP_LOOK_MS, signal);
+        const untilMs = clock.now() + CATCH_UP_MAX_MS;
+        // A node that has just started may hold the lease before it follows.
+        while (redis.connected() && compareIds(lastId, target) < 0 && clock.now() < untilMs && !signal.aborted)
+          await clock.wait(CATCH_UP_LOOK_MS, signal);
       } catch {
         // It is away: there is nothing to catch up with.
       }
     },
     header: () => last,
-    isRecent,
+    isRecent: () => isRecentId(lastId),
     begun,
     problem() {
       if (!connected) return "Redis is away; the last known data is served";
-      if (last === undefined) return "no ingest node has been heard yet";
+      if (last === undefined || heardMs === Number.NEGATIVE_INFINITY) return "no ingest node has been heard yet";
       const silentMs = clock.now() - heardMs;
       return silentMs > SILENT_AFTER_MS ? `no ingest node has been heard for ${Math.floor(silentMs / 1000)} s` : null;
     },

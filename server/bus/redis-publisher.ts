@@ -88,6 +88,16 @@ function merge(waiting: readonly Waiting[]): Waiting[] {
   );
 }
 
+/** At most so many, without the oldest closed klines, which the store has: of all else only the newest of a topic is left. */
+function withoutOldest(merged: Waiting[], max: number): Waiting[] {
+  let surplus = merged.length - max;
+  return merged.filter(({ event }) => {
+    if (surplus <= 0 || event.type !== "kline" || !event.closed) return true;
+    surplus -= 1;
+    return false;
+  });
+}
+
 /** A batch on its way. It keeps its number and its events until Redis has taken it: taken twice, it is known by its number. */
 interface Batch {
   readonly header: string;
@@ -99,6 +109,7 @@ interface Batch {
 export function createPublisher(options: PublisherOptions): Publisher {
   const { redis, venue, token, epoch, address, problem, onFenced, clock, log } = options;
   const stopping = new AbortController();
+  const ended = new AbortController();
   const keys = [BUS_KEYS.fence, BUS_KEYS.events, BUS_KEYS.state].map((name) => redis.key(venue, name));
   const state = createLatestState();
   let waiting: Waiting[] = [];
@@ -161,8 +172,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   async function deliver(batch: Batch): Promise<void> {
     while (!(await send(batch))) {
       tell(false);
-      if (stopping.signal.aborted && !redis.connected()) return;
-      await clock.wait(RETRY_MS, stopping.signal);
+      if (ended.signal.aborted || (stopping.signal.aborted && !redis.connected())) return;
+      await clock.wait(RETRY_MS, ended.signal);
       await nextTurn();
     }
     if (fenced) return;
@@ -178,7 +189,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   async function run(): Promise<void> {
-    while (!fenced) {
+    while (!fenced && !ended.signal.aborted) {
       if (waiting.length === 0 && n > 0) {
         if (stopping.signal.aborted) break;
         await idle();
@@ -192,11 +203,15 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   function keepWithinBounds(): void {
     if (waiting.length <= WAITING_MAX_EVENTS) return;
-    const merged = merge(waiting).slice(-WAITING_MAX_EVENTS / 2);
+    const merged = withoutOldest(merge(waiting), WAITING_MAX_EVENTS / 2);
     sent += waiting.length - merged.length;
     waiting = merged;
   }
   let running: Promise<void> | undefined;
+  // It may have come back empty between two batches, and none of them failed.
+  const endReset = redis.onReady(() => {
+    reset = true;
+  });
 
   return {
     publish(events, atMs) {
@@ -218,6 +233,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
     async stop() {
       stopping.abort();
       await Promise.race([running, clock.wait(STOP_MAX_MS)]);
+      ended.abort();
+      endReset();
     },
   };
 }

@@ -46,6 +46,18 @@ export interface EventReader {
   state(fields: Readonly<Record<string, string>>): State | undefined;
 }
 
+/** The records of one field; none of one that cannot be read: the others are good all the same. */
+function recordsOf(field: string, text: string, read: (row: Row) => MarketEvent): StateEvent[] {
+  try {
+    const isClosed = field.endsWith(CLOSED_SUFFIX);
+    const rows = (isClosed ? JSON.parse(text) : [JSON.parse(text)]) as Row[];
+    const forgetful = isClosed && rows.length >= CLOSED_KEPT_COUNT;
+    return rows.map((row, index) => ({ event: read(row), complete: !forgetful || index > 0 }));
+  } catch {
+    return [];
+  }
+}
+
 /** Makes a reader; it remembers the columns it saw last, which change with a release only. */
 export function createEventReader(): EventReader {
   let known: { text: string; read: ReturnType<typeof createRowReader> } | undefined;
@@ -69,17 +81,16 @@ export function createEventReader(): EventReader {
     state(fields) {
       const { [STATE_ID]: id, [STATE_HEADER]: headerText, [STATE_COLUMNS]: columns, ...topics } = fields;
       if (id === undefined || headerText === undefined || columns === undefined) return undefined;
-      const header = Header.parse(JSON.parse(headerText));
-      const read = readerOf(columns);
-      const events: StateEvent[] = [];
-      for (const [field, text] of Object.entries(topics)) {
-        const isClosed = field.endsWith(CLOSED_SUFFIX);
-        const rows = (isClosed ? JSON.parse(text) : [JSON.parse(text)]) as Row[];
-        const forgetful = isClosed && rows.length >= CLOSED_KEPT_COUNT;
-        for (const [index, row] of rows.entries())
-          events.push({ event: read(row, header.epoch), complete: !forgetful || index > 0 });
+      try {
+        const header = Header.parse(JSON.parse(headerText));
+        const read = readerOf(columns);
+        const events = Object.entries(topics).flatMap(([field, text]) =>
+          recordsOf(field, text, (row) => read(row, header.epoch)),
+        );
+        return { id, header, events: events.sort((one, other) => one.event.seq - other.event.seq) };
+      } catch {
+        return undefined;
       }
-      return { id, header, events: events.sort((one, other) => one.event.seq - other.event.seq) };
     },
   };
 }

@@ -13,6 +13,8 @@ import type { RestoredTicker } from "./engine";
 const PARALLEL_READS_COUNT = 8;
 /** More rows than two trading days of minutes, or two months and a week of days, can hold. */
 const READ_MAX_ROWS = 5_000;
+/** Klines of one timeframe whose end may not have been told yet: the running one, and those of the minute before a takeover. */
+const UNTOLD_MAX_ROWS = 3;
 
 /** No row is cut: the reads before were bounded. */
 const EVERYTHING = { from: 0, to: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY, end: "newest" } as const;
@@ -21,8 +23,10 @@ interface HydrateOptions {
   store: KlineStore;
   view: MarketView;
   alignment: TradingAlignment;
-  /** The instant to go on from, Unix milliseconds. */
+  /** The instant up to which is read, Unix milliseconds. */
   nowMs: number;
+  /** Klines have been closed up to here, Unix milliseconds; what ended later is restored as open, so that its end is told. */
+  closedMs: number;
   /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
   repair: boolean;
   /**
@@ -72,7 +76,7 @@ function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
 export async function hydrateTicker(
   listing: Listing,
   lastQuote: LastQuote | undefined,
-  { store, view, alignment, nowMs, repair, restore }: HydrateOptions,
+  { store, view, alignment, nowMs, closedMs, repair, restore }: HydrateOptions,
 ): Promise<Kline[]> {
   const { ticker } = listing;
   const to = Math.floor(nowMs / 1000) + 1;
@@ -94,9 +98,12 @@ export async function hydrateTicker(
   rows.MN1 = aggregate(allDays, "MN1", alignment);
 
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
-  const closed = (kline: Kline) => isClosed(kline, nowMs, alignment);
-  // Two of a timeframe, where the one before has ended but its clock has not run out.
-  const open = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-2)).filter((kline) => !closed(kline));
+  const closed = (kline: Kline) => isClosed(kline, closedMs, alignment);
+  // Several of a timeframe, where those before have ended but their end was not told: their clock has not run out, or another
+  // producer went away in the last minute.
+  const open = listing.timeframes
+    .flatMap((timeframe) => (rows[timeframe] ?? []).slice(-UNTOLD_MAX_ROWS))
+    .filter((kline) => !closed(kline));
   const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
   restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) }, latestClosed);
   if (!repair) return [];

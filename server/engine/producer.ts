@@ -53,6 +53,8 @@ export interface ProducerOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  /** Called when what waited for a store that was away is written: windows that were read meanwhile may lack some of it. */
+  onStoredLate?: () => void;
   /** Rows that may wait to be written before feeders are held up; the recorder's own bound unless given. */
   pendingMaxRows?: number | undefined;
 }
@@ -71,9 +73,17 @@ export interface Producer {
   stop(): Promise<void>;
 }
 
-function recorderOf(options: ProducerOptions, log: Logger): Recorder | undefined {
-  const { writer, venue, clock, metrics, pendingMaxRows } = options;
-  return writer && createRecorder({ writer, clock, log, pendingMaxRows, onFlush: metrics.recorderFlush.bind(null, venue) });
+function recorderOf(options: ProducerOptions, log: Logger, stopping: AbortSignal): Recorder | undefined {
+  const { writer, venue, clock, metrics, pendingMaxRows, onStoredLate } = options;
+  if (writer === undefined) return undefined;
+  let late = false;
+  const onFlush = (rows: number, failed: boolean) => {
+    metrics.recorderFlush(venue, rows, failed);
+    if (late && !failed) void recorder.written(stopping).then(() => stopping.aborted || onStoredLate?.());
+    late = failed;
+  };
+  const recorder = createRecorder({ writer, clock, log, pendingMaxRows, onFlush });
+  return recorder;
 }
 
 /** The time an engine goes by: the wall clock, or where its feed is. */
@@ -97,19 +107,23 @@ function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" 
 
 /** Fills engine and view from the store and what the view holds, then follows the feed. The view is right when it resolves. */
 export async function startProducer(options: ProducerOptions): Promise<Producer> {
-  const { venue, catalogue, store, writer, feed, epoch, projection, clock, metrics } = options;
+  const { venue, catalogue, store, writer, feed, start, epoch, projection, clock, metrics } = options;
   const { view, watch } = projection;
   const log = options.log.child({ venue });
   const stopping = new AbortController();
   const alignment = createAlignment();
   const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
-  const recorder = recorderOf(options, log);
+  const recorder = recorderOf(options, log, stopping.signal);
   const time = createEngineClock(options);
-  /** Klines have been closed up to here. */
-  let advancedMs = time.now();
+  /** Klines have been closed up to here, by this producer or the one before it. */
+  let advancedMs = start.fromMs ?? time.now();
   let recording: Recorder["record"] = () => undefined;
 
-  function publish(events: readonly MarketEvent[]): void {
+  /** After a takeover nothing was missed before the first record of a topic either: it opens its sequence as a snapshot. */
+  const opening = (event: MarketEvent) => (event.seq === 1 ? { ...event, restored: true } : event);
+
+  function publish(given: readonly MarketEvent[]): void {
+    const events = start.fromMs === undefined ? given : given.map(opening);
     projection.apply(events);
     options.publish?.(events, advancedMs);
     recording(events);
@@ -129,7 +143,15 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     const events = engine.restore(restored);
     publish(starting ? events.map((event) => ({ ...event, restored: true })) : events);
   };
-  const hydration = () => ({ store, view, alignment, nowMs: time.now(), repair: writer !== undefined, restore });
+  const hydration = () => ({
+    store,
+    view,
+    alignment,
+    nowMs: time.now(),
+    closedMs: advancedMs,
+    repair: writer !== undefined,
+    restore,
+  });
   watch.fill(catalogue.list().length);
   const missed = await hydrateAll(catalogue.list(), hydration());
   if (missed.length > 0) await writer?.writeBatch(missed, []);

@@ -6,25 +6,22 @@ function canMerge(message: Outgoing): boolean {
   return event !== undefined && !baseline && !(event.type === "kline" && event.closed);
 }
 
-/** True when the closed kline `later` is the last state of the open one `event`. */
-function isClosedBy(event: Outgoing["event"], later: Outgoing["event"]): boolean {
-  return event?.type === "kline" && later?.type === "kline" && later.closed && later.record.time === event.record.time;
-}
-
 /** Messages that stay: the newest mergeable one of each topic, and all that must not be lost, in their order. */
 function newestOf(queue: readonly Outgoing[]): Outgoing[] {
   const kept: Outgoing[] = [];
   const merged = new Set<string>();
-  const closers = new Map<string, Outgoing["event"][]>();
+  /** Open times of the klines that are closed later in the queue, by topic. */
+  const closed = new Map<string, Set<number>>();
   for (let index = queue.length - 1; index >= 0; index -= 1) {
     const message = queue[index] as Outgoing;
     const { event } = message;
     if (event === undefined || !canMerge(message)) {
       kept.push(message);
-      if (event?.type === "kline" && event.closed) closers.set(event.topic, [...(closers.get(event.topic) ?? []), event]);
+      if (event?.type === "kline" && event.closed)
+        closed.set(event.topic, (closed.get(event.topic) ?? new Set()).add(event.record.time));
       continue;
     }
-    if (merged.has(event.topic) || closers.get(event.topic)?.some((later) => isClosedBy(event, later))) continue;
+    if (merged.has(event.topic) || (event.type === "kline" && closed.get(event.topic)?.has(event.record.time))) continue;
     merged.add(event.topic);
     kept.push(message);
   }

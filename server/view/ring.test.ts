@@ -99,4 +99,59 @@ describe("the ring of recent events", () => {
       }),
     );
   });
+
+  const merged = (seq: number, count: number) => ({ ...quote(seq), merged: count });
+
+  test("an event that stands for others closes the gap for whoever missed no more than these", () => {
+    const { ring, since } = createScene();
+    ring.apply([quote(1), quote(2), merged(6, 3), quote(7)]);
+    expect([0, 1, 2].map((seq) => since(seq))).toEqual([
+      [1, 2, 6, 7],
+      [2, 6, 7],
+      [6, 7],
+    ]);
+    // Who has one of those it stands for has an older state of the same.
+    expect([3, 4, 5].map((seq) => since(seq))).toEqual([
+      [6, 7],
+      [6, 7],
+      [6, 7],
+    ]);
+    expect([6, 7, 8].map((seq) => since(seq))).toEqual([[7], [], undefined]);
+  });
+
+  test("a jump without that word is a gap: nothing is known of before it, all of after it", () => {
+    const { ring, since } = createScene();
+    ring.apply([quote(1), quote(2), quote(6), merged(9, 2)]);
+    expect([2, 3, 4].map((seq) => since(seq))).toEqual([undefined, undefined, undefined]);
+    expect([5, 6, 7, 9].map((seq) => since(seq))).toEqual([[6, 9], [9], [9], []]);
+  });
+
+  test("begins where the first event that is kept begins, with those it stands for", () => {
+    const { ring, since } = createScene();
+    ring.apply([merged(10, 4), quote(11)]);
+    expect([4, 5, 9, 10].map((seq) => since(seq))).toEqual([undefined, [10, 11], [10, 11], [11]]);
+  });
+
+  test("whatever was merged or is missing, gives all from there on or says that it does not know", () => {
+    const step = fc.record({ skipped: fc.nat(4), told: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
+        const { ring, since } = createScene();
+        const events: ReturnType<typeof quote>[] = [];
+        for (const { skipped, told } of steps) {
+          const seq = (events.at(-1)?.seq ?? 0) + skipped + 1;
+          events.push(told && skipped > 0 ? merged(seq, skipped) : quote(seq));
+        }
+        ring.apply(events);
+        const last = events.at(-1)?.seq ?? 0;
+        for (let seq = 0; seq <= last; seq += 1) {
+          const missed = events.filter((event) => event.seq > seq);
+          // Told one after the other: each begins no later than right after the one before it.
+          const [first] = missed;
+          const whole = first === undefined || first.seq - (first.merged ?? 0) <= seq + 1;
+          expect(since(seq)).toEqual(whole ? missed.map((event) => event.seq) : undefined);
+        }
+      }),
+    );
+  });
 });

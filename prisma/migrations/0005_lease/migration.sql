@@ -11,6 +11,8 @@ CREATE TABLE "venue_lease" (
     -- When the holders began, one after the other without a pause, Unix ms.
     "origin" BIGINT NOT NULL DEFAULT 0,
     "beaten_at" TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
+    -- When a node last said that it would take the lease, and would reach the others.
+    "standby_at" TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
 
     CONSTRAINT "venue_lease_pkey" PRIMARY KEY ("venue")
 );

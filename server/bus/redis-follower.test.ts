@@ -1,0 +1,193 @@
+import { expect, test, vi } from "vitest";
+import { manualClock } from "#lib/clock";
+import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
+import type { Redis } from "#lib/redis";
+import {
+  batchFields,
+  busKeys,
+  caughtUp,
+  followVenue,
+  listening,
+  publishVenue,
+  SOON,
+  sendWhole,
+  unexplained,
+} from "#lib/testing/bus-scene";
+import { eventOf } from "#lib/testing/events";
+import { redisDescribe } from "#lib/testing/redis-nodes";
+import type { MarketEvent } from "#server/engine/event";
+import { CLOSED_KEPT_COUNT } from "./wire";
+
+const HOUR_MS = 3_600_000;
+/** The newest records are written this long after the last time. */
+const STATE_INTERVAL_MS = 500;
+
+const bidOf = (seq: number) => 1 + seq / 1e4;
+const quote = (seq: number, ticker = "EURUSD") => eventOf({ ...quoteExample, ticker, bid: bidOf(seq) }, { seq });
+const kline = (seq: number, minute: number, closed = false) =>
+  eventOf({ ...klineExample, timeframe: "M1", time: minute * 60, tick_volume: seq }, { seq, closed });
+const seqs = (events: readonly MarketEvent[], type: MarketEvent["type"]) =>
+  events.filter((event) => event.type === type).map(({ seq, merged = 0 }) => [seq, merged]);
+
+const withRedis = await redisDescribe();
+
+withRedis("a node that follows through Redis", (nodes) => {
+  /** A sender whose newest records are written when told, and a node that heard its first events. */
+  async function begun(prefix: string) {
+    const clock = manualClock(Date.now());
+    const redis = await nodes.open(prefix);
+    const node = await listening(followVenue(redis));
+    const publisher = publishVenue(redis, { clock });
+    await sendWhole(publisher, [quote(1), kline(1, 0)]);
+    await caughtUp(node);
+    return {
+      ...{ clock, redis, node, publisher },
+      /** Sends events of which the stream keeps the last alone, and the newest records all. */
+      async sendUnkept(events: readonly MarketEvent[]) {
+        await sendWhole(publisher, events.slice(0, -1));
+        await clock.advance(STATE_INTERVAL_MS);
+        await sendWhole(publisher, events.slice(-1));
+        await redis.client.xTrim(busKeys(redis).events, "MAXLEN", 1);
+      },
+    };
+  }
+  const put = (redis: Redis, fields: Record<string, string>, id = "*") => redis.client.xAdd(busKeys(redis).events, id, fields);
+
+  test("goes on without a gap from the batches, when it was away for less than they are kept", async () => {
+    const { node, publisher } = await begun("batches");
+    await node.pause();
+    for (let seq = 2; seq <= 20; seq += 1) await sendWhole(publisher, [quote(seq)]);
+    node.resume();
+    await vi.waitUntil(() => node.events.at(-1)?.seq === 20, SOON);
+    expect(seqs(node.events, "quote")).toEqual(Array.from({ length: 20 }, (_, index) => [index + 1, 0]));
+  });
+
+  test("away for longer, it gets the newest records, each saying what it stands for, and every closed kline", async () => {
+    const { node, sendUnkept } = await begun("bridged");
+    await node.pause();
+    const minutes = [1, 2, 3].flatMap((m) => [kline(m * 2, m - 1, true), kline(m * 2 + 1, m)]);
+    await sendUnkept([quote(2), quote(1, "GBPUSD"), ...minutes, quote(2, "GBPUSD"), quote(3)]);
+    node.resume();
+    await vi.waitUntil(() => node.projection.view.quote("EURUSD")?.bid === bidOf(3), SOON);
+    expect(unexplained(node.events)).toEqual([]);
+    expect(seqs(node.events, "kline")).toEqual([
+      [1, 0],
+      [2, 0],
+      [4, 1],
+      [6, 1],
+      [7, 0],
+    ]);
+    const of = (topic: string) => node.events.filter((event) => event.topic === topic);
+    expect(of("quote:EURUSD").slice(1)).toEqual([{ ...quote(3), merged: 1 }]);
+    expect(of("quote:GBPUSD")).toEqual([{ ...quote(2, "GBPUSD"), merged: 1 }]);
+    expect(node.projection.view.recentKlines("EURUSD", "M1").map(({ time }) => time / 60)).toEqual([0, 1, 2, 3]);
+  });
+
+  test("of more closed klines than are kept it gets the last ones, and does not say that the others were merged", async () => {
+    const { node, sendUnkept } = await begun("forgotten");
+    await node.pause();
+    const missed = CLOSED_KEPT_COUNT + 3;
+    const minutes = Array.from({ length: missed }, (_, m) => [kline(m * 2 + 2, m, true), kline(m * 2 + 3, m + 1)]);
+    await sendUnkept([...minutes.flat(), quote(2), quote(3)]);
+    node.resume();
+    await vi.waitUntil(() => node.projection.view.quote("EURUSD")?.bid === bidOf(3), SOON);
+    const closed = node.events.filter((event) => event.type === "kline" && event.closed);
+    expect(closed.map(({ record }) => "time" in record && record.time / 60)).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(unexplained(node.events)).toEqual([kline(8, 3, true)]);
+  });
+
+  test("does not take what a former sender left behind, nor what cannot be read, and goes on after it", async () => {
+    const { node, publisher, redis } = await begun("garbage");
+    const epoch = "former";
+    await put(redis, batchFields({ token: 0, n: 2, epoch }, [{ ...quote(2), epoch }]));
+    await put(redis, { anything: "else" });
+    await put(redis, { ...batchFields({ n: 2 }, [quote(2)]), header: "{" });
+    await put(redis, { ...batchFields({ n: 2 }, [quote(2)]), header: '{"token":1}' });
+    await put(redis, { ...batchFields({ n: 2 }, [quote(2)]), columns: "[]" });
+    await put(redis, { ...batchFields({ n: 2 }, [quote(2)]), events: '{"a":1}' });
+    await put(redis, { ...batchFields({ n: 2 }, [quote(2)]), events: '[null,["trade",1,0,0]]' });
+    await sendWhole(publisher, [quote(2)]);
+    await caughtUp(node);
+    expect(seqs(node.events, "quote")).toEqual([
+      [1, 0],
+      [2, 0],
+    ]);
+    expect(node.events.some((event) => event.epoch === epoch)).toBe(false);
+    expect(node.follower.header()?.token).toBe(1);
+  });
+
+  test("starts, and closes a gap, beside fields of the newest records that cannot be read", async () => {
+    const { node, sendUnkept, redis } = await begun("fields");
+    const { state } = busKeys(redis);
+    await redis.client.hSet(state, { "quote:AUDUSD": "not a row", "quote:NZDUSD": "null", "kline:EURUSD:H1 closed": "[7]" });
+    const late = followVenue(redis);
+    await vi.waitUntil(() => late.projection.view.quote("EURUSD") !== undefined, SOON);
+    await node.pause();
+    await sendUnkept([quote(2), quote(3)]);
+    node.resume();
+    await vi.waitUntil(() => node.projection.view.quote("EURUSD")?.bid === bidOf(3), SOON);
+    expect(unexplained(node.events)).toEqual([]);
+  });
+
+  test("starts when the header of the newest records cannot be read", async () => {
+    const redis = await nodes.open("header");
+    const { state } = busKeys(redis);
+    await redis.client.hSet(state, { id: "1-1", header: "{", columns: "{}" });
+    const node = followVenue(redis);
+    await put(redis, batchFields({ n: 1 }, [quote(1)]));
+    await vi.waitUntil(() => node.projection.view.quote("EURUSD") !== undefined, SOON);
+  });
+
+  test("goes on when Redis comes back empty with its clock behind: ids are lower than those it read", async () => {
+    const { node, publisher, redis, clock } = await begun("behind");
+    const ahead = `${Date.now() + HOUR_MS}-0`;
+    await put(redis, batchFields({ n: 2 }, [quote(2)]), ahead);
+    await put(redis, batchFields({ token: 0 }, []));
+    await caughtUp(node);
+    expect(seqs(node.events, "quote").at(-1)).toEqual([2, 0]);
+    await nodes.server.kill();
+    await nodes.server.start();
+    await vi.waitUntil(() => redis.connected(), SOON);
+    await sendWhole(publisher, [quote(2)]);
+    publisher.publish([quote(3)], 0);
+    await clock.advance(STATE_INTERVAL_MS);
+    await vi.waitUntil(() => node.events.at(-1)?.seq === 3, SOON);
+    expect(seqs(node.events, "quote")).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+    ]);
+    const [newest] = (await redis.client.xRevRange(busKeys(redis).events, "+", "-", { COUNT: 1 })) ?? [];
+    expect(Number(newest?.id.split("-")[0])).toBeLessThan(Number(ahead.split("-")[0]));
+  });
+
+  test("says since when nobody is heard, in seconds, also when it started after the last was", async () => {
+    const { publisher, redis } = await begun("silent");
+    await publisher.stop();
+    // As after a crash: nothing came after the newest records.
+    const [newest] = (await redis.client.xRevRange(busKeys(redis).events, "+", "-", { COUNT: 1 })) ?? [];
+    await redis.client.hSet(busKeys(redis).state, "id", newest?.id ?? "");
+    const late = followVenue(redis);
+    await vi.waitUntil(() => late.projection.view.quote("EURUSD") !== undefined, SOON);
+    await vi.waitUntil(() => late.follower.problem() !== "Redis is away; the last known data is served", SOON);
+    expect(late.follower.problem()).toMatch(/no ingest node has been heard (yet|for \d+ s)/);
+  });
+
+  test("begins another epoch with what is restored, and takes nothing of the one before any more", async () => {
+    const { node, redis } = await begun("epochs");
+    const next = (event: MarketEvent): MarketEvent => ({ ...event, epoch: "next" });
+    const publisher = publishVenue(redis, { token: 2, epoch: "next" });
+    await sendWhole(publisher, [{ ...next(quote(1)), restored: true }, next(quote(2))]);
+    await put(redis, batchFields({ token: 1, n: 2 }, [quote(2)]));
+    await sendWhole(publisher, [next(quote(3))]);
+    await caughtUp(node);
+    const seen = node.events.filter(({ type }) => type === "quote").map(({ epoch, seq, restored }) => [epoch, seq, restored]);
+    expect(seen).toEqual([
+      ["test", 1, undefined],
+      ["next", 1, true],
+      ["next", 2, undefined],
+      ["next", 3, undefined],
+    ]);
+  });
+});
