@@ -21,7 +21,8 @@ export interface PlainKline {
   readonly spread: number;
 }
 
-export type PlainTimeframe = "M1" | "H1" | "D1";
+export type PlainTimeframe = "M1" | "M5" | "H1" | "D1";
+const LENGTHS_S = { M1: 60, M5: 300, H1: HOUR_S } as const;
 
 /** The last 17:00 in New York, Unix seconds. */
 function dayOpen(atS: number): number {
@@ -33,7 +34,7 @@ function dayOpen(atS: number): number {
 /** Open time of the kline that holds an instant, both Unix seconds. */
 export function openTime(timeframe: PlainTimeframe, atS: number): number {
   if (timeframe === "D1") return dayOpen(atS);
-  const lengthS = timeframe === "M1" ? 60 : HOUR_S;
+  const lengthS = LENGTHS_S[timeframe];
   return Math.floor(atS / lengthS) * lengthS;
 }
 

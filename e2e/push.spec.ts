@@ -38,12 +38,12 @@ async function klinesSince(reader: Stranger, [first]: readonly PushedTick[]): Pr
   const { ticker, time_msc } = first as PushedTick;
   const read = (timeframe: PlainTimeframe) =>
     readKlines(reader, ticker, timeframe, openTime(timeframe, Math.floor(time_msc / 1000)));
-  return { M1: await read("M1"), H1: await read("H1"), D1: await read("D1") };
+  return { M1: await read("M1"), M5: await read("M5"), H1: await read("H1"), D1: await read("D1") };
 }
 
 function expectedKlines(ticks: readonly PushedTick[]): Record<PlainTimeframe, PlainKline[]> {
   const of = (timeframe: PlainTimeframe) => plainKlines(tickRows(ticks), timeframe);
-  return { M1: of("M1"), H1: of("H1"), D1: of("D1") };
+  return { M1: of("M1"), M5: of("M5"), H1: of("H1"), D1: of("D1") };
 }
 
 async function quoteOf(reader: Stranger, ticker: string) {

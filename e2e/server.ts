@@ -10,8 +10,9 @@ const STOP_TIMEOUT_MS = 30_000;
 export const SERVER_TIMEOUT_MS = START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
-const COMMAND = [process.execPath, "--import", "tsx", "server/main.ts"] as const;
-const LISTENING = /listening on (http:\/\/\S+)/;
+const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
+/** What it says when it is up; a node without pages names its health instead. */
+const LISTENING = /(?:listening on|health is at) (http:\/\/[^\s/]+)/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much of the output of a start that failed is worth repeating. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
@@ -22,6 +23,7 @@ export interface Product {
   /** The public demo key it printed; undefined when it is switched off. */
   readonly demoKey: string | undefined;
   readonly dataDir: string;
+  readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
   /** Asks it to stop; resolves to its exit code. Its data stay for a restart. */
@@ -106,6 +108,7 @@ async function startOn(dataDir: string, variables: Readonly<Record<string, strin
     baseUrl,
     demoKey: DEMO_KEY.exec(running.output())?.[0],
     dataDir,
+    pid: running.child.pid ?? 0,
     output: running.output,
     stop: () => stopRunning(running),
     async kill9() {

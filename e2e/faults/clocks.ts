@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { expect, it, vi } from "vitest";
+import type { Node } from "./node";
+import type { Scene } from "./scene";
+import { agree, memory, say, seconds, whole } from "./verdict";
+
+const HOUR_S = 3_600;
+const LOOK = { interval: 50, timeout: 30_000 };
+const CASE_TIMEOUT_MS = 120_000;
+const NOTICED = "the wall clock of this machine is wrong";
+/** Where Debian puts the library that shifts the clock of a process. */
+const LIBRARIES = [process.arch === "arm64" ? "aarch64" : "x86_64"].map(
+  (cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketimeMT.so.1`,
+);
+
+/** The library, where it is installed. */
+export const CLOCK_LIBRARY = LIBRARIES.find((path) => existsSync(path));
+
+/** Variables under which the wall clock of a node is ahead of the machine's by what stands in a file. */
+export async function shiftable(file: string): Promise<Readonly<Record<string, string>>> {
+  await setAhead(file, 0);
+  return {
+    LD_PRELOAD: CLOCK_LIBRARY ?? "",
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
+}
+
+async function setAhead(file: string, seconds: number): Promise<void> {
+  await writeFile(file, `${seconds < 0 ? "" : "+"}${seconds}\n`);
+}
+
+/** The wall clock of a node's machine is set wrongly. */
+export function clockCases(scene: () => Scene, file: string): void {
+  const missing = CLOCK_LIBRARY === undefined;
+  for (const [words, aheadS] of [
+    ["an hour ahead", HOUR_S],
+    ["an hour back", -HOUR_S],
+  ] as const)
+    it.skipIf(missing)(
+      `goes on by the right time when the clocks of all nodes are set ${words} ${missing ? "(skipped: no libfaketime here)" : ""}`,
+      async () => {
+        const { cluster } = scene();
+        const before = await memory(scene());
+        const earlier = new Map<Node, number>(cluster.nodes.map((node) => [node, node.output().length]));
+        await setAhead(file, aheadS);
+        const noticed = (node: Node) => node.output().slice(earlier.get(node)).includes(NOTICED);
+        await vi.waitUntil(() => cluster.nodes.every(noticed), LOOK);
+        const wholeMs = await whole(scene(), Date.now());
+        await agree(scene(), before);
+        await setAhead(file, 0);
+        say(`clocks ${words}: noticed by all nodes, every client had news ${seconds(wholeMs)} s later`);
+        expect(scene().reference.totals().out).toBe(0);
+      },
+      CASE_TIMEOUT_MS,
+    );
+}

@@ -1,0 +1,68 @@
+import { expect, it, vi } from "vitest";
+import { IngestReceipt } from "#lib/contract/ingest";
+import { INGEST_PATH } from "../feeder";
+import { openSocket } from "../socket";
+import { OPEN_TICKER } from "./market";
+import type { Scene } from "./scene";
+import { untilState } from "./stores";
+import { agree, memory, say, seconds, whole } from "./verdict";
+
+const HOUR_MS = 3_600_000;
+const CASE_TIMEOUT_MS = 120_000;
+const LOOK = { interval: 50, timeout: 40_000 };
+
+/** Faults of the feed. */
+export function feedCases(scene: () => Scene): void {
+  it(
+    "says that the feed is mute, and why",
+    async () => {
+      const { cluster, load } = scene();
+      const [edge] = cluster.edges;
+      const socket = await openSocket(edge.url, { key: cluster.keys.crowd });
+      await socket.ask("subscribe", { stream: "quote", tickers: [OPEN_TICKER] });
+      await load.pause();
+      const sinceMs = Date.now();
+      await untilState(scene(), "stale");
+      const staleMs = Date.now() - sinceMs;
+      const told = () => socket.messages.findLast(({ type }) => type === "heartbeat" || type === "market_status");
+      await vi.waitUntil(() => told()?.text.includes("stale"), LOOK);
+      const toldMs = Date.now() - sinceMs;
+      socket.close();
+      load.resume();
+      await whole(scene(), Date.now());
+      await untilState(scene(), "live");
+      say(`feed mute: stale on both edges after ${seconds(staleMs)} s, clients told after ${seconds(toldMs)} s`);
+    },
+    CASE_TIMEOUT_MS,
+  );
+
+  it("takes nothing in that is rubbish, repeated, out of order, too old or of the future, and says so of each line", async () => {
+    const { cluster, load, reference } = scene();
+    const before = await memory(scene());
+    await load.pause();
+    const newest = reference.newest("EURUSD");
+    if (newest === undefined) throw new Error("the feeder has fed");
+    const lines: readonly (readonly [line: string | object, reason: string])[] = [
+      ["rubbish", "malformed_line"],
+      ["{", "malformed_line"],
+      [{ ...newest, ticker: "NOSUCH" }, "unknown_ticker"],
+      [{ ...newest, bid: 0 }, "bad_price"],
+      [{ ...newest, bid: 2, ask: 1 }, "crossed_quote"],
+      [newest, "duplicate"],
+      [{ ...newest, time_msc: newest.time_msc - 1 }, "out_of_order"],
+      [{ ...newest, time_msc: newest.time_msc - HOUR_MS }, "too_late"],
+      [{ ...newest, time_msc: newest.time_msc + HOUR_MS }, "in_future"],
+      ["x".repeat(5_000), "line_too_long"],
+    ];
+    const body = lines.map(([line]) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
+    const headers = { authorization: `Bearer ${cluster.keys.ingest}`, "content-type": "application/x-ndjson" };
+    for (const { url } of cluster.edges) {
+      const response = await fetch(url + INGEST_PATH, { method: "POST", headers, body });
+      const receipt = IngestReceipt.parse(((await response.json()) as { data: unknown }).data);
+      expect(receipt.accepted).toBe(0);
+      expect(receipt.rejections.map(({ reason }) => reason)).toEqual(lines.map(([, reason]) => reason));
+    }
+    load.resume();
+    await agree(scene(), before);
+  });
+}

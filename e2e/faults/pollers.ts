@@ -1,0 +1,130 @@
+import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
+import { operations } from "#lib/contract/operations";
+import type { PlainKline } from "../plain-klines";
+import { type Reference, TICKERS } from "./market";
+import type { Node } from "./node";
+
+const NO_CONNECTION = "no connection";
+const POLL_INTERVAL_MS = 250;
+const ANSWER_MAX_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** What was accepted reaches every edge within this. */
+const ARRIVES_MS = 1_000;
+const WINDOW_ROWS = 20;
+/** What a fault may lead to, beside the right answer. */
+const EXCUSED: ReadonlySet<string> = new Set(["503 50302", NO_CONNECTION]);
+const MARKET = "/api/v1/market";
+
+/** Asks one edge over and over, by REST, and holds each answer against the reference. */
+export interface Poller {
+  readonly edge: Node;
+  newestMs(ticker: string): number;
+  readonly problems: string[];
+  /** Answers that were not 200, by status and code, and calls without one. */
+  readonly failures: Map<string, number>;
+  /** Closed klines that were answered since the last call and differ from the reference. Ask when nothing is on its way. */
+  wrongKlines(): string[];
+  stop(): Promise<void>;
+}
+
+/** A kline without what names its series. */
+export function numbersOf(kline: PlainKline): PlainKline {
+  const { time, open, high, low, close, tick_volume, real_volume, spread } = kline;
+  return { time, open, high, low, close, tick_volume, real_volume, spread };
+}
+
+/** Calls a path of an edge; the data of a success, or what came instead. */
+export async function ask(edge: Node, key: string, path: string): Promise<{ data: unknown } | { failure: string }> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MAX_MS);
+    const response = await fetch(edge.url + MARKET + path, { headers: { authorization: `Bearer ${key}` }, signal });
+    const { code, data } = (await response.json()) as { code: number; data: unknown };
+    return response.status === 200 ? { data } : { failure: `${response.status} ${code}` };
+  } catch (error) {
+    return { failure: error instanceof Error && error.name === "TimeoutError" ? "no answer" : NO_CONNECTION };
+  }
+}
+
+/** The newest klines of a series as an edge answers them. @throws Error with what came instead */
+export async function askKlines(edge: Node, key: string, ticker: string, timeframe: string): Promise<PlainKline[]> {
+  const answer = await ask(edge, key, `/klines?ticker=${ticker}&timeframe=${timeframe}&limit=${WINDOW_ROWS}`);
+  if ("failure" in answer) throw new Error(`${edge.name} answered klines ${answer.failure}`);
+  return operations.klines.data.parse(answer.data).items.map(numbersOf);
+}
+
+/** Begins to poll. */
+export function startPoller(edge: Node, key: string, reference: Reference): Poller {
+  const problems: string[] = [];
+  const failures = new Map<string, number>();
+  const newest = new Map<string, number>();
+  const closed = new Map<string, Set<string>>();
+  let asked = 0;
+  let pid = 0;
+  let stopped = false;
+
+  function fail(failure: string): void {
+    failures.set(failure, (failures.get(failure) ?? 0) + 1);
+    if (!EXCUSED.has(failure)) problems.push(`${edge.name} answered ${failure}`);
+  }
+
+  async function pollQuotes(): Promise<void> {
+    const answer = await ask(edge, key, `/quotes/latest?tickers=${TICKERS.join(",")}`);
+    if ("failure" in answer) return fail(answer.failure);
+    for (const quote of operations.latestQuotes.data.parse(answer.data).items) {
+      const { ticker, time_msc, bid, ask: asking } = quote;
+      const sent = reference.find(ticker, time_msc);
+      if (sent === undefined || sent.fate === "out" || sent.tick.bid !== bid || sent.tick.ask !== asking)
+        problems.push(`${edge.name}: a quote that was never pushed: ${JSON.stringify(quote)}`);
+      if (time_msc < (newest.get(ticker) ?? 0))
+        problems.push(`${edge.name}: a quote older than one it gave before: ${JSON.stringify(quote)}`);
+      newest.set(ticker, time_msc);
+    }
+  }
+
+  async function pollKlines(): Promise<void> {
+    const ticker = TICKERS[asked % TICKERS.length] ?? "";
+    asked += 1;
+    const atMs = Date.now();
+    const answer = await ask(edge, key, `/klines?ticker=${ticker}&timeframe=M1&limit=${WINDOW_ROWS}`);
+    if ("failure" in answer) return fail(answer.failure);
+    for (const kline of operations.klines.data.parse(answer.data).items) {
+      if (kline.time * 1000 + MINUTE_MS + KLINE_CLOSE_DELAY_MS + ARRIVES_MS > atMs) continue;
+      const name = `${ticker} ${kline.time}`;
+      closed.set(name, (closed.get(name) ?? new Set()).add(JSON.stringify(numbersOf(kline))));
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      // Another life of the process, which has said nothing yet.
+      if (edge.pid() !== pid) newest.clear();
+      pid = edge.pid();
+      await Promise.all([pollQuotes(), pollKlines()]);
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    }
+  }
+  const running = run();
+
+  return {
+    edge,
+    problems,
+    failures,
+    newestMs: (ticker) => newest.get(ticker) ?? 0,
+    wrongKlines() {
+      const wrong: string[] = [];
+      for (const [name, texts] of closed) {
+        const [ticker = "", time] = name.split(" ");
+        const due = reference.klines(ticker, "M1").get(Number(time));
+        if (due === null) continue;
+        for (const text of texts)
+          if (text !== JSON.stringify(due)) wrong.push(`${edge.name} gave ${name} as ${text}, it is ${JSON.stringify(due)}`);
+      }
+      closed.clear();
+      return wrong;
+    },
+    async stop() {
+      stopped = true;
+      await running;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { SERVER_TIMEOUT_MS } from "../server";
+import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
+import { agree, type Census, growth, memory, say, whole } from "./verdict";
+
+/** Half the ticks of the fault suite. */
+const TICK_INTERVAL_MS = 250;
+const SAMPLES_COUNT = 20;
+const MIB = 1_048_576;
+
+function row(atS: number, { nodes, ticks }: Census): string {
+  const shown = [...nodes].map(([name, { liveBytes, residentBytes }]) => {
+    const [live, resident] = [liveBytes, residentBytes].map((bytes) => Math.round(bytes / MIB));
+    return `${name} ${live} (${resident})`;
+  });
+  return `${String(atS).padStart(5)} s  ${String(ticks).padStart(6)} ticks  ${shown.join("  ")}`;
+}
+
+describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () => {
+  let scene: Scene | undefined;
+  beforeAll(async () => {
+    scene = await openScene({ intervalMs: TICK_INTERVAL_MS });
+    await whole(scene, Date.now());
+  }, SERVER_TIMEOUT_MS);
+  afterAll(() => scene?.close(), SERVER_TIMEOUT_MS);
+
+  it("does not grow, and says nothing wrong", async () => {
+    if (scene === undefined) throw new Error("the scene opens before all");
+    const soakS = inject("soakS");
+    const startMs = Date.now();
+    let half: Census | undefined;
+    say("memory that lives (and resident) in MiB");
+    for (let sample = 1; sample <= SAMPLES_COUNT; sample += 1) {
+      const atMs = startMs + (sample * soakS * 1000) / SAMPLES_COUNT;
+      await whole(scene, atMs, atMs - Date.now());
+      const census = await memory(scene);
+      say(row(Math.round((Date.now() - startMs) / 1000), census));
+      // By then nodes keep as many events as they ever will, in a soak of ten minutes.
+      if (sample === SAMPLES_COUNT / 2) half = census;
+    }
+    await agree(scene);
+    if (half === undefined) throw new Error("half of the samples come before the last");
+    expect(await growth(scene, half)).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+import { execFileSync } from "node:child_process";
+import { open, rm, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { operations } from "#lib/contract/operations";
+import { OPEN_TICKER, STALE_AFTER_S } from "./market";
+import type { Node } from "./node";
+import { ask } from "./pollers";
+import type { Scene } from "./scene";
+import { agree, memory, say, seconds, whole } from "./verdict";
+
+const SILENCE_MS = 30_000;
+const CASE_TIMEOUT_MS = 200_000;
+const LOOK = { interval: 50, timeout: 30_000 };
+const DISK_SIZE = "480m";
+const BALLAST = "ballast";
+const CHUNK_BYTES = 1_048_576;
+
+/** What an edge says of itself. */
+async function readiness({ url }: Node): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${url}/api/ready`);
+  return { status: response.status, text: await response.text() };
+}
+
+/** Resolves when every edge says this of itself, and still serves. */
+async function untilEdgesSay({ cluster }: Scene, words: string): Promise<void> {
+  await vi.waitUntil(async () => {
+    const said = await Promise.all(cluster.edges.map(readiness));
+    expect(said.map(({ status }) => status)).toEqual([200, 200]);
+    return said.every(({ text }) => text.includes(words));
+  }, LOOK);
+}
+
+/** How an edge shows the ticker whose market is always open. */
+async function stateAt({ cluster }: Scene, edge: Node): Promise<string> {
+  const answer = await ask(edge, cluster.keys.read, `/status?tickers=${OPEN_TICKER}`);
+  if ("failure" in answer) throw new Error(`${edge.name} answered its status ${answer.failure}`);
+  return operations.marketStatus.data.parse(answer.data).items[0]?.market_data_state ?? "";
+}
+
+/** Resolves when each edge shows it so. */
+export async function untilState(scene: Scene, state: string): Promise<void> {
+  for (const edge of scene.cluster.edges) await vi.waitUntil(async () => (await stateAt(scene, edge)) === state, LOOK);
+}
+
+/** A small disk in memory, mounted there; false where this process may not. */
+export function mountDisk(folder: string): boolean {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE},mode=755`, "tmpfs", folder], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Takes all that is free on the disk of a folder; the returned function gives it back. */
+async function fill(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, BALLAST);
+  const file = await open(path, "w");
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES, 1);
+    for (;;) {
+      const { bavail, bsize } = await statfs(folder);
+      if (bavail === 0) break;
+      await file.write(chunk, 0, Math.min(CHUNK_BYTES, bavail * bsize));
+    }
+  } finally {
+    await file.close();
+  }
+  return () => rm(path);
+}
+
+/** Has PostgreSQL write until the disk takes no more: what it has set aside for its log is used up. */
+async function untilRefused({ cluster }: Scene): Promise<void> {
+  const fillLog = "SELECT pg_logical_emit_message(true, 'ballast', repeat('x', 8000000)) FROM generate_series(1, 4)";
+  const takes = () =>
+    cluster.query(fillLog).then(
+      () => true,
+      () => false,
+    );
+  await vi.waitUntil(async () => !(await takes()), { interval: 1, timeout: 60_000 });
+}
+
+/** Resolves when a minute will close within a silence that begins now. */
+async function minuteClosesSoon(): Promise<void> {
+  const within = () => {
+    const s = (Date.now() / 1000) % 60;
+    return s >= 33 && s <= 52;
+  };
+  await vi.waitUntil(within, { interval: 50, timeout: 60_000 });
+}
+
+/** Faults of Redis and of the way to it. */
+export function redisCases(scene: () => Scene): void {
+  it("goes on when Redis is started again with nothing in it", async () => {
+    const { redis } = scene().cluster;
+    const before = await memory(scene());
+    await redis.kill();
+    await untilEdgesSay(scene(), "Redis does not answer");
+    await redis.start();
+    const wholeMs = await whole(scene(), Date.now());
+    say(`Redis empty: every client whole ${seconds(wholeMs)} s after it was back`);
+    await agree(scene(), before);
+  });
+
+  it(
+    "serves the last known data, says so, and catches up when Redis is out of reach for 30 s",
+    async () => {
+      const { cluster } = scene();
+      const before = await memory(scene());
+      await minuteClosesSoon();
+      await whole(scene(), Date.now());
+      const sinceMs = Date.now();
+      for (const node of cluster.nodes) cluster.doors(node).redis.fallSilent();
+      await untilEdgesSay(scene(), "Redis is away");
+      const saidMs = Date.now() - sinceMs;
+      await untilState(scene(), "stale");
+      const staleMs = Date.now() - sinceMs;
+      await vi.waitUntil(() => Date.now() - sinceMs >= SILENCE_MS, { ...LOOK, timeout: 2 * SILENCE_MS });
+      for (const node of cluster.nodes) cluster.doors(node).redis.speak();
+      const wholeMs = await whole(scene(), Date.now());
+      await untilState(scene(), "live");
+      say(
+        `Redis silent: said after ${seconds(saidMs)} s, stale after ${seconds(staleMs)} s (${STALE_AFTER_S} s by setting), whole ${seconds(wholeMs)} s after it spoke`,
+      );
+      await agree(scene(), before);
+    },
+    CASE_TIMEOUT_MS,
+  );
+}
+
+/** Faults of PostgreSQL and of its disk. */
+export function databaseCases(scene: () => Scene, disk: string | undefined): void {
+  it("streams on while PostgreSQL is away, and stores all of it afterwards", async () => {
+    const { cluster } = scene();
+    const before = await memory(scene());
+    await cluster.postgres.kill();
+    await untilEdgesSay(scene(), "database does not answer");
+    const wholeMs = await whole(scene(), Date.now());
+    await cluster.restartPostgres();
+    say(`PostgreSQL killed: every client had news ${seconds(wholeMs)} s later, without it`);
+    await whole(scene(), Date.now());
+    await agree(scene(), before);
+  });
+
+  it.skipIf(disk === undefined)(
+    `keeps what a full disk does not take ${disk === undefined ? "(skipped: no disk may be mounted here)" : ""}`,
+    async () => {
+      const { cluster } = scene();
+      const before = await memory(scene());
+      const leader = (await vi.waitUntil(() => cluster.leader(), LOOK)) as Node;
+      const earlier = leader.output().length;
+      const free = await fill(disk ?? "");
+      await untilRefused(scene());
+      await vi.waitUntil(() => leader.output().slice(earlier).includes("recorder cannot write"), LOOK);
+      const wholeMs = await whole(scene(), Date.now());
+      await free();
+      const works = () =>
+        cluster.query("SELECT 1").then(
+          () => true,
+          () => false,
+        );
+      const ended = await Promise.race([cluster.postgres.ended().then(() => true), vi.waitUntil(works, LOOK).then(() => false)]);
+      if (ended) await cluster.restartPostgres();
+      say(
+        `disk full: every client had news ${seconds(wholeMs)} s later; PostgreSQL ${ended ? "ended and was started again" : "went on by itself"}`,
+      );
+      await whole(scene(), Date.now());
+      await agree(scene(), before);
+    },
+    CASE_TIMEOUT_MS,
+  );
+}

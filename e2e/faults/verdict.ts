@@ -1,0 +1,196 @@
+import { expect, vi } from "vitest";
+import type { PlainKline } from "../plain-klines";
+import { TICKERS, TIMEFRAMES } from "./market";
+import { type Memory, measure } from "./memory";
+import { askKlines, numbersOf } from "./pollers";
+import type { Scene } from "./scene";
+import type { Follower } from "./streams";
+
+/** What is promised is 10 s; the machine is shared. */
+const WHOLE_MAX_MS = 30_000;
+const AGREE_MAX_MS = 30_000;
+const LOOK = { interval: 20 };
+const MEMORY_SHARE = 0.1;
+/** What a process takes for the first of a kind: code that is compiled, a lease that it holds now. */
+const MEMORY_NOISE_BYTES = 12 * 1_048_576;
+/** What a node keeps of a tick for clients that resume, for five minutes at the most: eleven events. It is no growth. */
+const KEPT_BYTES_PER_TICK = 8_192;
+const MIB = 1_048_576;
+const LEADER = "leader";
+/** Of what is wrong, so much is shown. */
+const SHOWN_COUNT = 12;
+/** Of a run's ticks, so many may be of unknown fate. */
+const UNCERTAIN_MAX_COUNT = 300;
+
+export const seconds = (ms: number) => (ms / 1000).toFixed(2);
+
+/** Says something beside the names of the tests. */
+export function say(text: string): void {
+  process.stdout.write(`  ${text}\n`);
+}
+
+/** Who does not know a tick made since then, of each ticker. */
+function behind({ followers, pollers }: Scene, sinceMs: number): string[] {
+  const knows = (one: Pick<Follower, "newestMs">) => TICKERS.every((ticker) => one.newestMs(ticker) >= sinceMs);
+  const clients = followers.filter((one) => !knows(one)).map(({ name }) => name);
+  return [...clients, ...pollers.filter((one) => one.edge.running() && !knows(one)).map(({ edge }) => edge.name)];
+}
+
+/**
+ * Resolves when every client and every edge has a tick made at `sinceMs` or later of each ticker; says how long that took.
+ * @param aheadMs how far that instant is ahead
+ */
+export async function whole(scene: Scene, sinceMs: number, aheadMs = 0): Promise<number> {
+  const timeout = WHOLE_MAX_MS + Math.max(aheadMs, 0);
+  await vi
+    .waitUntil(() => behind(scene, sinceMs).length === 0, { ...LOOK, timeout })
+    .catch(() => {
+      const late = behind(scene, sinceMs).join(", ");
+      const { failures, problems } = scene.load;
+      throw new Error(`not whole after ${timeout} ms: ${late}; pushes: ${shownFailures(failures)} ${problems.slice(-1)}`);
+    });
+  return Date.now() - sinceMs;
+}
+
+function compare(
+  who: string,
+  ticker: string,
+  timeframe: string,
+  rows: readonly PlainKline[],
+  due: Map<number, PlainKline | null>,
+) {
+  const differences: string[] = [];
+  const found = new Map(rows.map((row) => [row.time, JSON.stringify(row)]));
+  if (found.size < rows.length) differences.push(`${who} has ${ticker} ${timeframe} twice`);
+  for (const [time, kline] of due)
+    if (kline !== null && found.get(time) !== JSON.stringify(kline))
+      differences.push(`${who} has ${ticker} ${timeframe} ${time} as ${found.get(time)}, it is ${JSON.stringify(kline)}`);
+  for (const time of found.keys())
+    if (!due.has(time)) differences.push(`${who} has ${ticker} ${timeframe} ${time}, which never was`);
+  return differences;
+}
+
+async function storedKlines({ cluster }: Scene, ticker: string, timeframe: string): Promise<PlainKline[]> {
+  const rows = await cluster.query<PlainKline>(
+    `SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM kline
+      WHERE venue = 'live' AND ticker = $1 AND timeframe = $2 ORDER BY time`,
+    [ticker, timeframe],
+  );
+  return rows.map(numbersOf);
+}
+
+/** Where edges, clients and the store differ from the reference while nothing is on its way. */
+async function differences(scene: Scene): Promise<string[]> {
+  const { cluster, reference, followers } = scene;
+  const found: string[] = [];
+  for (const ticker of TICKERS) {
+    const newest = reference.newest(ticker)?.time_msc ?? 0;
+    for (const { name, newestMs } of [
+      ...followers,
+      ...scene.pollers.map(({ edge, newestMs }) => ({ name: edge.name, newestMs })),
+    ])
+      if (newestMs(ticker) !== newest) found.push(`${name} knows ${ticker} up to ${newestMs(ticker)}, it is ${newest}`);
+    for (const timeframe of TIMEFRAMES) {
+      const due = reference.klines(ticker, timeframe);
+      for (const edge of cluster.edges) {
+        const rows = await askKlines(edge, cluster.keys.read, ticker, timeframe);
+        found.push(...compare(edge.name, ticker, timeframe, rows, due));
+      }
+      // Open klines of the longer timeframes are not stored, they follow from the minutes.
+      const stored = await storedKlines(scene, ticker, timeframe);
+      const kept = timeframe === "M1" ? due : new Map([...due].filter(([time]) => stored.some((row) => row.time === time)));
+      found.push(...compare("the store", ticker, timeframe, stored, kept));
+    }
+  }
+  return found;
+}
+
+/** Everything that anybody has to complain of since it was asked last, but for what is still on its way. */
+function complaints({ load, followers, pollers }: Scene, untilMs: number): string[] {
+  return [
+    ...load.problems.splice(0),
+    ...followers.flatMap((follower) => [...follower.problems.splice(0), ...follower.missedMinutes(untilMs)]),
+    ...pollers.flatMap((poller) => [...poller.problems.splice(0), ...poller.wrongKlines()]),
+  ];
+}
+
+/** What the nodes held at a moment. */
+export interface Census {
+  /** By name; and under "leader" what the one holds that makes the events. */
+  readonly nodes: ReadonlyMap<string, Memory>;
+  /** How many ticks were in by then. */
+  readonly ticks: number;
+}
+
+/** Takes the census of the nodes that run. */
+export async function memory({ cluster, reference }: Scene): Promise<Census> {
+  const running = cluster.nodes.filter((node) => node.running());
+  const nodes = new Map(await Promise.all(running.map(async (node) => [node.name, await measure(node)] as const)));
+  const leading = nodes.get((await cluster.leader())?.name ?? "");
+  if (leading !== undefined) nodes.set(LEADER, leading);
+  return { nodes, ticks: reference.totals().in };
+}
+
+/** Which processes hold more than before, but for what noise is. One that leads now is held against the one that led before. */
+export async function growth(scene: Scene, before: Census): Promise<string[]> {
+  const after = await memory(scene);
+  const leading = after.nodes.get(LEADER)?.pid;
+  const kept = (after.ticks - before.ticks) * KEPT_BYTES_PER_TICK;
+  const mib = (bytes: number) => Math.round(bytes / MIB);
+  const shown: string[] = [];
+  const grown: string[] = [];
+  for (const [name, now] of after.nodes) {
+    const then = before.nodes.get(name);
+    if (then === undefined || (name !== LEADER && (then.pid !== now.pid || now.pid === leading))) continue;
+    shown.push(`${name} ${mib(then.liveBytes)} → ${mib(now.liveBytes)} (${mib(then.residentBytes)} → ${mib(now.residentBytes)})`);
+    // The leader keeps the events twice: as it made them, and as every node reads them.
+    const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (name === LEADER ? 2 : 1);
+    if (now.liveBytes > then.liveBytes + allowed) grown.push(`${name} grew from ${then.liveBytes} to ${now.liveBytes} bytes`);
+  }
+  say(`memory that lives (and resident) in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
+  return grown;
+}
+
+/** What is still different after everything had time to arrive. */
+async function lastDifferences(scene: Scene): Promise<string[]> {
+  let left: string[] = [];
+  const look = async () => {
+    left = await differences(scene);
+    return left.length === 0;
+  };
+  await vi.waitUntil(look, { interval: 200, timeout: AGREE_MAX_MS }).catch((error: unknown) => {
+    left.push(String(error));
+  });
+  return left;
+}
+
+/**
+ * Holds the load, compares everything with the reference, and lets it go on: nothing wrong was said since the beginning,
+ * nothing is missing or doubled, and processes that were there `before` have not grown.
+ */
+export async function agree(scene: Scene, before?: Census): Promise<void> {
+  const { load, reference } = scene;
+  await load.pause();
+  const wrong: string[] = [];
+  try {
+    wrong.push(...(await lastDifferences(scene)), ...complaints(scene, Date.now()));
+    if (before !== undefined) wrong.push(...(await growth(scene, before)));
+  } finally {
+    load.resume();
+  }
+  const totals = reference.totals();
+  say(
+    `ticks: ${Object.entries(totals)
+      .map(([fate, count]) => `${count} ${fate}`)
+      .join(
+        ", ",
+      )}; pushes without a receipt: ${shownFailures(load.failures)}; calls without an answer of 200: ${scene.pollers.map(({ edge, failures }) => `${edge.name} ${shownFailures(failures)}`).join(", ")}`,
+  );
+  expect(totals.uncertain).toBeLessThan(UNCERTAIN_MAX_COUNT);
+  if (wrong.length > 0) throw new Error(`${wrong.length} times wrong:\n${wrong.slice(0, SHOWN_COUNT).join("\n")}`);
+}
+
+/** Counts by what was counted. */
+export function shownFailures(failures: ReadonlyMap<string, number>): string {
+  return [...failures].map(([what, count]) => `${count} × ${what}`).join(", ") || "none";
+}
