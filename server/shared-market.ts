@@ -176,6 +176,8 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       return projection.recent.epoch();
     },
     ...(feed?.keepsTime && { now: () => follower.header()?.reachedMs ?? clock.now() }),
+    isBehind,
+    closedUpTo: () => follower.header()?.reachedMs ?? 0,
     historyRevision: projection.historyRevision,
     async historyChanged(ticker) {
       const writtenMs = clock.now() - WRITTEN_AFTER_MS;

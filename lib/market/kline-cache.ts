@@ -89,7 +89,7 @@ function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQu
  */
 function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: WindowRead, error: unknown): Series {
   const recent = market.view.recentKlines(ticker, timeframe);
-  if (!isDatabaseAway(error) || !coversWindow(recent, read)) throw error;
+  if (!isDatabaseAway(error) || market.isBehind?.() || !coversWindow(recent, read)) throw error;
   return createEntry(mergeRows([], recent, read), null, 0);
 }
 

@@ -218,6 +218,15 @@ describe("while the database is away", () => {
     expect(live().reads()).toBe(before + 1);
   });
 
+  it("a node that does not hear the market answers nothing from memory", async () => {
+    away = true;
+    const market = live() as { isBehind?: () => boolean };
+    market.isBehind = () => true;
+    expect(await ask("ticker=EURJPY&timeframe=M1&limit=8")).toMatchObject({ status: 503 });
+    delete market.isBehind;
+    expect(await ask("ticker=EURJPY&timeframe=M1&limit=8")).toMatchObject({ status: 200 });
+  });
+
   it("another error of the store is not hidden", async () => {
     error = new Error("a mistake of ours");
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=1")).toMatchObject({ status: 500, ...failed("internal_error") });
@@ -257,13 +266,16 @@ describe("caching", () => {
     }
   });
 
-  it("is not allowed for a window that ends with now, nor where the feed has not come so far", async () => {
+  it("is not allowed for a window that ends with now", async () => {
     expect((await ask("ticker=USDCHF&timeframe=H1")).headers.get("cache-control")).toBe("no-store");
-    const market = live() as { now?: () => number };
-    market.now = () => (NOW - 3_600) * 1000 + 1_999;
+  });
+
+  it.each(["now", "closedUpTo"] as const)("is not allowed where feed or another node have not come so far: %s", async (name) => {
+    const market = live() as { [Name in typeof name]?: () => number };
+    market[name] = () => (NOW - 3_600) * 1000 + 1_999;
     expect((await ask(query)).headers.get("cache-control")).toBe("no-store");
-    market.now = () => (NOW - 3_600) * 1000 + 2_000;
+    market[name] = () => (NOW - 3_600) * 1000 + 2_000;
     expect((await ask(query)).headers.get("cache-control")).toMatch(/immutable/);
-    delete market.now;
+    delete market[name];
   });
 });

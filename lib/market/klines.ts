@@ -41,7 +41,7 @@ export function createKlines(): Question<KlinesQuery> {
     const { market, query, nowMs } = call;
     const { ticker, timeframe } = query;
     const lastEndS = alignment.nextOpenTime(timeframe, window.to - 1);
-    const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs);
+    const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
     const closed = reachedMs >= lastEndS * 1000 + KLINE_CLOSE_DELAY_MS;
     // Besides its rows an answer depends on its end, on the calendar, and on the time until its last kline has ended.
     const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)}`;

@@ -90,6 +90,10 @@ export interface Market {
    * may still change. Absent where the venue goes by the wall clock.
    */
   readonly now?: () => number;
+  /** Where another node closes klines: the instant (Unix ms) up to which it is known to have done so. */
+  readonly closedUpTo?: () => number;
+  /** True while there may be newer klines than the view holds; absent where the view is the first to know. */
+  readonly isBehind?: () => boolean;
   /** What was noticed of the feed: in which minutes it delivered, how history was read. */
   readonly sight: FeedSight;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
