@@ -182,7 +182,8 @@ it(
     await expectWhole(scene, last);
     await expectLive(scene, stream);
 
-    // Now the network falls silent: nobody refuses, nobody answers.
+    // Now the network falls silent: nobody refuses, nobody answers. All connections are there again by then.
+    await vi.waitFor(() => expect(product.output()).toContain("control channel is back"), NOTICED);
     const before = product.output().length;
     door.silence();
     await vi.waitFor(() => expect(product.output().slice(before)).toContain("control channel lost"), NOTICED);

@@ -184,7 +184,7 @@ describe("the balancers", () => {
   it.skipIf(!has("nginx", "-v"))("nginx takes its file", () => {
     const file = path.join(scratch, "nginx.conf");
     const included = path.join(import.meta.dirname, "nginx.conf");
-    writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include ${included}; }\n`);
+    writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include "${included}"; }\n`);
     const { status, stderr } = spawnSync("nginx", ["-t", "-c", file], { encoding: "utf8" });
     expect(status, stderr).toBe(0);
   });
