@@ -244,6 +244,20 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(second.events.some(({ epoch }) => epoch === "late")).toBe(false);
     }));
 
+  test("a database that was put back to an earlier state does not keep its holder from being heard", () =>
+    scene(async () => {
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      await first.tick("EURUSD", 1.2);
+      await first.market.stop();
+      await db.pool.query("UPDATE venue_lease SET token = 0");
+      const edge = await start(false, "edge");
+      const second = await start(true, "second");
+      await until(() => second.market.push !== undefined && second.market.epoch !== first.market.epoch);
+      await second.tick("EURUSD", 1.3);
+      await until(() => quoteOf(edge) === 1.3);
+    }));
+
   test("Redis that comes back empty is filled again; nodes go on without a gap and without anything twice", () =>
     scene(async () => {
       const ingest = await start(true, "ingest");

@@ -24,6 +24,8 @@ const WRITTEN_AFTER_MS = 5_000;
 const BEHIND_AFTER_MS = 3_000;
 /** How long such a node may answer klines from memory; rows are stored at least as often. */
 const BEHIND_LOOK_MS = 500;
+/** A token that was given out before, by a database that was put back since, must not be given out again. */
+const RAISE_TOKEN = "UPDATE venue_lease SET token = $3, holder = NULL WHERE venue = $1 AND token = $2";
 /** Before any event came. */
 const NO_EPOCH = "none";
 const PUSH_RETRY_AFTER_S = 1;
@@ -84,13 +86,16 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
    * what is stored is newer then than what this node heard.
    */
   async function takeOver({ token }: Lease, over: AbortSignal): Promise<boolean> {
+    let highest: number;
     try {
-      const highest = await raiseFence(redis, venue, token);
-      if (highest > token)
-        await pool.query("UPDATE venue_lease SET token = $2 WHERE venue = $1 AND token < $2", [venue, highest]);
+      highest = await raiseFence(redis, venue, token);
     } catch (error) {
       log.warn({ err: error }, "Redis is away; the venue goes on from what is stored");
       return false;
+    }
+    if (highest >= token) {
+      await pool.query(RAISE_TOKEN, [venue, token, highest]);
+      throw new Error(`the database was put back to an earlier state; tokens go on from ${highest}`);
     }
     await follower.caughtUp(over);
     return true;

@@ -45,9 +45,8 @@ return id`;
 
 const RAISE = `
 local fence = tonumber(redis.call('GET', KEYS[1]) or '0')
-if fence >= tonumber(ARGV[1]) then return fence end
-redis.call('SET', KEYS[1], ARGV[1])
-return tonumber(ARGV[1])`;
+if fence < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
+return fence`;
 
 interface PublisherOptions {
   redis: Redis;
@@ -240,8 +239,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
 }
 
 /**
- * Makes every lower token void, before the new holder looks at what was published last. Gives the highest token there is: one
- * above the holder's own shows that the database was put back to an earlier state.
+ * Makes every lower token void, before the new holder looks at what was published last. Gives the highest token there was before:
+ * one that is not lower shows that the database was put back to an earlier state.
  * @throws when Redis is away
  */
 export async function raiseFence(redis: Redis, venue: Venue, token: number): Promise<number> {
