@@ -106,7 +106,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     const heardAll = await takeOver(lease, over);
     const before = follower.isRecent() ? follower.header() : undefined;
     const epoch = newEpoch();
-    const own = createProjection({ catalogue, store, clock, epoch, sinceMs: null });
+    const own = createProjection({ catalogue, store, clock, epoch, sinceMs: null, remembers: false });
     const tickers = catalogue.list().map(({ ticker }) => ticker);
     if (before !== undefined && heardAll) own.view.adopt(projection.view, tickers);
     let problem: Producer["feedProblem"] = () => null;

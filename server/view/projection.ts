@@ -36,17 +36,19 @@ interface ProjectionOptions {
   epoch: string;
   /** Nothing is known of before, Unix ms; null for a recording with its own times. */
   sinceMs: number | null;
+  /** False where nobody asks for recent events: they are most of what a projection takes of memory. */
+  remembers?: boolean;
 }
 
 /** Makes an empty projection of one venue. */
-export function createProjection({ catalogue, store, clock, epoch, sinceMs }: ProjectionOptions): Projection {
+export function createProjection({ catalogue, store, clock, epoch, sinceMs, remembers = true }: ProjectionOptions): Projection {
   const bus = createMemoryBus();
   const view = createView();
   const recent = createRing(clock, epoch);
   const watch = createFeedWatch(clock, sinceMs);
   let history = 0;
   bus.subscribe(view.apply);
-  bus.subscribe(recent.apply);
+  if (remembers) bus.subscribe(recent.apply);
   bus.subscribe((events) => {
     for (const { type, record, restored } of events) if (type === "quote" && !restored) watch.tick(record.time_msc);
   });
