@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { DocsNav } from "#components/docs/docs-nav";
 import { docsSections } from "#lib/docs/navigation";
 import "./docs.css";
+import "./code.css";
 
 /** The documentation: its tree beside each page. */
 export default function DocsLayout({ children }: { children: ReactNode }) {
