@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
@@ -60,6 +61,26 @@ export interface Redis {
   /** Calls back whenever the connection is there again (the first time too); the returned function ends that. */
   onReady(callback: () => void): () => void;
   close(): void;
+}
+
+/**
+ * Makes a script of Lua that runs as one step: by its hash, so that its text goes over the wire once a server.
+ * @returns what calls it with its KEYS and ARGV; rejects when Redis is away or silent, and the script may have run all the same
+ */
+export function createScript(redis: Pick<Redis, "client">, source: string): (keys: string[], args: string[]) => Promise<unknown> {
+  const sha = createHash("sha1").update(source).digest("hex");
+  return async (keys, args) => {
+    // The connection of now: one that fell silent is replaced.
+    const { client } = redis;
+    const options = { keys, arguments: args };
+    try {
+      return await client.evalSha(sha, options);
+    } catch (error) {
+      // A server that was started anew knows no scripts.
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(source, options);
+      throw error;
+    }
+  };
 }
 
 /** Opens the connection in the background: a node starts and serves what it can while Redis is away. */

@@ -7,7 +7,7 @@ import type { Listener } from "#server/bus/bus";
 import { newEpoch, startProducer } from "#server/engine/producer";
 import type { KlineWriter } from "#server/engine/recorder";
 import type { MarketFeed } from "#server/feed/feed";
-import { createProjection } from "#server/view/projection";
+import { createProjection, type Projection } from "#server/view/projection";
 import type { Ring } from "#server/view/ring";
 
 export interface MarketOptions {
@@ -48,9 +48,20 @@ export interface RunningMarket extends Market {
   stop(): Promise<void>;
 }
 
+/** What a market shows of its projection, whoever makes the events. */
+export function known(
+  { venue, catalogue, store, provider }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider">,
+  { view, recent, watch, follow, historyRevision }: Projection,
+): Pick<
+  RunningMarket,
+  "venue" | "catalogue" | "store" | "provider" | "view" | "recent" | "sight" | "follow" | "historyRevision"
+> {
+  return { venue, catalogue, store, provider, view, recent, sight: watch.sight, follow, historyRevision };
+}
+
 /** Starts a venue within this process: fills it from the store, then follows the feed. Answers are right when it resolves. */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
-  const { venue, catalogue, store, feed, provider, clock } = options;
+  const { catalogue, store, feed, clock } = options;
   const epoch = newEpoch();
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
@@ -62,20 +73,16 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     projection,
     onStoredLate: () => projection.forget(undefined, () => true),
   });
+  await projection.lookBack(producer.now());
 
   return {
-    venue,
-    catalogue,
-    view: projection.view,
-    store,
-    provider,
+    ...known(options, projection),
     epoch,
-    recent: projection.recent,
-    sight: projection.watch.sight,
-    follow: projection.follow,
     ...(feed?.keepsTime && { now: producer.now }),
-    historyRevision: projection.historyRevision,
-    historyChanged: producer.historyChanged,
+    async historyChanged(ticker) {
+      await producer.historyChanged(ticker);
+      await projection.lookBack(producer.now());
+    },
     feedProblem: producer.feedProblem,
     ...(options.acceptsPush && { push: producer.push }),
     handOver: async () => undefined,

@@ -94,8 +94,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
-  const play = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
-  const open: MarketFeed["open"] = play;
+  const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
   // A recording with its own times is its own clock, and starts from nothing: what is stored is newer than its first tick.
   return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
 }

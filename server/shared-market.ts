@@ -10,7 +10,7 @@ import { createFollower } from "./bus/redis-follower";
 import { createPublisher, type Publisher, raiseFence } from "./bus/redis-publisher";
 import { newEpoch, type Producer, startProducer } from "./engine/producer";
 import { competeForLease, type Lease } from "./lease";
-import type { MarketOptions, RunningMarket } from "./market";
+import { known, type MarketOptions, type RunningMarket } from "./market";
 import type { PushDoor } from "./push-door";
 import { createProjection } from "./view/projection";
 
@@ -72,7 +72,7 @@ function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp 
  * lease does. A new holder goes on from what the last one published and stored, under a new epoch.
  */
 export async function startSharedMarket(options: SharedMarketOptions): Promise<RunningMarket> {
-  const { venue, catalogue, store, writer, feed, provider, redis, pool, produces, address, forwardPush, clock } = options;
+  const { venue, catalogue, store, writer, feed, redis, pool, produces, address, forwardPush, clock } = options;
   const log = options.log.child({ venue });
   const stopping = new AbortController();
   const leaving = new AbortController();
@@ -169,21 +169,13 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   void lookBack();
 
   return {
-    venue,
-    catalogue,
-    view: projection.view,
-    store,
-    provider,
-    recent: projection.recent,
-    sight: projection.watch.sight,
-    follow: projection.follow,
+    ...known(options, projection),
     get epoch() {
       return projection.recent.epoch();
     },
     ...(feed?.keepsTime && { now: () => follower.header()?.reachedMs ?? clock.now() }),
     isBehind,
     closedUpTo: () => follower.header()?.reachedMs ?? 0,
-    historyRevision: projection.historyRevision,
     async historyChanged(ticker) {
       const writtenMs = clock.now() - WRITTEN_AFTER_MS;
       projection.forget(ticker, (kline: Kline) => !isClosed(kline, writtenMs, alignment));

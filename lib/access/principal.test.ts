@@ -1,23 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
+import { testPrincipal as principal } from "#lib/testing/principal";
 import { matchesOrigin, parseOrigin } from "./origin";
 import { parsePermissions, readerOf } from "./permissions";
-import { hasScope, originAllowed, type Principal } from "./principal";
-
-const principal = (part: Partial<Principal>): Principal => ({
-  keyId: "k",
-  accountId: "a",
-  venue: "live",
-  scopes: ["market:read"],
-  origins: [],
-  plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
-  suspended: false,
-  perAddress: false,
-  validUntil: null,
-  mayRead: () => true,
-  ...part,
-});
+import { hasScope, originAllowed } from "./principal";
 
 describe("scopes", () => {
   it("holds exactly the scopes of the key", () => {

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
-import type { Redis } from "#lib/redis";
+import { createScript, type Redis } from "#lib/redis";
 import { within } from "#lib/within";
 
 /** Longest wait for an answer; whoever asked goes on without Redis then. */
@@ -33,23 +32,8 @@ export type SharedScript = (key: string, ...args: readonly (string | number)[]) 
 
 /** Makes a script of Lua that finds its key in KEYS[1], Unix milliseconds in `now`, its arguments from ARGV[2] on. */
 export function createSharedScript({ redis, clock, log, serverClock }: SharedOptions, lua: string): SharedScript {
-  const source = PRELUDE + lua;
-  const sha = createHash("sha1").update(source).digest("hex");
-
+  const run = createScript(redis, PRELUDE + lua);
   let failing = false;
-
-  async function run(keys: string[], args: string[]): Promise<unknown> {
-    // The connection of now: one that fell silent is replaced.
-    const { client } = redis;
-    const options = { keys, arguments: args };
-    try {
-      return await client.evalSha(sha, options);
-    } catch (error) {
-      // A server that was started anew knows no scripts.
-      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(source, options);
-      throw error;
-    }
-  }
 
   return async (key, ...args) => {
     try {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
+import { testPrincipal } from "#lib/testing/principal";
 import { TEST_START_MS } from "#lib/testing/runtime";
 import { createFailures } from "./failures";
 import type { Principal } from "./principal";
@@ -10,19 +11,8 @@ const KEY = "key";
 const ADDRESS = "198.51.100.7";
 const TRUST_MS = KEY_TRUST_STORE_AWAY_S * 1000;
 
-const principal = (keyId: string, part: Partial<Principal> = {}): Principal => ({
-  keyId,
-  accountId: `account of ${keyId}`,
-  venue: "live",
-  scopes: ["market:read"],
-  origins: [],
-  plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
-  suspended: false,
-  perAddress: false,
-  validUntil: null,
-  mayRead: () => true,
-  ...part,
-});
+const principal = (keyId: string, part: Partial<Principal> = {}): Principal =>
+  testPrincipal({ keyId, accountId: `account of ${keyId}`, ...part });
 
 /** What the database has, and how it is. */
 const store = new Map<string, Principal>();

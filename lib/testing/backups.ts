@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { manualClock } from "#lib/clock";
+import { klineExample } from "#lib/contract/kline";
+import { createKlineStore } from "#lib/market/kline-store";
 import { runBackup } from "#server/cli/backup";
-import { testServerUrl } from "./database";
+import { type TestDatabase, testDatabase, testServerUrl } from "./database";
 import { execute, onDatabase } from "./database-server";
 
 /** The clock of backups in tests. */
@@ -150,4 +152,12 @@ export function startBackup(env: Readonly<Record<string, string>>, before: strin
     child.once("close", (exitCode) => resolve({ words, exitCode }));
   });
   return { child, ended };
+}
+
+/** A database of one's own with so many klines stored, a minute apart. */
+export async function databaseWithKlines(count: number): Promise<TestDatabase> {
+  const database = await testDatabase();
+  const klines = Array.from({ length: count }, (_, index) => ({ ...klineExample, time: klineExample.time + index * 60 }));
+  await createKlineStore(database.pool, "live").copyKlines(klines);
+  return database;
 }

@@ -127,7 +127,7 @@ export async function losingWay(port: number): Promise<LosingWay> {
     for (const end of [socket, onward]) end.on("error", () => undefined).once("close", () => sockets.delete(end));
     sockets.add(socket).add(onward);
     socket.on("data", (chunk) => {
-      sent ||= lost !== undefined && chunk.includes("XADD");
+      sent ||= lost !== undefined && chunk.includes("reachedMs");
       onward.write(chunk);
     });
     onward.on("data", (chunk) => {

@@ -3,10 +3,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#lib/clock";
-import { klineExample } from "#lib/contract/kline";
-import { createKlineStore } from "#lib/market/kline-store";
-import { type BackupBench, backupBench, breakCopy, lockAwaited, startBackup } from "#lib/testing/backups";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type BackupBench, backupBench, breakCopy, databaseWithKlines, lockAwaited, startBackup } from "#lib/testing/backups";
+import type { TestDatabase } from "#lib/testing/database";
 import { runBackup } from "#server/cli/backup";
 
 const KLINES_COUNT = 60_000;
@@ -16,9 +14,7 @@ let source: TestDatabase;
 
 beforeAll(async () => {
   bench = await backupBench();
-  source = await testDatabase();
-  const klines = Array.from({ length: KLINES_COUNT }, (_, index) => ({ ...klineExample, time: klineExample.time + index * 60 }));
-  await createKlineStore(source.pool, "live").copyKlines(klines);
+  source = await databaseWithKlines(KLINES_COUNT);
 });
 afterAll(async () => {
   await source.close();

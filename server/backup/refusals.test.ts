@@ -2,9 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { klineExample } from "#lib/contract/kline";
-import { createKlineStore } from "#lib/market/kline-store";
-import { type BackupBench, backupBench, breakCopy, contentOf, query, shapeOf } from "#lib/testing/backups";
+import { type BackupBench, backupBench, breakCopy, contentOf, databaseWithKlines, query, shapeOf } from "#lib/testing/backups";
 import { type TestDatabase, testDatabase } from "#lib/testing/database";
 import { withConnection } from "./connection";
 
@@ -15,9 +13,7 @@ let source: TestDatabase;
 
 beforeAll(async () => {
   bench = await backupBench();
-  source = await testDatabase();
-  const klines = Array.from({ length: KLINES_COUNT }, (_, index) => ({ ...klineExample, time: klineExample.time + index * 60 }));
-  await createKlineStore(source.pool, "live").copyKlines(klines);
+  source = await databaseWithKlines(KLINES_COUNT);
   await bench.command("backup", source.url, "--to", bench.at("whole.backup"));
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
-import type { Redis } from "#lib/redis";
+import { createScript, type Redis } from "#lib/redis";
 import type { MarketEvent } from "#server/engine/event";
 import { conflate } from "#server/hub/conflate";
 import { updateOf } from "#server/hub/outgoing";
@@ -110,6 +110,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const stopping = new AbortController();
   const ended = new AbortController();
   const keys = [BUS_KEYS.fence, BUS_KEYS.events, BUS_KEYS.state].map((name) => redis.key(venue, name));
+  const publishBatch = createScript(redis, PUBLISH);
   const state = createLatestState();
   let waiting: Waiting[] = [];
   /** Events that were taken, and those of them that stand in Redis or in a newer one there. */
@@ -153,7 +154,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const kept = [`${EVENTS_KEPT_S}`, `${EVENTS_KEPT_MAX_BATCHES}`];
     const args = [`${token}`, ...kept, header, COLUMNS_TEXT, events, reset ? "reset" : "", ...fields];
     try {
-      const id = await redis.client.eval(PUBLISH, { keys, arguments: args });
+      const id = await publishBatch(keys, args);
       if (id === null) {
         fenced = true;
         onFenced();
@@ -245,5 +246,5 @@ export function createPublisher(options: PublisherOptions): Publisher {
  */
 export async function raiseFence(redis: Redis, venue: Venue, token: number): Promise<number> {
   const keys = [redis.key(venue, BUS_KEYS.fence)];
-  return Number(await redis.client.eval(RAISE, { keys, arguments: [`${token}`] }));
+  return Number(await createScript(redis, RAISE)(keys, [`${token}`]));
 }

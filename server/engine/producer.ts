@@ -120,10 +120,11 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   let recording: Recorder["record"] = () => undefined;
 
   /** After a takeover nothing was missed before the first record of a topic either: it opens its sequence as a snapshot. */
-  const opening = (event: MarketEvent) => (event.seq === 1 ? { ...event, restored: true } : event);
+  const isFirst = ({ seq }: MarketEvent) => seq === 1;
+  const opening = (event: MarketEvent) => (isFirst(event) ? { ...event, restored: true } : event);
 
   function publish(given: readonly MarketEvent[]): void {
-    const events = start.fromMs === undefined ? given : given.map(opening);
+    const events = start.fromMs !== undefined && given.some(isFirst) ? given.map(opening) : given;
     projection.apply(events);
     options.publish?.(events, advancedMs);
     recording(events);
@@ -155,7 +156,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   watch.fill(catalogue.list().length);
   const missed = await hydrateAll(catalogue.list(), hydration());
   if (missed.length > 0) await writer?.writeBatch(missed, []);
-  await projection.lookBack(time.now());
   watch.filled();
   starting = false;
   if (recorder) recording = recorder.record;
@@ -188,7 +188,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     projection.forget(ticker, (kline) => !isClosed(kline, changedMs, alignment));
     try {
       for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
-      await projection.lookBack(time.now());
     } finally {
       watch.filled();
     }
@@ -213,7 +212,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await recorder?.room(stopping.signal);
       take(ticks);
     };
-    const opened = feed.open({ ...options.start, skipped });
+    const opened = feed.open({ ...start, skipped });
     running.push(superviseFeed({ feed: opened, name: feed.name, take: takeFed, onState, clock, log }, stopping.signal));
   }
 
