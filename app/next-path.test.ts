@@ -1,13 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { nextPath } from "./next-path";
 
 describe("the path after a sign-in", () => {
-  it("is the page that was asked for, with its query", () => {
+  test("is the page that was asked for, with its query", () => {
     expect(nextPath("/dashboard/logs?status=4&q=a%2Fb")).toBe("/dashboard/logs?status=4&q=a%2Fb");
     expect(nextPath("/admin")).toBe("/admin");
   });
 
-  it.each([
+  test.each([
     undefined,
     "",
     "https://evil.example/dashboard",

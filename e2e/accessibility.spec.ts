@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
@@ -95,7 +95,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 describe.each(VIEWS)("at $width pixels, $colorScheme, axe has nothing against", ({ width, colorScheme }) => {
-  it.each(PUBLIC_PAGES)(
+  test.each(PUBLIC_PAGES)(
     "%s",
     async (path) => {
       const context = await reader(width, colorScheme);
@@ -107,7 +107,7 @@ describe.each(VIEWS)("at $width pixels, $colorScheme, axe has nothing against", 
     PAGE_MAX_MS,
   );
 
-  it.each(OWN_PAGES)(
+  test.each(OWN_PAGES)(
     "%s",
     async (path) => {
       const context = await reader(width, colorScheme);
@@ -148,7 +148,7 @@ async function type(page: Page, name: string | RegExp, text: string): Promise<vo
 }
 
 describe("by the keyboard alone, a newcomer", () => {
-  it("signs up, signs in, makes a key and calls with it in the playground", async () => {
+  test("signs up, signs in, makes a key and calls with it in the playground", async () => {
     const context = await reader(1440, "light");
     const page = await context.newPage();
     const press = (key: string) => page.keyboard.press(key);

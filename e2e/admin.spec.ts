@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
@@ -86,7 +86,7 @@ async function reason(): Promise<unknown> {
 }
 
 describe("an operator", () => {
-  it("signs in on the way to the page that was asked for; for anybody else there is none", async () => {
+  test("signs in on the way to the page that was asked for; for anybody else there is none", async () => {
     await goto("admin/plans");
     expect(new URL(page.url()).pathname).toBe("/signin");
     await page.getByLabel("E-mail").fill(OPERATOR);
@@ -98,7 +98,7 @@ describe("an operator", () => {
     for (const path of PAGES) expect((await fetch(`${product.baseUrl}/${path}`, { headers: { cookie } })).status, path).toBe(404);
   });
 
-  it("adds a plan, puts an account on it, and the next answers have its limit", async () => {
+  test("adds a plan, puts an account on it, and the next answers have its limit", async () => {
     await page.getByRole("button", { name: "Add plan" }).click();
     await page.getByLabel("Name").fill("free");
     await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
@@ -116,7 +116,7 @@ describe("an operator", () => {
     await expect.poll(async () => (await ask("instruments")).headers.get("x-ratelimit-limit"), FOLLOWED).toBe("777");
   });
 
-  it("narrows what an account may read to single tickers", async () => {
+  test("narrows what an account may read to single tickers", async () => {
     await page.getByRole("button", { name: `Actions of ${CUSTOMER}` }).click();
     await page.getByRole("menuitem", { name: "Permissions" }).click();
     await page.getByRole("radio", { name: "Single tickers" }).check();
@@ -130,7 +130,7 @@ describe("an operator", () => {
     expect(listed.data.items).toHaveLength(2);
   });
 
-  it("suspends an account once that was confirmed, and restores it", async () => {
+  test("suspends an account once that was confirmed, and restores it", async () => {
     for (const [action, status] of [
       ["Suspend", 403],
       ["Restore", 200],
@@ -146,7 +146,7 @@ describe("an operator", () => {
     }
   });
 
-  it("closes a market by hand, which status and open streams say at once, and lifts that again", async () => {
+  test("closes a market by hand, which status and open streams say at once, and lifts that again", async () => {
     const stream = await openSocket(product.baseUrl, { key });
     await stream.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await goto("admin/calendars");
@@ -164,7 +164,7 @@ describe("an operator", () => {
     stream.close();
   });
 
-  it("sees the fortnight of another definition before it can be saved", async () => {
+  test("sees the fortnight of another definition before it can be saved", async () => {
     await calendar("metals").getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
     const text = dialog.getByRole("textbox", { name: "Definition" });
@@ -185,11 +185,11 @@ describe("an operator", () => {
     await calendar("metals").getByText("Closed all the time.").waitFor();
   });
 
-  it("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
+  test("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
     await page.getByText("Opens more than 300 times in the coming fortnight").first().waitFor();
   });
 
-  it("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
+  test("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
     await goto("admin/feeds");
     await page.getByText("Nothing bound").waitFor();
     const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
@@ -201,7 +201,7 @@ describe("an operator", () => {
       .waitFor();
   });
 
-  it("sees an import in another process as it was told, and why a file was not imported", async () => {
+  test("sees an import in another process as it was told, and why a file was not imported", async () => {
     await page.getByText("Nothing was imported").waitFor();
     expect((await runCommand(product, "import", [await klineFile("EURUSD.csv", 5_000)])).exitCode).toBe(0);
     await row("1 of 1 file").getByText("Done", { exact: true }).waitFor();
@@ -213,7 +213,7 @@ describe("an operator", () => {
     await row("2 of 2 files").getByText("XAUUSD.csv: ").waitFor();
   });
 
-  it("finds every one of these changes in the audit log, with before and after", async () => {
+  test("finds every one of these changes in the audit log, with before and after", async () => {
     await goto("admin/audit");
     const lines = await page.getByRole("row").allTextContents();
     const line = (...words: string[]) => lines.filter((text) => words.every((word) => text.includes(word))).length;
@@ -229,7 +229,7 @@ describe("an operator", () => {
 describe("the operators' pages", () => {
   const LOOKS = [1440, 390, 360].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
 
-  it.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
+  test.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme });
     for (const path of PAGES) {
@@ -242,7 +242,7 @@ describe("the operators' pages", () => {
     }
   });
 
-  it("complained of nothing", () => {
+  test("complained of nothing", () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { createVisits } from "./reading";
@@ -101,7 +101,7 @@ afterAll(async () => {
 }, SERVER_TIMEOUT_MS);
 
 describe.each(Object.keys(ADDED_MAX_BYTES))("%s", (path) => {
-  it.each(WIDTHS_PX)(
+  test.each(WIDTHS_PX)(
     "keeps to its budgets of script, all that comes without a click, and of layout shift, at %i pixels",
     async (width) => {
       const { shift, scripts } = await measure(path, width);
@@ -114,7 +114,7 @@ describe.each(Object.keys(ADDED_MAX_BYTES))("%s", (path) => {
 });
 
 describe.each(OWN_PAGES)("%s", (path) => {
-  it("loads no more script at first than its budget; charts come when they are shown", async () => {
+  test("loads no more script at first than its budget; charts come when they are shown", async () => {
     const cookie = cookiesOf(readers.busy as Visitor)
       .map(({ name, value }) => `${name}=${value}`)
       .join("; ");
@@ -127,7 +127,7 @@ describe.each(OWN_PAGES)("%s", (path) => {
     expect(bytes).toBeLessThanOrEqual(BARE_NEXT_BYTES + OWN_PAGE_ADDED_MAX_BYTES);
   });
 
-  it.each(WIDTHS_PX.flatMap((width) => (["new", "busy"] as const).map((reader) => ({ width, reader }))))(
+  test.each(WIDTHS_PX.flatMap((width) => (["new", "busy"] as const).map((reader) => ({ width, reader }))))(
     "stays where it is while it comes in, at $width pixels for a $reader account",
     async ({ width, reader }) => {
       expect((await measure(path, width, readers[reader])).shift).toBeLessThan(LAYOUT_SHIFT_MAX);

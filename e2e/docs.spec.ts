@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
 import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
@@ -57,7 +57,7 @@ async function listedPages(): Promise<string[]> {
 }
 
 describe("every page", () => {
-  it("is listed in /llms.txt, and there as HTML with one h1 and as Markdown with the same title", async () => {
+  test("is listed in /llms.txt, and there as HTML with one h1 and as Markdown with the same title", async () => {
     const paths = await listedPages();
     expect(paths.length).toBeGreaterThan(60);
     expect(new Set(paths).size).toBe(paths.length);
@@ -71,12 +71,12 @@ describe("every page", () => {
     }
   });
 
-  it("is in /llms-full.txt", async () => {
+  test("is in /llms-full.txt", async () => {
     const { text } = await read("/llms-full.txt");
     for (const path of await listedPages()) expect(text).toContain(`Page: ${product.baseUrl}${path}\n`);
   });
 
-  it("is where the docs_url of an error leads", async () => {
+  test("is where the docs_url of an error leads", async () => {
     for (const id of ERROR_IDS) {
       const { status, text } = await read(errorDocsPath(id));
       expect([status, text.includes(`>${id}</h1>`)], id).toEqual([200, true]);
@@ -85,14 +85,14 @@ describe("every page", () => {
     expect((await read(refused.data.docs_url)).text).toContain(">unauthorized</h1>");
   });
 
-  it("that does not exist is 404, as HTML and as Markdown", async () => {
+  test("that does not exist is 404, as HTML and as Markdown", async () => {
     expect((await read("/docs/no-such-page")).status).toBe(404);
     expect((await read("/docs/no-such-page.md")).status).toBe(404);
   });
 });
 
 describe.each(SHOWN)("%s", (path) => {
-  it.each(VIEWS)("is whole at %i pixels in %s", async (width, scheme) => {
+  test.each(VIEWS)("is whole at %i pixels in %s", async (width, scheme) => {
     const { context, page, complaints, go } = await openReader(width, scheme);
     await go(path);
     expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
@@ -115,7 +115,7 @@ describe("a reader", () => {
     await context.close();
   });
 
-  it("finds a page by a word in it, with the keyboard alone", async () => {
+  test("finds a page by a word in it, with the keyboard alone", async () => {
     await go("/docs");
     const index = page.waitForResponse((response) => response.url().endsWith("/docs/search.json"));
     await page.keyboard.press("Control+k");
@@ -129,7 +129,7 @@ describe("a reader", () => {
     await page.waitForURL(/\/docs\/errors\/unknown-ticker/);
   });
 
-  it("keeps the language they chose, on the page and on the next one", async () => {
+  test("keeps the language they chose, on the page and on the next one", async () => {
     await go("/docs/operations/klines");
     await page.getByRole("tab", { name: "Python" }).first().click();
     await page.getByText("from urllib.request import Request").first().waitFor();
@@ -139,7 +139,7 @@ describe("a reader", () => {
     expect(html).toMatch(/aria-selected="true"[^>]*>Python</);
   });
 
-  it("copies a page as Markdown, and code with this service's address in it", async () => {
+  test("copies a page as Markdown, and code with this service's address in it", async () => {
     await go("/docs/operations/latest-snapshots");
     await page.getByRole("button", { name: "Copy as Markdown" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
@@ -152,7 +152,7 @@ describe("a reader", () => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`curl "${product.baseUrl}/api/v1/market/snapshots`);
   });
 
-  it("goes from page to page by the tree, the outline and what comes next", async () => {
+  test("goes from page to page by the tree, the outline and what comes next", async () => {
     await go("/docs/quickstart");
     const tree = page.getByRole("navigation", { name: "Documentation" });
     expect(await tree.getByRole("link", { name: "Quickstart" }).getAttribute("aria-current")).toBe("page");
@@ -167,7 +167,7 @@ describe("a reader", () => {
     expect(page.url()).toContain("/docs/limits#");
   });
 
-  it("opens the tree on a phone, where it is folded away", async () => {
+  test("opens the tree on a phone, where it is folded away", async () => {
     await page.setViewportSize({ width: 390, height: HEIGHT_PX });
     await go("/docs/limits");
     const link = page.getByRole("navigation", { name: "Documentation" }).getByRole("link", { name: "Streaming" });
@@ -179,7 +179,7 @@ describe("a reader", () => {
   });
 });
 
-it("the search index leaves out the headers, errors and examples of each operation", async () => {
+test("the search index leaves out the headers, errors and examples of each operation", async () => {
   const { text } = await read("/docs/search.json");
   expect(text).toContain("/docs/operations/klines#parameters");
   expect(text).not.toMatch(/\/docs\/operations\/[a-z-]+#(?:headers|errors|example)"/);
@@ -192,7 +192,7 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
 }
 
-it("a table on a phone names the column of each cell", async () => {
+test("a table on a phone names the column of each cell", async () => {
   const { context, page, go } = await openReader(390);
   await go("/docs/market-status");
   const cell = page.locator("#how-the-state-is-decided ~ section.table td").nth(1);
@@ -202,7 +202,7 @@ it("a table on a phone names the column of each cell", async () => {
   await context.close();
 });
 
-it("links in Markdown and in /llms.txt lead where they say", async () => {
+test("links in Markdown and in /llms.txt lead where they say", async () => {
   const { text } = await read("/docs/operations/klines.md");
   expect(text).toContain(`(${product.baseUrl}/playground?op=klines&ticker=EURUSD&timeframe=H1)`);
   const full = await read("/llms-full.txt");
@@ -212,7 +212,7 @@ it("links in Markdown and in /llms.txt lead where they say", async () => {
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
 });
 
-it("samples of the reference run as they stand, with the demo key", async () => {
+test("samples of the reference run as they stand, with the demo key", async () => {
   const { text } = await read("/docs/operations/latest-quotes.md");
   expect(text).toContain(`-H "Authorization: Bearer ${product.demoKey}"`);
   expect(text).not.toContain("SPOTWIRE_KEY");
@@ -226,12 +226,12 @@ describe("the examples", () => {
     return (await fetch(product.baseUrl + path, { method, headers })).json();
   };
 
-  it("are what the sandbox answers to the word, where its answer never changes", async () => {
+  test("are what the sandbox answers to the word, where its answer never changes", async () => {
     for (const id of ["klines", "instruments"] as const)
       expect(await ask(recorded.operations[id]), "run `npm run docs:examples`").toEqual(recorded.operations[id].body);
   });
 
-  it.each(["latestQuotes", "latestSnapshots", "marketStatus", "createStreamTicket"] as const)(
+  test.each(["latestQuotes", "latestSnapshots", "marketStatus", "createStreamTicket"] as const)(
     "have the shape of %s",
     async (id) => {
       const answer = recorded.operations[id];
@@ -240,7 +240,7 @@ describe("the examples", () => {
     },
   );
 
-  it("of refused calls are refused in the same words", async () => {
+  test("of refused calls are refused in the same words", async () => {
     for (const id of ["invalid_ticker", "invalid_range", "unknown_ticker", "not_found"] as const) {
       const answer = recorded.errors[id];
       if (answer === undefined) throw new Error(`${id} was not recorded.`);
@@ -250,7 +250,7 @@ describe("the examples", () => {
   });
 });
 
-it("the downloads answer", async () => {
+test("the downloads answer", async () => {
   for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"]) {
     const { status, text } = await read(path);
     expect([status, typeof JSON.parse(text)], path).toEqual([200, "object"]);

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -97,13 +97,13 @@ function run({ name, language, code }: Sample): Promise<Outcome> {
 }
 
 describe("the samples of the guides", () => {
-  it("are there in three languages", () => {
+  test("are there in three languages", () => {
     for (const language of Object.keys(RUNNERS))
       expect(samples.filter((sample) => sample.language === language).length).toBeGreaterThan(5);
   });
 
   for (const sample of samples)
-    it.runIf(isThere[sample.language]).concurrent(
+    test.runIf(isThere[sample.language]).concurrent(
       `${sample.name} runs as it stands`,
       async ({ expect }) => {
         const { exitCode, output, complaints } = await run(sample);

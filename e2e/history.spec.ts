@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Stranger } from "./client";
 import { keyHolder, makeLiveKey, runCommand } from "./commands";
 import { type PlainKline, plainKlines, readKlines } from "./plain-klines";
@@ -76,7 +76,7 @@ describe("history imported beside a running product", () => {
     imported = await importFile("--ticker", "GBPUSD", file);
   }, IMPORT_TIMEOUT_MS);
 
-  it("changes the answer and the validator of a closed window that was kept", async () => {
+  test("changes the answer and the validator of a closed window that was kept", async () => {
     const count = plainKlines(minutes, "H1").length;
     const ask = async () => {
       const { status, data, headers } = await reader.call(cachedPath, { headers: { "if-none-match": etagBefore } });
@@ -85,7 +85,7 @@ describe("history imported beside a running product", () => {
     await expect.poll(ask, FOLLOWED).toEqual({ status: 200, count, sameEtag: false });
   });
 
-  it.each(["M1", "H1", "D1"] as const)("is answered in %s as plain arithmetic on its minutes has it", async (timeframe) => {
+  test.each(["M1", "H1", "D1"] as const)("is answered in %s as plain arithmetic on its minutes has it", async (timeframe) => {
     const expected = plainKlines(minutes, timeframe);
     expect(expected.length).toBeGreaterThanOrEqual(5);
     await expect
@@ -94,7 +94,7 @@ describe("history imported beside a running product", () => {
     expect(await readKlines(reader, "GBPUSD", timeframe, from, to)).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ["again", []],
     ["again by force", ["--force"]],
   ])(
@@ -129,7 +129,7 @@ function recordedRows(name: string): Pick<PlainKline, "time" | "open" | "high" |
 }
 
 describe.skipIf(!existsSync(SHARED_DATA))("recorded files (skipped where ../shared/data is absent)", () => {
-  it.each([
+  test.each([
     ["EURUSD", "eurusd_m1_dukascopy_20190204.csv.gz", 2],
     ["XAUUSD", "xauusd_m1_quote_oanda_20140501_20140515.csv.gz", 12],
   ])(

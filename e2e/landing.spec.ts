@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { blockStream, createVisits, feedBy, picture, STREAM } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -49,7 +49,7 @@ async function nextPrice(page: Page): Promise<void> {
 }
 
 describe.each(WIDTHS_PX)("the first page at %i pixels", (width) => {
-  it.each(SCHEMES)("streams prices and states, without a complaint or a sideways scroll, in %s", async (colorScheme) => {
+  test.each(SCHEMES)("streams prices and states, without a complaint or a sideways scroll, in %s", async (colorScheme) => {
     const { page, complaints, overhang, shift } = await visit({ width, colorScheme });
     await page.goto(product.baseUrl);
     await feedBy(page, "stream");
@@ -66,7 +66,7 @@ describe.each(WIDTHS_PX)("the first page at %i pixels", (width) => {
 });
 
 describe("the first page", () => {
-  it("has prices and states before any script runs", async () => {
+  test("has prices and states before any script runs", async () => {
     const { page } = await visit({ javaScriptEnabled: false });
     await page.goto(product.baseUrl);
     for (const text of await prices(page)) expect(text).toMatch(/^\d+\.\d+$/);
@@ -74,7 +74,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("follows the system between light and dark", async () => {
+  test("follows the system between light and dark", async () => {
     const { page } = await visit({ colorScheme: "light" });
     await page.goto(product.baseUrl);
     const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
@@ -84,7 +84,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("shows a curl line that gets an answer when its address and key are used", async () => {
+  test("shows a curl line that gets an answer when its address and key are used", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     const line = (await page.locator("pre code").textContent()) ?? "";
@@ -95,7 +95,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("has two doors", async () => {
+  test("has two doors", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     const main = page.getByRole("main");
@@ -104,7 +104,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("links only to addresses that answer", async () => {
+  test("links only to addresses that answer", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     const links: string[] = await page.evaluate("[...document.links].map((link) => link.href)");
@@ -114,7 +114,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("can be walked through with the keyboard, with the focus in sight", async () => {
+  test("can be walked through with the keyboard, with the focus in sight", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     await page.keyboard.press("Tab");
@@ -124,7 +124,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  it("does not repeat a Host header that is no host", async () => {
+  test("does not repeat a Host header that is no host", async () => {
     const body = await new Promise<string>((resolve, reject) => {
       request(product.baseUrl, { headers: { host: "x.example$(touch /tmp/x)" } }, (response) => {
         let text = "";
@@ -149,7 +149,7 @@ describe("a price that changed", () => {
       return animate.call(this, frames, duration);
     };`;
 
-  it("tints for 400 ms", async () => {
+  test("tints for 400 ms", async () => {
     const { page } = await visit();
     await page.addInitScript(RECORD);
     await page.goto(product.baseUrl);
@@ -161,7 +161,7 @@ describe("a price that changed", () => {
     await page.close();
   });
 
-  it("does not where motion is not wanted", async () => {
+  test("does not where motion is not wanted", async () => {
     const { page } = await visit({ reducedMotion: "reduce" });
     await page.addInitScript(RECORD);
     await page.goto(product.baseUrl);
@@ -173,7 +173,7 @@ describe("a price that changed", () => {
 });
 
 describe("where something is in the way, the board", () => {
-  it("polls when no stream opens, says so, and moves nothing", async () => {
+  test("polls when no stream opens, says so, and moves nothing", async () => {
     const { page, shift } = await visit();
     await blockStream(page);
     await page.goto(product.baseUrl);
@@ -185,7 +185,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  it("says that the browser is offline, and goes on by itself", async () => {
+  test("says that the browser is offline, and goes on by itself", async () => {
     const { page } = await visit();
     // Taking a browser offline leaves its open sockets alone: the stream has to be cut as well.
     let cut: (() => void) | undefined;
@@ -207,7 +207,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  it("says that the service does not answer, and keeps its prices", async () => {
+  test("says that the service does not answer, and keeps its prices", async () => {
     const { page } = await visit();
     await blockStream(page);
     await page.route(API, (route) => route.abort());
@@ -220,7 +220,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  it("says that the demo key has no calls left, and when it tries again", async () => {
+  test("says that the demo key has no calls left, and when it tries again", async () => {
     const { page } = await visit();
     await blockStream(page);
     const data = { detail: "No more.", request_id: "r", docs_url: "/", retry_after: 42 };
@@ -232,7 +232,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  it("gives its connection back while nobody sees it", async () => {
+  test("gives its connection back while nobody sees it", async () => {
     const { page } = await visit();
     const closed = new Promise<void>((resolve) => page.on("websocket", (socket) => socket.on("close", () => resolve())));
     await page.goto(product.baseUrl);
@@ -246,7 +246,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  it(
+  test(
     "stands still, with what it knew, where the demo key is off",
     async () => {
       const other = await startProduct({ DEMO_KEY: "off" });
@@ -294,7 +294,7 @@ async function hurry(page: Page): Promise<() => number> {
 }
 
 describe("a busy market", () => {
-  it("leaves the first page answering while fifty prices a second come in", async () => {
+  test("leaves the first page answering while fifty prices a second come in", async () => {
     const { page } = await visit();
     const sent = await hurry(page);
     await page.goto(product.baseUrl);
@@ -317,7 +317,7 @@ describe("a busy market", () => {
 });
 
 describe("an address that does not exist", () => {
-  it.each(WIDTHS_PX)("is told so, with a way back, at %i pixels", async (width) => {
+  test.each(WIDTHS_PX)("is told so, with a way back, at %i pixels", async (width) => {
     const { page, overhang } = await visit({ width });
     await page.goto(`${product.baseUrl}/no/such/page`);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("There is nothing at this address");

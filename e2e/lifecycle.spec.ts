@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { stranger } from "./client";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -22,7 +22,7 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
 }
 
 describe("the product", () => {
-  it(
+  test(
     "stops when it is asked to, starts again, and answers the same",
     async () => {
       const first = await startProduct();
@@ -35,7 +35,7 @@ describe("the product", () => {
     CASE_TIMEOUT_MS,
   );
 
-  it(
+  test(
     "comes back after it was killed, and answers the same",
     async () => {
       const first = await startProduct();
@@ -48,7 +48,7 @@ describe("the product", () => {
     CASE_TIMEOUT_MS,
   );
 
-  it(
+  test(
     "refuses a second instance on the same data, in words, and the first goes on",
     async () => {
       running = await startProduct();
@@ -58,7 +58,7 @@ describe("the product", () => {
     CASE_TIMEOUT_MS,
   );
 
-  it("names a variable that is wrong, and does not start", async () => {
+  test("names a variable that is wrong, and does not start", async () => {
     await expect(startProduct({ LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
   });
 });

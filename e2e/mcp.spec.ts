@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MadeKey, makeKey, runCommand } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -38,7 +38,7 @@ async function connect(bearer: string | undefined): Promise<Client> {
 }
 
 describe("an agent", () => {
-  it("finds the tools and calls each of them on the demo key", async () => {
+  test("finds the tools and calls each of them on the demo key", async () => {
     const client = await connect(product.demoKey);
     expect(client.getServerVersion()).toMatchObject({ name: "spotwire" });
     const { tools } = await client.listTools();
@@ -51,7 +51,7 @@ describe("an agent", () => {
     await client.close();
   });
 
-  it("is told what was wrong with a call, in the envelope of REST", async () => {
+  test("is told what was wrong with a call, in the envelope of REST", async () => {
     const client = await connect(key.text);
     const result = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EUR/USD"] } });
     expect(result.isError).toBe(true);
@@ -61,7 +61,7 @@ describe("an agent", () => {
     });
   });
 
-  it("uses up the calls of its address on the demo key, and is told when to come back", async () => {
+  test("uses up the calls of its address on the demo key, and is told when to come back", async () => {
     const client = await connect(product.demoKey);
     const results = await Promise.all(
       Array.from({ length: 70 }, () => client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } })),
@@ -75,7 +75,7 @@ describe("an agent", () => {
     });
   });
 
-  it("does not get in without a key, nor with a wrong or revoked one", async () => {
+  test("does not get in without a key, nor with a wrong or revoked one", async () => {
     await expect(connect(undefined)).rejects.toThrow(/unauthorized/i);
     await expect(connect("sw_test_wrong")).rejects.toThrow(/unauthorized/i);
     const client = await connect(key.text);
@@ -86,7 +86,7 @@ describe("an agent", () => {
       .toMatch(/unauthorized/i);
   });
 
-  it("finds no stream and no session to end, and cannot send without end", async () => {
+  test("finds no stream and no session to end, and cannot send without end", async () => {
     const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": "198.51.100.200" };
     for (const method of ["GET", "DELETE"]) expect((await fetch(`${product.baseUrl}/mcp`, { method, headers })).status).toBe(405);
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { filler: "x".repeat(100_000) } });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -91,7 +91,7 @@ async function expectWords(page: Page, text: string | RegExp): Promise<void> {
 }
 
 describe("a reader without an account", () => {
-  it("gets the first answer with one click: a chart that goes on live, and what the call cost", async () => {
+  test("gets the first answer with one click: a chart that goes on live, and what the call cost", async () => {
     const page = await open(await reader());
     await send(page);
     await answer(page).getByText("200 OK").waitFor();
@@ -107,7 +107,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  it("runs each of the five operations, as JSON that folds, as a table and with its headers", async () => {
+  test("runs each of the five operations, as JSON that folds, as a table and with its headers", async () => {
     const page = await open(await reader());
     for (const operation of ["Historical klines", "Instruments", "Latest quotes", "Latest snapshots", "Market status"]) {
       await choose(page, operation);
@@ -134,7 +134,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  it("picks a ticker from the instruments by the keyboard alone, sends with Enter, and copies the code", async () => {
+  test("picks a ticker from the instruments by the keyboard alone, sends with Enter, and copies the code", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=EURUSD");
     const field = page.getByRole("combobox", { name: "tickers" });
     await field.focus();
@@ -162,7 +162,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  it("writes Unix seconds by picking a date, and is told in the service's words what is wrong", async () => {
+  test("writes Unix seconds by picking a date, and is told in the service's words what is wrong", async () => {
     const page = await open(await reader());
     await page.getByLabel("Pick from (UTC)").fill("2026-01-02T00:00");
     expect(await page.getByRole("textbox", { name: "from optional" }).inputValue()).toBe("1767312000");
@@ -181,7 +181,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  it("shares a link that opens the same call in another browser, and keeps the calls of this one", async () => {
+  test("shares a link that opens the same call in another browser, and keeps the calls of this one", async () => {
     const page = await open(await reader(), "/playground?op=klines&ticker=XAUUSD&timeframe=M5&limit=20");
     await send(page);
     await answer(page).getByText("200 OK").waitFor();
@@ -205,7 +205,7 @@ describe("a reader without an account", () => {
     await other.context().close();
   });
 
-  it("has the form without any script", async () => {
+  test("has the form without any script", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(`${product.baseUrl}/playground?op=marketStatus&tickers=XAUUSD`);
@@ -216,7 +216,7 @@ describe("a reader without an account", () => {
 });
 
 describe("a stream", () => {
-  it.each(["Quote stream", "Kline stream", "Snapshot stream"])(
+  test.each(["Quote stream", "Kline stream", "Snapshot stream"])(
     "%s shows last values, sequences and every message",
     async (name) => {
       const page = await open(await reader());
@@ -251,7 +251,7 @@ describe("a stream", () => {
 });
 
 describe("bad input", () => {
-  it("in a link is named in a sentence each, and nothing of it is run", async () => {
+  test("in a link is named in a sentence each, and nothing of it is run", async () => {
     const page = await open(
       await reader(),
       "/playground?op=klines&ticker=%3Cimg%20src=x%20onerror=alert(1)%3E&timeframe=h1&bogus=1",
@@ -269,7 +269,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  it("of the service's kind is answered in its words, with what was meant", async () => {
+  test("of the service's kind is answered in its words, with what was meant", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=XXXYYY");
     await send(page);
     await expectWords(page, "tickers: Not among your instruments: XXXYYY.");
@@ -284,7 +284,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  it("a market without data yet (503) says to wait, and a closed one when it opens", async () => {
+  test("a market without data yet (503) says to wait, and a closed one when it opens", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=TESTNOTREADY");
     await send(page);
     await answer(page).getByText("503 Unavailable").waitFor();
@@ -304,7 +304,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  it("a used-up limit (429) says when it is ready again", async () => {
+  test("a used-up limit (429) says when it is ready again", async () => {
     const context = await reader();
     const page = await open(context);
     const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": `198.51.${addresses}.1` };
@@ -321,7 +321,7 @@ describe("bad input", () => {
     await context.close();
   });
 
-  it("an offline browser is told so, for calls and for streams", async () => {
+  test("an offline browser is told so, for calls and for streams", async () => {
     const context = await reader();
     const page = await open(context);
     await choose(page, "Quote stream");
@@ -338,7 +338,7 @@ describe("bad input", () => {
     await context.close();
   });
 
-  it("what a proxy writes in place of an answer is called that", async () => {
+  test("what a proxy writes in place of an answer is called that", async () => {
     const page = await open(await reader(), "/playground?op=instruments");
     await page.route("**/api/v1/**", (route) =>
       route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" }),
@@ -381,7 +381,7 @@ describe("a developer who is signed in", () => {
     (await page.getByLabel("Key", { exact: true }).locator("option").allTextContents()).find((text) => text.startsWith(name)) ??
     "";
 
-  it("calls and streams with an own key, of which neither code nor address nor storage says anything", async () => {
+  test("calls and streams with an own key, of which neither code nor address nor storage says anything", async () => {
     await withOwnKey("/playground?op=klines&ticker=EURUSD&timeframe=M1&limit=10");
     await send(page);
     await answer(page).getByText("Live from the kline stream").waitFor();
@@ -395,7 +395,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  it("is told when the selected key is revoked, and what its open stream ended with", async () => {
+  test("is told when the selected key is revoked, and what its open stream ended with", async () => {
     const { id, name } = await withOwnKey("/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
@@ -410,7 +410,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  it("does not notice that a token has ended: another is made", async () => {
+  test("does not notice that a token has ended: another is made", async () => {
     await withOwnKey("/playground?op=instruments");
     let minted = 0;
     await page.route("**/api/portal/tokens", async (route) => {
@@ -425,7 +425,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  it("is asked to sign in again when the session has ended", async () => {
+  test("is asked to sign in again when the session has ended", async () => {
     await withOwnKey("/playground?op=instruments");
     await ada.signOut();
     await send(page);
@@ -439,7 +439,7 @@ describe("a developer who is signed in", () => {
 });
 
 describe("the page", () => {
-  it.each(SIZES.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const)))(
+  test.each(SIZES.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const)))(
     "holds together at %i pixels in %s",
     async (width, colorScheme) => {
       const page = await open(await reader({ width, colorScheme }));
@@ -460,7 +460,7 @@ describe("the page", () => {
     },
   );
 
-  it("loads no more script than agreed before something is done, and the chart only with its answer", async () => {
+  test("loads no more script than agreed before something is done, and the chart only with its answer", async () => {
     const context = await reader();
     const counted: Promise<number>[] = [];
     const total = async () => (await Promise.all(counted)).reduce((sum, size) => sum + size, 0);
@@ -480,7 +480,7 @@ describe("the page", () => {
 });
 
 describe("a service that goes away", () => {
-  it("is missed by its stream with the reason, then by a call, and found again by neither a blank nor a stack", async () => {
+  test("is missed by its stream with the reason, then by a call, and found again by neither a blank nor a stack", async () => {
     const page = await open(await reader(), "/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -38,20 +38,20 @@ describe("a sign-in that comes to nothing", () => {
     await page.getByLabel("Password").fill("correct horse battery");
   });
 
-  it("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
+  test("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
     await signIn();
     await notice().getByText("do not fit together. Try again, or set a new password below.").waitFor();
     await page.getByRole("link", { name: "Forgot the password?" }).waitFor();
   });
 
-  it("says that no answer came where there is no network", async () => {
+  test("says that no answer came where there is no network", async () => {
     await context.setOffline(true);
     await signIn();
     await notice().getByText("No answer came. Check the connection, then try again.").waitFor();
     await context.setOffline(false);
   });
 
-  it("says how many seconds to wait where it comes too often", async () => {
+  test("says how many seconds to wait where it comes too often", async () => {
     const flood = Array.from({ length: FLOOD }, async () => (await fetch(`${product.baseUrl}/api/auth/csrf`)).status);
     const refused = flood.map((sent) => sent.then((status) => (status === 429 ? status : Promise.reject(new Error("let in")))));
     await Promise.any(refused);
@@ -64,7 +64,7 @@ describe("a sign-in that comes to nothing", () => {
 });
 
 describe("every way a sign-in can end", () => {
-  it("is told in words of its own, never by its name", async () => {
+  test("is told in words of its own, never by its name", async () => {
     const told = new Set<string>();
     for (const error of ERRORS) {
       await page.goto(`${product.baseUrl}/signin?error=${error}`);

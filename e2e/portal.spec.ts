@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -110,14 +110,14 @@ async function signIn(password: string, view: Page = page): Promise<void> {
 }
 
 describe("a developer", () => {
-  it("is led to the sign-in page by every page of the dashboard, and back", async () => {
+  test("is led to the sign-in page by every page of the dashboard, and back", async () => {
     for (const part of ["", "/keys", "/usage", "/logs?status=4xx", "/account"]) {
       await goto(`/dashboard${part}`);
       expect(new URL(page.url()).pathname).toBe("/signin");
     }
   });
 
-  it("signs up and verifies the address by the mail that arrives", async () => {
+  test("signs up and verifies the address by the mail that arrives", async () => {
     await goto("/signup");
     await page.getByLabel("E-mail").fill(EMAIL);
     await page.getByLabel("Password").fill("short");
@@ -139,7 +139,7 @@ describe("a developer", () => {
     expect(await page.getByLabel("E-mail").inputValue()).toBe(EMAIL);
   });
 
-  it("is asked to verify the address before a key, and may make one as soon as that is done in another tab", async () => {
+  test("is asked to verify the address before a key, and may make one as soon as that is done in another tab", async () => {
     const email = "grace@example.test";
     const guest = await browser.newContext({ viewport: { width: 390, height: 900 } });
     guest.setDefaultTimeout(STEP_MAX_MS);
@@ -170,7 +170,7 @@ describe("a developer", () => {
     await guest.close();
   });
 
-  it("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
+  test("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
     await goto("/dashboard/keys");
     await signIn("not the password");
     await page.getByText("do not fit together").waitFor();
@@ -182,7 +182,7 @@ describe("a developer", () => {
     expect(await page.getByText("No keys yet").count()).toBe(1);
   });
 
-  it("makes a test key and a live key with an origin, each shown once", async () => {
+  test("makes a test key and a live key with an origin, each shown once", async () => {
     await createKey("Backtests", "Test");
     await fillKey("Web shop", "Live", "not an origin");
     const dialog = page.getByRole("dialog");
@@ -196,7 +196,7 @@ describe("a developer", () => {
     expect(await rowOf("Web shop").textContent()).toContain(SITE);
   });
 
-  it("calls the API with both, and sees the calls in usage and in the logs", async () => {
+  test("calls the API with both, and sees the calls in usage and in the logs", async () => {
     expect(await call(keyOf("Backtests"))).toBe(200);
     // Nothing feeds the live venue here.
     expect(await call(keyOf("Web shop"), SITE)).toBe(503);
@@ -218,13 +218,13 @@ describe("a developer", () => {
     await page.keyboard.press("Escape");
   });
 
-  it("takes the usage home as CSV", async () => {
+  test("takes the usage home as CSV", async () => {
     await goto("/dashboard/usage");
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
     expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/);
   });
 
-  it("opens a stream, and has every first step ticked off", async () => {
+  test("opens a stream, and has every first step ticked off", async () => {
     const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await client.next("quote");
@@ -239,7 +239,7 @@ describe("a developer", () => {
     client.close();
   });
 
-  it("rotates with an hour of grace, and both texts work meanwhile", async () => {
+  test("rotates with an hour of grace, and both texts work meanwhile", async () => {
     await goto("/dashboard/keys");
     const before = keyOf("Backtests");
     await act("Backtests", "Rotate");
@@ -252,7 +252,7 @@ describe("a developer", () => {
     await page.getByText(/^(00:59:\d\d|01:00:00)$/).waitFor();
   });
 
-  it("revokes the old one by typing its name, which ends the stream that is open on it", async () => {
+  test("revokes the old one by typing its name, which ends the stream that is open on it", async () => {
     const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await act("Backtests", "Revoke");
@@ -267,7 +267,7 @@ describe("a developer", () => {
     expect(await call(keyOf("Backtests"))).toBe(401);
   });
 
-  it("changes what a key may do, which counts at once", async () => {
+  test("changes what a key may do, which counts at once", async () => {
     await act("Web shop", "Edit");
     await page.getByLabel("Allowed origins").fill("https://elsewhere.example.test");
     await page.getByRole("button", { name: "Save" }).click();
@@ -275,7 +275,7 @@ describe("a developer", () => {
     await expect.poll(() => call(keyOf("Web shop"), SITE), COUNTED).toBe(403);
   });
 
-  it("goes anywhere by the command palette, with the keyboard alone", async () => {
+  test("goes anywhere by the command palette, with the keyboard alone", async () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("acc");
     await page.keyboard.press("Enter");
@@ -283,7 +283,7 @@ describe("a developer", () => {
     expect(await heading()).toBe("Account");
   });
 
-  it("chooses a theme that the next page comes in at once", async () => {
+  test("chooses a theme that the next page comes in at once", async () => {
     await page.getByRole("radio", { name: "dark" }).check();
     const html = await (await context.request.get(`${product.baseUrl}/dashboard/account`)).text();
     expect(html).toMatch(/<html[^>]* data-theme="dark"/);
@@ -307,7 +307,7 @@ describe("the pages", () => {
     await view.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), fullPage: true });
   }
 
-  it.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
+  test.each(LOOKS)("stand without a sideways scroll at $width pixels in $scheme", async ({ width, scheme }) => {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme });
     for (const path of PAGES) await look(page, path, width, scheme);
@@ -317,7 +317,7 @@ describe("the pages", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  it("run no script without the nonce of their answer, which is another each time", async () => {
+  test("run no script without the nonce of their answer, which is another each time", async () => {
     const nonces = await Promise.all(
       ["/", "/signin", "/dashboard/keys", "/no/such/page"].map(async (path) => {
         const answer = await context.request.get(product.baseUrl + path);
@@ -331,11 +331,11 @@ describe("the pages", () => {
     expect(new Set(nonces).size).toBe(nonces.length);
   });
 
-  it("broke no rule of that policy on the way, and complained of nothing", () => {
+  test("broke no rule of that policy on the way, and complained of nothing", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("hold no text of a key, nor does what the product printed, what browsers load, or an error", async () => {
+  test("hold no text of a key, nor does what the product printed, what browsers load, or an error", async () => {
     const texts = Object.values(keys);
     expect(texts.length).toBeGreaterThan(1);
     const seen = [product.output(), ...(await builtFiles())];
@@ -358,7 +358,7 @@ describe("the pages", () => {
 });
 
 describe("the end", () => {
-  it("changes the password and signs in with the new one", async () => {
+  test("changes the password and signs in with the new one", async () => {
     await goto("/dashboard/account");
     await page.getByLabel("Current password").fill(PASSWORD);
     await page.getByLabel("New password").fill(NEW_PASSWORD);
@@ -371,7 +371,7 @@ describe("the end", () => {
     await other.close();
   });
 
-  it("signs out everywhere, this browser too", async () => {
+  test("signs out everywhere, this browser too", async () => {
     await goto("/dashboard/account");
     expect(await page.getByRole("region", { name: "Signed-in browsers" }).getByRole("row").count()).toBe(3);
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
@@ -380,7 +380,7 @@ describe("the end", () => {
     expect(new URL(page.url()).pathname).toBe("/signin");
   });
 
-  it("sets a forgotten password by the link of a mail", async () => {
+  test("sets a forgotten password by the link of a mail", async () => {
     await goto("/forgot");
     await page.getByLabel("E-mail").fill(EMAIL);
     await page.getByRole("button", { name: "Send the link" }).click();
@@ -391,7 +391,7 @@ describe("the end", () => {
     await page.getByText("The password is changed").waitFor();
   });
 
-  it("deletes the account, and its keys with it", async () => {
+  test("deletes the account, and its keys with it", async () => {
     await goto("/signin");
     await signIn(PASSWORD);
     await page.waitForURL("**/dashboard");

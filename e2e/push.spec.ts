@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ERRORS } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
@@ -69,7 +69,7 @@ describe("a product that takes pushed ticks", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  it("shows them as quote, snapshot and klines, and says where they come from", async () => {
+  test("shows them as quote, snapshot and klines, and says where they come from", async () => {
     const ticks = feeder.ticks("EURUSD", POINTS);
     expect(await feeder.push(ticks)).toEqual({ received: 4, accepted: 4, rejected: 0, reasons: {}, rejections: [] });
     const newest = { ticker: "EURUSD", time_msc: ticks[3]?.time_msc, bid: 1.08543, ask: 1.08551, mid: 1.08547, spread: 0.00008 };
@@ -82,7 +82,7 @@ describe("a product that takes pushed ticks", () => {
     expect(operations.marketStatus.data.parse(data).items[0]?.provider_source).toBe("push");
   });
 
-  it("says of each line why it was not taken, and takes the others", async () => {
+  test("says of each line why it was not taken, and takes the others", async () => {
     const [good, older, later, last] = feeder.ticks("GBPUSD", POINTS) as [PushedTick, PushedTick, PushedTick, PushedTick];
     const receipt = await feeder.push([
       later,
@@ -134,7 +134,7 @@ describe("a product that takes pushed ticks", () => {
     await expect.poll(() => klinesSince(reader, [later]), WAIT).toEqual(expectedKlines([later, last]));
   });
 
-  it("counts a batch that is sent again once", async () => {
+  test("counts a batch that is sent again once", async () => {
     const ticks = feeder.ticks("AUDUSD", POINTS);
     expect(await feeder.push(ticks)).toMatchObject({ accepted: 4 });
     await expect.poll(() => klinesSince(reader, ticks), WAIT).toEqual(expectedKlines(ticks));
@@ -143,19 +143,19 @@ describe("a product that takes pushed ticks", () => {
     expect(await klinesSince(reader, ticks)).toEqual(expectedKlines(ticks));
   });
 
-  it("refuses a key without the scope, and names the scope", async () => {
+  test("refuses a key without the scope, and names the scope", async () => {
     const { status, code, data } = await createFeeder(reader).post(feeder.ticks("EURUSD", POINTS));
     expect({ status, code }).toEqual({ status: 403, code: 40301 });
     expect(data.required).toBe("market:ingest");
   });
 
-  it("refuses to read what is written", async () => {
+  test("refuses to read what is written", async () => {
     const answer = await reader.call(INGEST_PATH);
     expect({ status: answer.status, code: answer.code }).toEqual({ status: 405, code: 40501 });
     expect(answer.headers.get("allow")).toMatch(/\bPOST\b/);
   });
 
-  it.each([
+  test.each([
     ["lines", () => Array.from({ length: INGEST_MAX_LINES + 1 }, () => "{}")],
     ["bytes", () => ["x".repeat(INGEST_MAX_BYTES + 1)]],
   ])("refuses too many %s, names the limit, and takes the next batch", async (_, lines) => {
@@ -165,7 +165,7 @@ describe("a product that takes pushed ticks", () => {
     expect(await feeder.push(feeder.ticks("NZDUSD", POINTS))).toMatchObject({ accepted: 4 });
   });
 
-  it("refuses a key soon after it was revoked", async () => {
+  test("refuses a key soon after it was revoked", async () => {
     const key = await makeLiveKey(product, "market:read");
     const holder = keyHolder(product, key);
     const call = async () => (await holder.call(`${MARKET}/instruments`)).code;
@@ -207,7 +207,7 @@ describe("accepted ticks", () => {
     await expect.poll(feedAndLook, WAIT).toBeGreaterThanOrEqual(3);
   }
 
-  it(
+  test(
     "survive a clean stop: every answer is the same, and goes on from there",
     async () => {
       running = await startProduct({ LIVE_FEED: "push" });
@@ -235,7 +235,7 @@ describe("accepted ticks", () => {
     RESTARTS_TIMEOUT_MS,
   );
 
-  it(
+  test(
     "survive a kill once they are written, and open klines go on from what was stored",
     async () => {
       running = await startProduct({ LIVE_FEED: "push" });
@@ -264,7 +264,7 @@ describe("accepted ticks", () => {
   );
 });
 
-it(
+test(
   "a product without LIVE_FEED=push refuses ticks, and says what to do",
   async () => {
     const product = await startProduct();

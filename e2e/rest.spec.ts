@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { success } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
@@ -40,7 +40,7 @@ function expectFailure(answer: Answer, id: ErrorId): void {
 }
 
 describe("with nothing but the demo key, a stranger gets", () => {
-  it("the latest quotes, in the order asked for", async () => {
+  test("the latest quotes, in the order asked for", async () => {
     const { status, code, message, data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=XAUUSD,EURUSD`);
     expect({ status, code, message }).toEqual({ status: 200, code: 0, message: "success" });
     const quotes = operations.latestQuotes.data.parse(data);
@@ -48,19 +48,19 @@ describe("with nothing but the demo key, a stranger gets", () => {
     for (const { bid, ask } of quotes.items) expect(ask).toBeGreaterThan(bid);
   });
 
-  it("the same for a list whose comma is encoded, in small letters, with blanks and doubles", async () => {
+  test("the same for a list whose comma is encoded, in small letters, with blanks and doubles", async () => {
     const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=eurusd%2C%20XAUUSD,EURUSD`);
     expect(operations.latestQuotes.data.parse(data).items.map(({ ticker }) => ticker)).toEqual(["EURUSD", "XAUUSD"]);
   });
 
-  it("the latest snapshots", async () => {
+  test("the latest snapshots", async () => {
     const { data } = await newcomer().call(`${MARKET}/snapshots/latest?tickers=EURUSD`);
     const [snapshot] = operations.latestSnapshots.data.parse(data).items;
     expect(snapshot?.ticker).toBe("EURUSD");
     expect(snapshot?.bid_high).toBeGreaterThanOrEqual(snapshot?.bid ?? Number.NaN);
   });
 
-  it("the instruments, sorted by asset class and ticker", async () => {
+  test("the instruments, sorted by asset class and ticker", async () => {
     const { data } = await newcomer().call(`${MARKET}/instruments`);
     const { items } = operations.instruments.data.parse(data);
     const order = items.map(({ asset_class, ticker }) => `${asset_class} ${ticker}`);
@@ -68,19 +68,19 @@ describe("with nothing but the demo key, a stranger gets", () => {
     expect(items.length).toBeGreaterThanOrEqual(54);
   });
 
-  it("the market status of open and closed test tickers", async () => {
+  test("the market status of open and closed test tickers", async () => {
     const { data } = await newcomer().call(`${MARKET}/status?tickers=EURUSD,TESTCLOSED,TESTUNKNOWN`);
     const { items } = operations.marketStatus.data.parse(data);
     expect(items.map(({ final_display_state }) => final_display_state)).toEqual(["open", "closed", "unknown"]);
     expect(items[0]?.provider_source).toBe("sandbox");
   });
 
-  it("the market status of a Christmas that is long past", async () => {
+  test("the market status of a Christmas that is long past", async () => {
     const { data } = await newcomer().call(`${MARKET}/status?tickers=TESTFX&at=2024-12-25T12:00:00Z`);
     expect(operations.marketStatus.data.parse(data).items[0]).toMatchObject({ calendar_state: "closed", reason: "holiday" });
   });
 
-  it("a window of klines, ascending, none outside", async () => {
+  test("a window of klines, ascending, none outside", async () => {
     const from = pastHour();
     const { data } = await newcomer().call(`${MARKET}/klines?ticker=XAUUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`);
     const window = operations.klines.data.parse(data);
@@ -88,7 +88,7 @@ describe("with nothing but the demo key, a stranger gets", () => {
     expect(window.items.map(({ time }) => time)).toEqual(Array.from({ length: 60 }, (_, minute) => from + minute * 60));
   });
 
-  it("every row of a window once, page by page", async () => {
+  test("every row of a window once, page by page", async () => {
     const from = pastHour();
     const me = newcomer();
     const times: number[] = [];
@@ -131,18 +131,18 @@ const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] 
 ];
 
 describe("a stranger is told what is wrong with", () => {
-  it.each(REFUSALS)("%s", async (_, path, id, parameter) => {
+  test.each(REFUSALS)("%s", async (_, path, id, parameter) => {
     const answer = await newcomer().call(path);
     expectFailure(answer, id);
     if (parameter !== undefined) expect(answer.data.parameter).toBe(parameter);
   });
 
-  it("a ticker with a separator, and what was meant", async () => {
+  test("a ticker with a separator, and what was meant", async () => {
     const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=EUR/USD`);
     expect(data).toMatchObject({ suggestion: "EURUSD", tickers: ["EUR/USD"] });
   });
 
-  it.each([
+  test.each([
     ["no key", null],
     ["a key that is none", "hello"],
     ["a mistyped key", "sw_test_DEMO000000000000000000000000SPOTWI"],
@@ -152,19 +152,19 @@ describe("a stranger is told what is wrong with", () => {
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
 
-  it("a scope the demo key does not have", async () => {
+  test("a scope the demo key does not have", async () => {
     const answer = await newcomer().call("/api/v1/ingest/ticks", { method: "POST", body: "{}\n" });
     expectFailure(answer, "insufficient_scope");
     expect(answer.data.required).toBe("market:ingest");
   });
 
-  it.each(["POST", "PUT", "PATCH", "DELETE"])("the method %s", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("the method %s", async (method) => {
     const answer = await newcomer().call(`${MARKET}/instruments`, { method });
     expectFailure(answer, "method_not_allowed");
     expect(answer.headers.get("allow")).toMatch(/GET/);
   });
 
-  it("calling too often", async () => {
+  test("calling too often", async () => {
     const me = newcomer();
     const answers = await Promise.all(Array.from({ length: 40 }, () => me.call(`${MARKET}/instruments`)));
     const refused = answers.find(({ status }) => status === 429);
@@ -178,21 +178,21 @@ describe("a stranger is told what is wrong with", () => {
 describe("bytes that no client would send are answered in words", () => {
   const key = () => `Authorization: Bearer ${product.demoKey}\r\n`;
 
-  it.each([9_000, 20_000, 100_000])("an address of %i bytes", async (length) => {
+  test.each([9_000, 20_000, 100_000])("an address of %i bytes", async (length) => {
     const path = `${MARKET}/quotes/latest?tickers=${"A".repeat(length)}`;
     const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 414 /);
     expect(text).toContain('"uri_too_long"');
   });
 
-  it("a target with a broken percent-encoding", async () => {
+  test("a target with a broken percent-encoding", async () => {
     const path = `${MARKET}/klines?ticker=%&timeframe=%GG`;
     const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(text).toContain('"invalid_parameter"');
   });
 
-  it.each([
+  test.each([
     ["what is not HTTP", "hello\r\n\r\n"],
     ["a method that does not exist", "FETCH / HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["a target that is no path", "GET http://[::1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"],
@@ -208,19 +208,19 @@ describe("an answer", () => {
     someone = newcomer();
   });
 
-  it("fits its schema whole", async () => {
+  test("fits its schema whole", async () => {
     const { text } = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`);
     expect(success(operations.latestQuotes.data).strict().safeParse(JSON.parse(text)).error).toBeUndefined();
   });
 
-  it("keeps a well-formed request id and makes one in place of another", async () => {
+  test("keeps a well-formed request id and makes one in place of another", async () => {
     const kept = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "mine-1" } });
     expect(kept.headers.get("x-request-id")).toBe("mine-1");
     const made = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "not one; really" } });
     expect(made.headers.get("x-request-id")).toMatch(/^\S+$/);
   });
 
-  it("says how much of the limit is left, and names parameters it does not know", async () => {
+  test("says how much of the limit is left, and names parameters it does not know", async () => {
     const { headers } = await someone.call(`${MARKET}/instruments?colour=red`);
     expect(headers.get("ratelimit-policy")).toMatch(/q=60;w=60/);
     expect(headers.get("ratelimit")).toMatch(/r=\d+;t=\d+/);
@@ -228,14 +228,14 @@ describe("an answer", () => {
     expect(headers.get("x-ignored-params")).toBe("colour");
   });
 
-  it("to HEAD is that to GET without its body", async () => {
+  test("to HEAD is that to GET without its body", async () => {
     const head = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`, { method: "HEAD" });
     expect(head.status).toBe(200);
     expect(head.text).toBe("");
     expect(head.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
-  it("to a window that is over can be kept, and costs no bytes to ask for again", async () => {
+  test("to a window that is over can be kept, and costs no bytes to ask for again", async () => {
     const from = pastHour();
     const path = `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`;
     const first = await someone.call(path);
@@ -246,7 +246,7 @@ describe("an answer", () => {
     expect({ status: again.status, text: again.text, etag: again.headers.get("etag") }).toEqual({ status: 304, text: "", etag });
   });
 
-  it("with a kline that is still open is never kept", async () => {
+  test("with a kline that is still open is never kept", async () => {
     const { headers } = await someone.call(`${MARKET}/klines?ticker=EURUSD&timeframe=M1&limit=1`);
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("etag")).toBeNull();
@@ -256,7 +256,7 @@ describe("an answer", () => {
 describe("a browser on another origin", () => {
   const origin = "https://app.example.com";
 
-  it("is told before it calls what it may send", async () => {
+  test("is told before it calls what it may send", async () => {
     const { status, headers } = await newcomer().call(`${MARKET}/instruments`, {
       method: "OPTIONS",
       key: null,
@@ -268,7 +268,7 @@ describe("a browser on another origin", () => {
     expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain("authorization");
   });
 
-  it("may read the answers the demo key gets", async () => {
+  test("may read the answers the demo key gets", async () => {
     const { status, headers } = await newcomer().call(`${MARKET}/instruments`, { headers: { origin } });
     expect(status).toBe(200);
     expect(headers.get("access-control-allow-origin")).toMatch(/^(\*|https:\/\/app\.example\.com)$/);
@@ -276,7 +276,7 @@ describe("a browser on another origin", () => {
 });
 
 describe("an operator finds", () => {
-  it.each([
+  test.each([
     ["/api/health", /"status":"ok"/],
     ["/api/ready", /"status":"ready"/],
     ["/metrics", /^# HELP /m],
@@ -287,7 +287,7 @@ describe("an operator finds", () => {
     expect(await response.text()).toMatch(content);
   });
 
-  it("no key in the log", async () => {
+  test("no key in the log", async () => {
     await newcomer().call(`${MARKET}/quotes/latest?tickers=EURUSD`, { key: "sw_live_thisisnotakeybutlookslikeoneofthem" });
     expect(product.output()).not.toContain("thisisnotakeybutlookslikeoneofthem");
   });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -110,7 +110,7 @@ function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
 
 describe("a sample, as the playground shows it", () => {
   for (const { language, operation, tool } of pairsOf(RUN, OPERATIONS))
-    it.runIf(isHere(tool))(`of ${operation} in ${language} prints what the service answers`, async () => {
+    test.runIf(isHere(tool))(`of ${operation} in ${language} prints what the service answers`, async () => {
       const file = join(folder, tool.file);
       await writeFile(file, await codeOf(operation, language));
       const [command, ...args] = tool.command;
@@ -120,7 +120,7 @@ describe("a sample, as the playground shows it", () => {
     });
 
   for (const { language, operation, tool } of pairsOf(PARSED, ["klines"]))
-    it.runIf(isHere(tool))(`of ${operation} in ${language} is well formed`, async () => {
+    test.runIf(isHere(tool))(`of ${operation} in ${language} is well formed`, async () => {
       const file = join(folder, tool.file);
       const code = await codeOf(operation, language);
       await writeFile(file, code);
@@ -129,7 +129,7 @@ describe("a sample, as the playground shows it", () => {
     });
 
   for (const { language, operation, tool } of pairsOf(STREAMED, STREAMS))
-    it.runIf(isHere(tool))(`of ${operation} in ${language} is told the records`, async () => {
+    test.runIf(isHere(tool))(`of ${operation} in ${language} is told the records`, async () => {
       const [command, ...args] = tool.command;
       const child = spawn(command, [...args, await codeOf(operation, language)], { timeout: RUN_MAX_MS });
       const type = operation.replace("Stream", "");

@@ -2,7 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Locator } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServiceStatus } from "../lib/contract/service-status";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { blockStream, createVisits, feedBy, picture } from "./reading";
@@ -52,7 +52,7 @@ async function sampled(): Promise<ServiceStatus> {
 }
 
 describe.each(WIDTHS_PX)("the status page at %i pixels", (width) => {
-  it.each(SCHEMES)("shows parts, history and every instrument of both venues, in %s", async (colorScheme) => {
+  test.each(SCHEMES)("shows parts, history and every instrument of both venues, in %s", async (colorScheme) => {
     await sampled();
     const { page, complaints, overhang, shift } = await visit({ width, colorScheme });
     await page.goto(`${product.baseUrl}/status`);
@@ -85,7 +85,7 @@ describe.each(WIDTHS_PX)("the status page at %i pixels", (width) => {
 });
 
 describe("the status page", () => {
-  it("has everything before any script runs", async () => {
+  test("has everything before any script runs", async () => {
     await sampled();
     const { page } = await visit({ javaScriptEnabled: false });
     await page.goto(`${product.baseUrl}/status`);
@@ -95,7 +95,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  it("shows a state for each test ticker in the class of the contract: closed is no alarm", async () => {
+  test("shows a state for each test ticker in the class of the contract: closed is no alarm", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
     const words = async (ticker: string) => (await page.getByRole("listitem").filter({ hasText: ticker }).textContent()) ?? "";
@@ -107,7 +107,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  it("counts down to the turn of a market, asks again then, and shows what came", async () => {
+  test("counts down to the turn of a market, asks again then, and shows what came", async () => {
     const { page } = await visit();
     /** The next look at the service; the group of TESTFLIP is about to turn in the first, and has turned after it. */
     let looks = 0;
@@ -134,7 +134,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  it("names what is in trouble in its headline, tickers that are there for it apart", async () => {
+  test("names what is in trouble in its headline, tickers that are there for it apart", async () => {
     const { page } = await visit();
     await page.route("**/status.json", async (route) => {
       const status = (await (await route.fetch()).json()) as ServiceStatus;
@@ -148,7 +148,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  it("goes on by asking where no stream opens, and says so", async () => {
+  test("goes on by asking where no stream opens, and says so", async () => {
     const { page } = await visit();
     await blockStream(page);
     await page.goto(`${product.baseUrl}/status`);
@@ -158,7 +158,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  it("says that the service does not answer, or that the browser is offline, and goes on", async () => {
+  test("says that the service does not answer, or that the browser is offline, and goes on", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
     await page.getByText("The service answers.").waitFor(WAIT);
@@ -176,7 +176,7 @@ describe("the status page", () => {
 });
 
 describe("the history", () => {
-  it(
+  test(
     "survives a restart, also one without warning",
     async () => {
       const first = await sampled();

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type MadeKey, makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -85,7 +85,7 @@ function run(page: Page, code: string, text: string): Promise<unknown> {
 }
 
 describe("a page in a browser", () => {
-  it("streams with a native WebSocket and a ticket, from an origin that its key allows", async () => {
+  test("streams with a native WebSocket and a ticket, from an origin that its key allows", async () => {
     const page = await visit(siteUrl);
     expect(await run(page, NATIVE, key.text)).toEqual({
       protocol: "market.v1",
@@ -95,26 +95,26 @@ describe("a page in a browser", () => {
     await page.close();
   });
 
-  it("streams with the demo key from the product's own pages", async () => {
+  test("streams with the demo key from the product's own pages", async () => {
     const page = await visit(product.baseUrl);
     expect(await run(page, NATIVE, product.demoKey ?? "")).toMatchObject({ protocol: "market.v1" });
     await page.close();
   });
 
-  it("is refused a ticket from an origin that its key does not allow", async () => {
+  test("is refused a ticket from an origin that its key does not allow", async () => {
     const page = await visit(product.baseUrl);
     await expect(run(page, NATIVE, key.text)).resolves.toEqual({ refused: "origin_not_allowed" });
     await page.close();
   });
 
-  it("streams over Socket.IO with nothing but auth", async () => {
+  test("streams over Socket.IO with nothing but auth", async () => {
     const page = await visit(siteUrl);
     await page.addScriptTag({ url: `${siteUrl}/socket.io.js` });
     expect(await run(page, SOCKET_IO, key.text)).toMatchObject({ accepted: ["EURUSD"], ticker: "EURUSD" });
     await page.close();
   });
 
-  it("is told over Socket.IO why it is refused", async () => {
+  test("is told over Socket.IO why it is refused", async () => {
     const page = await visit(`${siteUrl.replace("127.0.0.1", "localhost")}`);
     await page.addScriptTag({ url: "/socket.io.js" });
     expect(await run(page, SOCKET_IO, key.text)).toEqual({ refused: "origin_not_allowed", code: 40302 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder } from "./feeder";
@@ -30,7 +30,7 @@ describe("the stream of a product that takes pushed ticks", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  it("pushes what REST gives, byte for byte", async () => {
+  test("pushes what REST gives, byte for byte", async () => {
     const reader = keyHolder(product, key);
     const client = await openSocket(product.baseUrl, { key: key.text });
     for (const stream of ["quote", "snapshot"]) await client.ask("subscribe", { stream, tickers: ["EURUSD"] });
@@ -46,7 +46,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     client.close();
   });
 
-  it("sends the current record on subscribe, and what was missed on resume", async () => {
+  test("sends the current record on subscribe, and what was missed on resume", async () => {
     const first = await openSocket(product.baseUrl, { key: key.text });
     await first.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     const { epoch, seq } = await first.next("quote", ({ event }) => event === "snapshot");
@@ -60,7 +60,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     second.close();
   });
 
-  it("refuses a handshake over HTTP, with the envelope", async () => {
+  test("refuses a handshake over HTTP, with the envelope", async () => {
     const reading = await makeLiveKey(product, "market:read");
     const open = (shown: Parameters<typeof openSocket>[1]) => openSocket(product.baseUrl, shown).catch((error) => error);
     expect(await open({})).toMatchObject({ status: 401, body: { message: "unauthorized" } });
@@ -73,7 +73,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     expect(await open({ key: product.demoKey ?? "", headers: { "x-forwarded-for": "203.0.113.1" } })).not.toBeInstanceOf(Refused);
   });
 
-  it("ends an open connection when its key is revoked, and says why", async () => {
+  test("ends an open connection when its key is revoked, and says why", async () => {
     const doomed = await makeLiveKey(product, "market:stream");
     const client = await openSocket(product.baseUrl, { key: doomed.text });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
@@ -83,7 +83,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     expect(await client.next("error")).toMatchObject({ message: "unauthorized", data: { close_code: 4401 } });
   });
 
-  it("counts the demo key's connections for each address", async () => {
+  test("counts the demo key's connections for each address", async () => {
     const from = (address: string) =>
       openSocket(product.baseUrl, { key: product.demoKey ?? "", headers: { "x-forwarded-for": address } });
     const clients = [await from("203.0.113.9"), await from("203.0.113.9"), await from("203.0.113.10")];
@@ -102,7 +102,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     for (const client of clients) client.close();
   });
 
-  it(
+  test(
     "tells its connections before it goes, and takes them again when it is back",
     async () => {
       const client = await openSocket(product.baseUrl, { key: key.text });
@@ -147,7 +147,7 @@ describe("closed klines", () => {
     await rm(folder, { recursive: true, force: true });
   }, SERVER_TIMEOUT_MS);
 
-  it(
+  test(
     "are pushed as REST gives them later, byte for byte, also from the database after a restart",
     async () => {
       const key = await makeLiveKey(product, "market:read,market:stream");
@@ -181,13 +181,13 @@ describe("the stream's address", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  it("says to a browser's address bar that it is a WebSocket", async () => {
+  test("says to a browser's address bar that it is a WebSocket", async () => {
     const answer = await stranger(product.baseUrl, "203.0.113.20", product.demoKey).call(`${MARKET}/stream`);
     expect(answer).toMatchObject({ status: 426, message: "upgrade_required" });
     expect(answer.headers.get("upgrade")).toBe("websocket");
   });
 
-  it("serves its AsyncAPI document", async () => {
+  test("serves its AsyncAPI document", async () => {
     const document = await (await fetch(`${product.baseUrl}/asyncapi.json`)).json();
     expect(document).toMatchObject({ asyncapi: expect.stringMatching(/^3\./), channels: expect.any(Object) });
   });

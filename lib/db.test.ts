@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, manualClock, systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { closedPort, doorTo } from "#lib/testing/door";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { databaseTime, isDatabaseAway, openDatabase } from "./db";
+import { closedPort, proxyTo } from "./testing/breakable-proxy";
 
 const SECRET = "hunter2-secret";
 
@@ -66,14 +66,14 @@ describe("openDatabase", () => {
   });
   afterAll(() => db.close());
 
-  it("gives a pool and a Prisma client on the same connections", async () => {
+  test("gives a pool and a Prisma client on the same connections", async () => {
     const plans = await db.prisma.plan.count();
     expect(plans).toBe(4);
     expect((await db.pool.query("SELECT count(*)::int AS count FROM plan")).rows).toEqual([{ count: plans }]);
     expect(db.pool.totalCount).toBe(1);
   });
 
-  it("goes on trying with growing waits while the database is away, then names where it looked and why", async () => {
+  test("goes on trying with growing waits while the database is away, then names where it looked and why", async () => {
     const port = await closedPort();
     const clock = hurriedClock();
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market?sslmode=disable`, clock);
@@ -86,8 +86,8 @@ describe("openDatabase", () => {
     expect(clock.waits[0]).toBeLessThan(201);
   });
 
-  it("connects when the database comes back meanwhile", async () => {
-    const { url, open } = await doorTo(db.url);
+  test("connects when the database comes back meanwhile", async () => {
+    const { url, open } = await proxyTo(db.url);
     const clock = hurriedClock();
     const opening: Clock = {
       now: clock.now,
@@ -102,7 +102,7 @@ describe("openDatabase", () => {
     await opened.close();
   });
 
-  it.each([
+  test.each([
     ["a wrong password", (url: URL) => (url.password = SECRET)],
     ["a database that does not exist", (url: URL) => (url.pathname = "/nowhere")],
   ])("does not wait on %s, and never tells the password", async (_what, spoil) => {
@@ -118,13 +118,13 @@ describe("openDatabase", () => {
     expect(told).not.toContain(SECRET);
   });
 
-  it("refuses a server older than 15, naming both versions", async () => {
+  test("refuses a server older than 15, naming both versions", async () => {
     const port = await oldServer("140011", "14.11");
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market`, hurriedClock());
     expect(error.message).toBe(`The database at 127.0.0.1:${port}/market is PostgreSQL 14.11; 15 or later is needed.`);
   });
 
-  it("tells what is wrong with a host name that leads nowhere", async () => {
+  test("tells what is wrong with a host name that leads nowhere", async () => {
     const error = await failure(`postgresql://someone:${SECRET}@no-such-host.invalid/market`, systemClock, 0);
     expect(error.message).toMatch(/no-such-host\.invalid:5432\/market cannot be reached/);
     expect(error.message).not.toContain(SECRET);
@@ -138,8 +138,8 @@ describe("isDatabaseAway", () => {
   });
   afterAll(() => db.close());
 
-  it("knows a database that went away, through the pool and through Prisma, and nothing else", async () => {
-    const { url, open, shut } = await doorTo(db.url);
+  test("knows a database that went away, through the pool and through Prisma, and nothing else", async () => {
+    const { url, open, shut } = await proxyTo(db.url);
     await open();
     const opened = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
     onTestFinished(() => opened.close());
@@ -166,14 +166,14 @@ describe("isDatabaseAway", () => {
 });
 
 describe("databaseTime", () => {
-  it("is the server's, in Unix milliseconds, and an error when it is away", async () => {
+  test("is the server's, in Unix milliseconds, and an error when it is away", async () => {
     const db = await testDatabase();
     onTestFinished(() => db.close());
     const before = Date.now();
     const time = await databaseTime(db);
     expect(time).toBeGreaterThan(before - 1);
     expect(time).toBeLessThan(Date.now() + 1);
-    const { url, open, shut } = await doorTo(db.url);
+    const { url, open, shut } = await proxyTo(db.url);
     await open();
     const opened = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
     onTestFinished(() => opened.close());

@@ -1,11 +1,11 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import type { Clock } from "#lib/clock";
-import type { Control, ControlChannel } from "#lib/control";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import type { Logger } from "#lib/log";
-import { createPostgresChannel } from "./control-postgres";
-import { createControl } from "./create-control";
+import type { Control, ControlChannel } from "./control/control";
+import { createControl } from "./control/create-control";
+import { createPostgresChannel } from "./control/postgres-channel";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;

@@ -2,8 +2,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRedis, type Redis } from "#lib/redis";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { closedPort, doorTo } from "#lib/testing/door";
 import { ready, redisDescribe } from "#lib/testing/redis-nodes";
+import { closedPort, proxyTo } from "./testing/breakable-proxy";
 
 const SOON = { timeout: 15_000, interval: 5 };
 /** A ping is due each half second and waited for a second and a half; the rest is a busy machine's. */
@@ -48,7 +48,7 @@ withRedis("the connection to Redis", (nodes) => {
 
   test("starts while there is no server, refuses at once, says so once, and connects when one comes", async () => {
     const lines: Record<string, unknown>[] = [];
-    const door = await doorTo(nodes.server.url);
+    const door = await proxyTo(nodes.server.url);
     const redis = open(door.url, lines);
     let readied = 0;
     redis.onReady(() => (readied += 1));
@@ -63,7 +63,7 @@ withRedis("the connection to Redis", (nodes) => {
   });
 
   test("calls back each time it is there again, at once when it is, and no more after that was ended", async () => {
-    const door = await doorTo(nodes.server.url);
+    const door = await proxyTo(nodes.server.url);
     await door.open();
     const redis = open(door.url);
     const calls = { kept: 0, ended: 0 };
@@ -113,7 +113,7 @@ withRedis("the connection to Redis", (nodes) => {
   });
 
   test("close ends it: nothing is asked, called back or connected any more", async () => {
-    const door = await doorTo(nodes.server.url);
+    const door = await proxyTo(nodes.server.url);
     await door.open();
     const redis = open(door.url);
     await ready(redis);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
-import { within } from "./within";
+import { withTimeout } from "./with-timeout";
 
 const CONNECT_MAX_MS = 2_000;
 /** A command that waits longer to be sent is given up. */
@@ -112,7 +112,7 @@ export function openRedis({ url, prefix, log }: RedisOptions): Redis {
     while (client === current && !closed) {
       await systemClock.wait(PING_INTERVAL_MS, closing.signal);
       if (!client.isReady) continue;
-      await within(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch(() => {
+      await withTimeout(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch(() => {
         if (client.isReady && !closed) renew();
       });
     }

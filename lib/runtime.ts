@@ -1,15 +1,15 @@
 import type { Access } from "#lib/access/access";
-import type { Usage } from "#lib/access/usage";
-import type { UserContext } from "#lib/access/user-context";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
-import type { Outbox } from "#lib/mail/outbox";
 import type { Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { Usage } from "./access/usage/usage";
+import type { UserContext } from "./access/users/context";
+import type { CapturedMails } from "./mail/captured-mails";
 
 /**
  * What runs in this process. The server and Next's bundle hold separate copies of every module, so whatever is
@@ -28,7 +28,7 @@ export interface Runtime {
   /** What the portal's users are managed with. */
   readonly users: UserContext;
   /** Mails that no server was set for. */
-  readonly outbox: Outbox;
+  readonly capturedMails: CapturedMails;
   readonly markets: Readonly<Record<Venue, Market>>;
   /** True from the first moment of a shutdown: new requests are answered 50302. */
   draining(): boolean;

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { manualClock, systemClock } from "./clock";
 import { createLog } from "./log";
@@ -55,7 +55,7 @@ const step = ({ state }: ReturnType<typeof machine>, ms: number) => {
 };
 
 describe("a steady clock", () => {
-  it("goes with the wall clock as long as nobody steps it", async () => {
+  test("goes with the wall clock as long as nobody steps it", async () => {
     const m = machine();
     expect(m.clock.now()).toBe(START_MS);
     await m.seconds(10);
@@ -63,7 +63,7 @@ describe("a steady clock", () => {
     expect(m.state.asked).toBe(0);
   });
 
-  it.each([HOUR_MS, -HOUR_MS])("goes on when the wall clock alone is stepped by %d ms, and says so once", async (stepMs) => {
+  test.each([HOUR_MS, -HOUR_MS])("goes on when the wall clock alone is stepped by %d ms, and says so once", async (stepMs) => {
     const m = machine();
     step(m, stepMs);
     expect(m.clock.now()).toBe(START_MS);
@@ -83,7 +83,7 @@ describe("a steady clock", () => {
     expect(m.logged).toHaveLength(1);
   });
 
-  it.each([HOUR_MS, -HOUR_MS])("follows a step of %d ms that the arbiter confirms, within a second", async (stepMs) => {
+  test.each([HOUR_MS, -HOUR_MS])("follows a step of %d ms that the arbiter confirms, within a second", async (stepMs) => {
     const m = machine();
     step(m, stepMs);
     m.state.arbiterOffsetMs += stepMs;
@@ -101,7 +101,7 @@ describe("a steady clock", () => {
     expect(m.state.asked).toBe(1);
   });
 
-  it("asks again each second while the arbiter is away, and holds its time meanwhile", async () => {
+  test("asks again each second while the arbiter is away, and holds its time meanwhile", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.state.arbiterOffsetMs += HOUR_MS;
@@ -114,7 +114,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + HOUR_MS);
   });
 
-  it("asks about a refused step once a minute, and follows when the arbiter has changed its mind", async () => {
+  test("asks about a refused step once a minute, and follows when the arbiter has changed its mind", async () => {
     const m = machine();
     step(m, HOUR_MS);
     await m.seconds(60);
@@ -125,7 +125,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 61 * SECOND_MS + HOUR_MS);
   });
 
-  it("asks at once about another step", async () => {
+  test("asks at once about another step", async () => {
     const m = machine();
     step(m, HOUR_MS);
     await m.seconds(1);
@@ -135,7 +135,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 2 * SECOND_MS);
   });
 
-  it("believes no answer that came later than the two clocks are apart", async () => {
+  test("believes no answer that came later than the two clocks are apart", async () => {
     const m = machine();
     step(m, 3_000);
     m.state.arbiterOffsetMs += 3_000;
@@ -148,7 +148,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + 3_000);
   });
 
-  it("believes no answer when the wall clock was stepped again meanwhile", async () => {
+  test("believes no answer when the wall clock was stepped again meanwhile", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.meanwhile.ask = async () => step(m, -HOUR_MS);
@@ -158,7 +158,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  it("believes no answer that is none", async () => {
+  test("believes no answer that is none", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.state.arbiterOffsetMs = Number.NaN;
@@ -168,7 +168,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  it("wears a small difference off by five milliseconds a second, forward and back", async () => {
+  test("wears a small difference off by five milliseconds a second, forward and back", async () => {
     const m = machine();
     step(m, 12);
     await m.seconds(1);
@@ -181,7 +181,7 @@ describe("a steady clock", () => {
     expect(m.state.asked).toBe(0);
   });
 
-  it("never goes back by that", async () => {
+  test("never goes back by that", async () => {
     const m = machine();
     step(m, -900);
     await m.mono.advance(999);
@@ -192,7 +192,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(before + 1 - 5 + 10);
   });
 
-  it("passes over a look in which this process was held up", async () => {
+  test("passes over a look in which this process was held up", async () => {
     const m = machine();
     m.meanwhile.read = () => {
       m.state.heldUpMs += 10 * SECOND_MS;
@@ -205,7 +205,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  it("tells the time of the machine it runs on, in whole milliseconds", async () => {
+  test("tells the time of the machine it runs on, in whole milliseconds", async () => {
     const clock = createSteadyClock({ log: createLog("silent") });
     const stopping = new AbortController();
     const running = clock.run({ ask: async () => Date.now(), signal: stopping.signal });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { generate } from "./generate";
 
 describe("generate", () => {
-  it("leaves a client alone that is up to date", () => {
+  test("leaves a client alone that is up to date", () => {
     generate();
     expect(generate()).toBe(false);
   });

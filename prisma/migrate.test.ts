@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testServerUrl } from "#lib/testing/database";
-import { execute, onDatabase } from "#lib/testing/database-server";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testServerUrl } from "#server/testing/database";
+import { execute, onDatabase } from "#server/testing/database-server";
 import { FILTERS, readMigrations, readSchema, withEngine } from "./engine";
 import { migrate } from "./migrate";
 
@@ -35,7 +35,7 @@ describe("migrate", () => {
       "SELECT migration_name, applied_steps_count, finished_at IS NOT NULL AS finished FROM _prisma_migrations ORDER BY started_at",
     );
 
-  it("applies every migration of the folder once, and records it as prisma migrate deploy does", async () => {
+  test("applies every migration of the folder once, and records it as prisma migrate deploy does", async () => {
     const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
     expect(await migrate(url)).toEqual(names);
     expect(await migrate(url)).toEqual([]);
@@ -51,7 +51,7 @@ describe("migrate", () => {
     });
   });
 
-  it("applies each migration once when several processes start at once", async () => {
+  test("applies each migration once when several processes start at once", async () => {
     const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     expect(applied.flat()).toEqual(names);
@@ -70,7 +70,7 @@ describe("migrate", () => {
     return described.filter(({ table }) => !RAW_TABLES.test(String(table))).map(({ table, what }) => `${table}: ${what}`);
   }
 
-  it("gives what schema.prisma says, beside the hand-written tables", async () => {
+  test("gives what schema.prisma says, beside the hand-written tables", async () => {
     const { stdout } = await withEngine({ connectionString: url }, async (engine) =>
       engine.diff({
         from: { tag: "empty" },
@@ -89,7 +89,7 @@ describe("migrate", () => {
     expect(await shape()).toEqual(wanted);
   });
 
-  it("leaves nothing of a migration that fails, and says so in Prisma's words", async () => {
+  test("leaves nothing of a migration that fails, and says so in Prisma's words", async () => {
     await execute(url, "CREATE DOMAIN kline AS integer");
     await expect(migrate(url)).rejects.toThrow(/could not be migrated.*kline.*already exists/s);
     expect(
@@ -98,7 +98,7 @@ describe("migrate", () => {
     await expect(migrate(url)).rejects.toThrow(/failed migrations/);
   });
 
-  it("refuses a database that holds something else already", async () => {
+  test("refuses a database that holds something else already", async () => {
     await execute(url, "CREATE TABLE somebody_elses (id integer)");
     await expect(migrate(url)).rejects.toThrow(/could not be migrated.*not empty/s);
   });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { seed } from "./seed";
 
 describe("seed", () => {
@@ -10,7 +10,7 @@ describe("seed", () => {
   });
   afterAll(() => db.close());
 
-  it("puts in every plan, listing and the demo account on its plan", async () => {
+  test("puts in every plan, listing and the demo account on its plan", async () => {
     expect(await db.prisma.plan.count()).toBe(4);
     expect(await db.prisma.listing.count({ where: { venue: "live" } })).toBe(LIVE_LISTINGS.length);
     expect(await db.prisma.listing.count({ where: { venue: "sandbox" } })).toBe(SANDBOX_LISTINGS.length);
@@ -18,7 +18,7 @@ describe("seed", () => {
     expect([demo.planName, demo.permissions]).toEqual(["demo", { kind: "all" }]);
   });
 
-  it("keeps what an operator edited when it runs again, and adds nothing twice", async () => {
+  test("keeps what an operator edited when it runs again, and adds nothing twice", async () => {
     const listings = await db.prisma.listing.count();
     await db.prisma.plan.update({ where: { name: "free" }, data: { restPerMinute: 7 } });
     await db.prisma.calendar.update({ where: { name: "metals" }, data: { definition: { kind: "never" } } });

@@ -2,9 +2,9 @@ import { databaseTime } from "#lib/db";
 import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { createSteadyClock } from "#lib/steady-clock";
+import { DRAIN_MAX_MS } from "./ops/shutdown";
+import { localAddress, startMessage } from "./ops/start-message";
 import { startService } from "./service";
-import { DRAIN_MAX_MS } from "./shutdown";
-import { localAddress, startMessage } from "./start-message";
 
 /** A wrong start is the operator's to mend: the reason in words, no stack. */
 function fail(error: unknown): never {

@@ -8,7 +8,6 @@ import { createLog } from "#lib/log";
 import { feedGaps } from "#lib/market/feed-gaps";
 import { mergeRows } from "#lib/market/kline-merge";
 import { createMetrics } from "#lib/metrics";
-import { testKline } from "#lib/testing/market";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import type { MarketFeed } from "./feed/feed";
@@ -16,6 +15,7 @@ import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { type RunningMarket, startMarket } from "./market";
+import { testKline } from "./testing/market";
 
 const MINUTE_MS = 60_000;
 const TICKER = "EURUSD";

@@ -3,12 +3,12 @@ import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
-import type { Listener } from "#server/bus/bus";
 import { newEpoch, startProducer } from "#server/engine/producer";
 import type { KlineWriter } from "#server/engine/recorder";
 import type { MarketFeed } from "#server/feed/feed";
 import { createProjection, type Projection } from "#server/view/projection";
 import type { Ring } from "#server/view/ring";
+import type { Listener } from "./events/bus";
 
 export interface MarketOptions {
   venue: Venue;

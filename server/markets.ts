@@ -7,13 +7,13 @@ import type { Logger } from "#lib/log";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
 import { replayFeed } from "./feed/replay";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
-import { type SharedMarketOptions, startSharedMarket } from "./shared-market";
 
 const MINUTE_MS = 60_000;
 

@@ -1,11 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { createAccess } from "#lib/access/access";
-import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage";
+import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage/usage";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control";
-import { createRedisChannel } from "#lib/control-redis";
+import type { ControlMessage } from "#lib/control/control";
+import { createRedisChannel } from "#lib/control/redis-channel";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
@@ -14,19 +14,19 @@ import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
 import { openRedis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
-import { createAddressReader } from "./address";
-import { acquireDatabase } from "./database";
-import { createDoorbell } from "./doors";
-import { createChangeFollower, type Parts } from "./follow-changes";
+import { createChangeFollower, type Parts } from "./cluster/change-follower";
+import { createTickForwarder } from "./cluster/tick-forwarder";
+import { acquireDatabase } from "./database/database";
+import { createAddressReader } from "./http/address";
+import { serve } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
-import { createPushDoor } from "./push-door";
-import { readiness } from "./readiness";
-import { acquireSecrets } from "./secrets";
-import { serve } from "./serve";
-import { createDrain, type Stoppable, stopAll } from "./shutdown";
-import { startStreams } from "./streams";
-import { startUpkeep } from "./upkeep";
+import { readiness } from "./ops/readiness";
+import { acquireSecrets } from "./ops/secrets";
+import { createSelfProbe } from "./ops/self-probe";
+import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
+import { startUpkeep } from "./ops/upkeep";
+import { startStreams } from "./socket/streams";
 import { startUsers } from "./users";
 
 /** Another node takes the venues over as soon as they are given back; longer than this nobody waits for that. */
@@ -75,7 +75,7 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
   later("changes", changes.stop);
   onMessage = changes.follow;
   for (const message of early) await changes.follow(message);
-  return { redis, db, catalogues, parts, heard: control.connected };
+  return { redis, db, catalogues, parts, controlConnected: control.connected };
 }
 
 /** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
@@ -84,15 +84,15 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
   const later: Later = (name, stop) => started.unshift({ name, stop });
   try {
     const secrets = await acquireSecrets(env);
-    const { redis, db, catalogues, parts, heard } = await openStores({ env, log, clock }, later);
+    const { redis, db, catalogues, parts, controlConnected } = await openStores({ env, log, clock }, later);
     const metrics = createMetrics();
-    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, heard, redis });
+    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, controlConnected, redis });
     parts.access = access;
     later("access", access.stop);
     const usage = usageOf({ pool: db.pool, clock, log, metrics });
     later("usage", usage.stop);
-    const pushDoor = createPushDoor({ secret: secrets.nextAuth, markets: () => parts.markets, clock });
-    const shared = redis && { redis, address: nodeAddress(env), forwardPush: pushDoor.forward };
+    const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => parts.markets, clock });
+    const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
     const markets = await startMarkets({ env, db, catalogues, clock, log, metrics, shared });
     parts.markets = markets;
     for (const venue of VENUES) later(`${venue} market`, markets[venue].stop);
@@ -123,14 +123,22 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
       usage,
       addressOf,
       draining: () => stage !== "serving",
-      heard,
+      controlConnected,
       docsBase: env.PUBLIC_URL ?? "",
       clock,
       log,
       metrics,
     });
     parts.streams = streams;
-    const { server, address } = await serve({ env, log, direct, streams, addressOf, attempts: portal.users.attempts, pushDoor });
+    const { server, address } = await serve({
+      env,
+      log,
+      direct,
+      streams,
+      addressOf,
+      attempts: portal.users.attempts,
+      tickForwarder,
+    });
     const drain = createDrain(server);
     later("http", drain);
     later("calls", () => {
@@ -167,7 +175,7 @@ async function handOver(markets: Readonly<Record<Venue, RunningMarket>>, clock: 
 /** Has the process knock at its own doors each minute, and write down how it is. */
 function watchHealth({ db, markets, clock, log }: Runtime, address: AddressInfo): HealthRecorder {
   const store = () => db.pool.query("SELECT 1").then(() => true);
-  return recordHealth({ pool: db.pool, markets, knock: createDoorbell({ address, store }), clock, log });
+  return recordHealth({ pool: db.pool, markets, probe: createSelfProbe({ address, store }), clock, log });
 }
 
 /** Where other nodes reach this one. */

@@ -1,13 +1,13 @@
-import { createAttempts } from "#lib/access/attempts";
-import type { BucketStore } from "#lib/access/bucket-store";
-import { createPasswords } from "#lib/access/passwords";
-import type { UserContext } from "#lib/access/user-context";
+import { createAttempts } from "#lib/access/limits/attempts";
+import type { BucketStore } from "#lib/access/limits/bucket-store";
+import type { UserContext } from "#lib/access/users/context";
+import { createPasswords } from "#lib/access/users/password-hash";
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
+import { type CapturedMails, captureMails } from "#lib/mail/captured-mails";
 import { createMailer } from "#lib/mail/mailer";
-import { createOutbox, type Outbox } from "#lib/mail/outbox";
 import { logDelivery, smtpDelivery } from "#lib/mail/transport";
 
 interface UsersOptions {
@@ -23,7 +23,7 @@ interface UsersOptions {
 export interface Users {
   readonly users: UserContext;
   /** Empty where mails go to a server. */
-  readonly outbox: Outbox;
+  readonly capturedMails: CapturedMails;
   /** Resolves when no mail is being sent any more. */
   stop(): Promise<void>;
 }
@@ -33,9 +33,9 @@ export function startUsers({ env, db, clock, log, buckets }: UsersOptions): User
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("SMTP_URL is set and PUBLIC_URL is not: links in mails lead to this machine alone");
-  const outbox = createOutbox();
-  const deliver = SMTP_URL === undefined ? logDelivery(outbox, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
+  const capturedMails = captureMails();
+  const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
   const mailer = createMailer({ deliver, clock, log });
   const users = { db, clock, passwords: createPasswords(), attempts: createAttempts(clock, buckets), send: mailer.send };
-  return { users, outbox, stop: mailer.stop };
+  return { users, capturedMails, stop: mailer.stop };
 }

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#app/session";
 import { OverviewView } from "#components/overview/overview-view";
-import { overview } from "#lib/access/overview";
+import { overview } from "#lib/access/usage/overview";
 import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Overview" };

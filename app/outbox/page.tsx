@@ -10,7 +10,7 @@ export const dynamic = "force-dynamic";
 
 /** The mails that no server was set for; outside production alone, because they hold links that sign people in. */
 export default function OutboxPage() {
-  const { env, outbox } = runtime();
+  const { env, capturedMails: outbox } = runtime();
   if (env.NODE_ENV === "production") notFound();
   const mails = outbox.list();
   return (

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { httpStatus } from "#lib/contract/errors";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
-import { failed, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { GET } from "./route";
 
 let t: TestRuntime;
@@ -17,7 +17,7 @@ async function ask(method: string) {
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-it("tells any site how the service is, and HEAD the same without a body", async () => {
+test("tells any site how the service is, and HEAD the same without a body", async () => {
   const got = await ask("GET");
   expect(got).toMatchObject({ status: 200, body: { at_ms: t.clock.now(), venues: [{ venue: "live" }, { venue: "sandbox" }] } });
   const head = await ask("HEAD");
@@ -29,7 +29,7 @@ it("tells any site how the service is, and HEAD the same without a body", async 
   }
 });
 
-it.each(["DELETE", "POST", "PUT", "PATCH", "OPTIONS"])("refuses %s and says what is allowed", async (method) => {
+test.each(["DELETE", "POST", "PUT", "PATCH", "OPTIONS"])("refuses %s and says what is allowed", async (method) => {
   const answer = await ask(method);
   expect(answer).toMatchObject({
     status: httpStatus("method_not_allowed"),

@@ -1,9 +1,6 @@
 import { callPortal } from "../portal/api";
-import type { OwnKey } from "./model";
+import type { Credential, OwnKey } from "./model";
 import { keyGone, SESSION_ENDED, silence, type Trouble } from "./trouble";
-
-/** What calls are made with: the public demo key, or one of the reader's own by a token that stands in for it. */
-export type Credential = { readonly kind: "demo"; readonly key: string } | { readonly kind: "own"; readonly key: OwnKey };
 
 /** A token is made anew when less than this is left of it: a call that starts now must not outlive it. */
 const RENEW_BEFORE_MS = 60_000;

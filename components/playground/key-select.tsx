@@ -4,8 +4,7 @@ import Link from "next/link";
 import type { Scope } from "#lib/contract/primitives";
 import { Field } from "../ui/field";
 import { Select } from "../ui/select";
-import type { Credential } from "./credential";
-import type { OwnKey } from "./model";
+import type { Credential, OwnKey } from "./model";
 
 /** Value of the demo key in the select; ids of keys are UUIDs. */
 export const DEMO = "demo";

@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from "react";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { Badge } from "../ui/badge";
 import { chartColours } from "./chart-colours";
-import type { Bearers, Credential } from "./credential";
+import type { Bearers } from "./credential";
 import { followKlines, type LiveState } from "./live-klines";
-import type { StreamOperation } from "./model";
+import type { Credential, StreamOperation } from "./model";
 
 interface KlineChartProps {
   readonly window: KlineWindow;

@@ -1,8 +1,8 @@
 import { fieldsOf, parseJson } from "#lib/client/errors";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { closeSentence } from "./closes";
-import type { Bearers, Credential } from "./credential";
-import type { StreamOperation } from "./model";
+import type { Bearers } from "./credential";
+import type { Credential, StreamOperation } from "./model";
 import { openSession } from "./session";
 
 /** Whether a chart follows the market; `why` where it cannot. */

@@ -68,3 +68,6 @@ export interface Start {
 
 /** Name of the query parameter of a share link that names the operation. */
 export const OPERATION_PARAMETER = "op";
+
+/** What calls are made with: the public demo key, or a short-lived token for one of the reader's own keys. */
+export type Credential = { readonly kind: "demo"; readonly key: string } | { readonly kind: "own"; readonly key: OwnKey };

@@ -1,6 +1,7 @@
 import { fieldsOf, parseJson } from "#lib/client/errors";
 import type { FailureData } from "#lib/contract/envelope";
-import type { Bearers, Credential } from "./credential";
+import type { Bearers } from "./credential";
+import type { Credential } from "./model";
 import { refusal, silence, strange, type Trouble } from "./trouble";
 
 const TIMEOUT_S = 20;

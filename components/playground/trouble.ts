@@ -1,6 +1,6 @@
 import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
-import type { Credential } from "./credential";
+import type { Credential } from "./model";
 
 /** A value that was probably meant, in place of one that was refused. */
 export interface Correction {

@@ -3,7 +3,8 @@
 import { useCallback, useRef, useState } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { Instrument } from "#lib/contract/instrument";
-import type { Bearers, Credential } from "./credential";
+import type { Bearers } from "./credential";
+import type { Credential } from "./model";
 import { send } from "./send";
 
 /** The instruments of the chosen key, asked for when a field first wants them; a key that fails may be asked again. */

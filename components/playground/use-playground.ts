@@ -1,8 +1,8 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
-import { type Bearers, type Credential, createBearers } from "./credential";
-import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
+import { type Bearers, createBearers } from "./credential";
+import type { Credential, Issues, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
 import { type PastCall, usePastCalls } from "./use-past-calls";

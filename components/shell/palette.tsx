@@ -7,7 +7,7 @@ import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { signOut } from "../portal/sign-in";
 import { usePortal } from "../portal/use-portal";
-import { SITE_PAGES } from "../site/links";
+import { SITE_PAGES } from "./links";
 import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, TO_ADMIN } from "./pages";
 
 interface PaletteProps {

@@ -1,7 +1,7 @@
+import { SITE_PAGES } from "../shell/links";
 import { REFERENCE_PAGES } from "../shell/pages";
 import type { Theme } from "../shell/theme";
 import { ThemeSwitch } from "../shell/theme-switch";
-import { SITE_PAGES } from "./links";
 
 /** The bottom of every page: all that is public, in reach on any width. */
 export function SiteFooter({ theme }: { theme: Theme }) {

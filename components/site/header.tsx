@@ -1,8 +1,8 @@
 import Link from "next/link";
 import { Wordmark } from "#components/site/wordmark";
+import { SITE_PAGES } from "../shell/links";
 import { GUEST_PAGES, type Reader } from "../shell/pages";
 import { PaletteButton } from "../shell/palette-button";
-import { SITE_PAGES } from "./links";
 
 const LINK = "inline-flex min-h-9 items-center whitespace-nowrap text-ink-soft hover:text-ink";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
@@ -39,7 +39,7 @@ export function clockCases(scene: () => Scene, file: string): void {
     ["an hour ahead", HOUR_S],
     ["an hour back", -HOUR_S],
   ] as const)
-    it.skipIf(missing)(
+    test.skipIf(missing)(
       `goes on by the right time when the clocks of all nodes are set ${words} ${missing ? "(skipped: no libfaketime here)" : ""}`,
       async () => {
         const { cluster } = scene();

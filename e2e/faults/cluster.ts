@@ -2,9 +2,9 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { type BreakablePostgres, startBreakablePostgres } from "#lib/testing/breakable-postgres";
-import { closedPort, type Door, makeDoor } from "#lib/testing/door";
+import { type BreakableProxy, closedPort, makeProxy } from "#lib/testing/breakable-proxy";
 import { type RedisServer, startRedis } from "#lib/testing/redis-server";
+import { type BreakablePostgres, startBreakablePostgres } from "#server/testing/breakable-postgres";
 import { makeKey, runCommand } from "../commands";
 import { OPEN_TICKER, STALE_AFTER_S } from "./market";
 import { MEASURED } from "./memory";
@@ -30,7 +30,7 @@ export interface Cluster {
   readonly postgres: BreakablePostgres;
   readonly redis: RedisServer;
   readonly keys: Keys;
-  doors(node: Node): { readonly postgres: Door; readonly redis: Door };
+  doors(node: Node): { readonly postgres: BreakableProxy; readonly redis: BreakableProxy };
   /** Starts PostgreSQL again, at whatever port it has then. */
   restartPostgres(): Promise<void>;
   /** The node that holds the live venue's lease; undefined while none does, or none that runs. */
@@ -75,9 +75,9 @@ export async function startCluster(program: string, dataDir?: string): Promise<C
   await mkdir(home, { recursive: true });
   const [postgres, redis] = await Promise.all([startBreakablePostgres(home), startRedis(program)]);
 
-  const doors = new Map<Node, { postgres: Door; redis: Door }>();
+  const doors = new Map<Node, { postgres: BreakableProxy; redis: BreakableProxy }>();
   for (const [name, role] of NODES) {
-    const through = { postgres: await makeDoor(postgres.url()), redis: await makeDoor(redis.url) };
+    const through = { postgres: await makeProxy(postgres.url()), redis: await makeProxy(redis.url) };
     await Promise.all([through.postgres.open(), through.redis.open()]);
     const variables = { ...MEASURED, DATABASE_URL: through.postgres.url, REDIS_URL: through.redis.url, NEXTAUTH_SECRET: SECRET };
     doors.set(createNode({ name, role, port: await closedPort(), variables }), through);
@@ -120,7 +120,7 @@ export async function startCluster(program: string, dataDir?: string): Promise<C
     postgres,
     redis,
     keys,
-    doors: (node) => doors.get(node) as { postgres: Door; redis: Door },
+    doors: (node) => doors.get(node) as { postgres: BreakableProxy; redis: BreakableProxy },
     async restartPostgres() {
       await postgres.start();
       for (const { postgres: door } of doors.values()) door.leadTo(postgres.url());

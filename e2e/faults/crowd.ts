@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { STREAM_PATH } from "#lib/contract/stream";
 import { openSocket, Refused, type StreamClient } from "../socket";
 import { TICKERS } from "./market";
@@ -47,7 +47,7 @@ function openSlow({ url }: Node, key: string): Promise<Socket> {
 
 /** Faults of clients. */
 export function crowdCases(scene: () => Scene): void {
-  it(
+  test(
     "refuses a flood of connections beyond the limit, wherever they knock",
     async () => {
       const { cluster } = scene();
@@ -78,7 +78,7 @@ export function crowdCases(scene: () => Scene): void {
     CASE_TIMEOUT_MS,
   );
 
-  it(
+  test(
     "goes on for the others beside 1,000 readers that do not read",
     async () => {
       const { cluster, followers } = scene();

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
 
@@ -6,7 +6,7 @@ const CASE_TIMEOUT_MS = 200_000;
 
 /** Faults of the nodes that answer clients, and a new release, with these variables changed, on all of them. */
 export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<Record<string, string>>>): void {
-  it("leads clients to the other edge when theirs is killed", async () => {
+  test("leads clients to the other edge when theirs is killed", async () => {
     const { cluster } = scene();
     const before = await memory(scene());
     const [edge] = cluster.edges;
@@ -22,7 +22,7 @@ export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<R
     await agree(scene(), before);
   });
 
-  it(
+  test(
     "loses nobody and nothing while each node is replaced",
     async () => {
       const { cluster } = scene();

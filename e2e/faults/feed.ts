@@ -1,4 +1,4 @@
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { IngestReceipt } from "#lib/contract/ingest";
 import { INGEST_PATH } from "../feeder";
 import { openSocket } from "../socket";
@@ -13,7 +13,7 @@ const LOOK = { interval: 50, timeout: 40_000 };
 
 /** Faults of the feed. */
 export function feedCases(scene: () => Scene): void {
-  it(
+  test(
     "says that the feed is mute, and why",
     async () => {
       const { cluster, load } = scene();
@@ -36,7 +36,7 @@ export function feedCases(scene: () => Scene): void {
     CASE_TIMEOUT_MS,
   );
 
-  it("takes nothing in that is rubbish, repeated, out of order, too old or of the future, and says so of each line", async () => {
+  test("takes nothing in that is rubbish, repeated, out of order, too old or of the future, and says so of each line", async () => {
     const { cluster, load, reference } = scene();
     const before = await memory(scene());
     await load.pause();

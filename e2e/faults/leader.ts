@@ -1,4 +1,4 @@
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
@@ -32,7 +32,7 @@ async function takenOver(scene: Scene, from: Node, sinceMs: number): Promise<num
 
 /** Faults of the node that makes the events. */
 export function leaderCases(scene: () => Scene): void {
-  it(
+  test(
     "goes on under the other node when the leader is killed while a minute closes",
     async () => {
       const before = await memory(scene());
@@ -50,7 +50,7 @@ export function leaderCases(scene: () => Scene): void {
     CASE_TIMEOUT_MS,
   );
 
-  it("goes on at once when the leader is asked to stop", async () => {
+  test("goes on at once when the leader is asked to stop", async () => {
     const before = await memory(scene());
     const leader = await leaderOf(scene());
     const sinceMs = Date.now();
@@ -63,7 +63,7 @@ export function leaderCases(scene: () => Scene): void {
     await agree(scene(), before);
   });
 
-  it("takes nothing from a leader that stood still for 10 s and comes back", async () => {
+  test("takes nothing from a leader that stood still for 10 s and comes back", async () => {
     const before = await memory(scene());
     const leader = await leaderOf(scene());
     const sinceMs = Date.now();

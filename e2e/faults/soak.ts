@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { SERVER_TIMEOUT_MS } from "../server";
 import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
 import { agree, type Census, growth, memory, say, whole } from "./verdict";
@@ -24,7 +24,7 @@ describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () 
   }, SERVER_TIMEOUT_MS);
   afterAll(() => scene?.close(), SERVER_TIMEOUT_MS);
 
-  it("does not grow, and says nothing wrong", async () => {
+  test("does not grow, and says nothing wrong", async () => {
     if (scene === undefined) throw new Error("the scene opens before all");
     const soakS = inject("soakS");
     const startMs = Date.now();

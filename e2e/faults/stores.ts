@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { OPEN_TICKER, STALE_AFTER_S } from "./market";
 import type { Node } from "./node";
@@ -92,7 +92,7 @@ async function minuteClosesSoon(): Promise<void> {
 
 /** Faults of Redis and of the way to it. */
 export function redisCases(scene: () => Scene): void {
-  it("goes on when Redis is started again with nothing in it", async () => {
+  test("goes on when Redis is started again with nothing in it", async () => {
     const { redis } = scene().cluster;
     const before = await memory(scene());
     await redis.kill();
@@ -103,7 +103,7 @@ export function redisCases(scene: () => Scene): void {
     await agree(scene(), before);
   });
 
-  it(
+  test(
     "serves the last known data, says so, and catches up when Redis is out of reach for 30 s",
     async () => {
       const { cluster } = scene();
@@ -131,7 +131,7 @@ export function redisCases(scene: () => Scene): void {
 
 /** Faults of PostgreSQL and of its disk. */
 export function databaseCases(scene: () => Scene, disk: string | undefined): void {
-  it("streams on while PostgreSQL is away, and stores all of it afterwards", async () => {
+  test("streams on while PostgreSQL is away, and stores all of it afterwards", async () => {
     const { cluster } = scene();
     const before = await memory(scene());
     await cluster.postgres.kill();
@@ -143,7 +143,7 @@ export function databaseCases(scene: () => Scene, disk: string | undefined): voi
     await agree(scene(), before);
   });
 
-  it.skipIf(disk === undefined)(
+  test.skipIf(disk === undefined)(
     `keeps what a full disk does not take ${disk === undefined ? "(skipped: no disk may be mounted here)" : ""}`,
     async () => {
       const { cluster } = scene();

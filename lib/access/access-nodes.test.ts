@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Redis } from "#lib/redis";
 import { redisDescribe } from "#lib/testing/redis-nodes";
-import { freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { type Access, createAccess } from "./access";
 
 const describeOnRedis = await redisDescribe();
@@ -13,8 +13,8 @@ describeOnRedis("access at two nodes of one installation", (nodes) => {
   });
   afterAll(() => t.close());
 
-  it("shares buckets, and takes a ticket of the other node once", async () => {
-    const open = (redis: Redis): Access => createAccess({ ...t, secret: TEST_SECRET, heard: () => true, redis });
+  test("shares buckets, and takes a ticket of the other node once", async () => {
+    const open = (redis: Redis): Access => createAccess({ ...t, secret: TEST_SECRET, controlConnected: () => true, redis });
     const [a, b] = [open(await nodes.open("access")), open(await nodes.open("access"))];
     const key = (await t.issueKey({ account: "two nodes", plan: "free", scopes: ["market:read", "market:stream"] })).text;
     const principal = await a.verify(key, freshAddress());

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTH_FAILURES_PER_MINUTE_COUNT, PLAN_DEFAULTS } from "#lib/contract/limits";
-import { DEMO_KEY, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { DEMO_KEY, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createAccess } from "./access";
 import { putAccount } from "./accounts";
 import { mintKey } from "./key-format";
@@ -35,7 +35,7 @@ const verify = (text: string | null, from = nextAddress()) => outcome(() => t.ac
 const UNAUTHORIZED = "unauthorized";
 
 describe("verifying a key", () => {
-  it("gives its account, venue, scopes and plan", async () => {
+  test("gives its account, venue, scopes and plan", async () => {
     const { text, record } = await t.issueKey({ scopes: ["market:read", "market:stream"], venue: "sandbox", plan: "standard" });
     expect(await t.access.verify(text, nextAddress())).toMatchObject({
       keyId: record.id,
@@ -47,13 +47,13 @@ describe("verifying a key", () => {
     });
   });
 
-  it("gives one answer for missing, malformed, mistyped and unknown keys", async () => {
+  test("gives one answer for missing, malformed, mistyped and unknown keys", async () => {
     const { text } = await t.issueKey();
     for (const key of [null, "", "x", mintKey("live"), `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`])
       expect(await verify(key)).toBe(UNAUTHORIZED);
   });
 
-  it("asks the database once for a key that many requests bring at once, and not again while it is fresh", async () => {
+  test("asks the database once for a key that many requests bring at once, and not again while it is fresh", async () => {
     const { text, record } = await t.issueKey();
     const before = asked;
     const principals = await Promise.all(Array.from({ length: 50 }, () => t.access.verify(text, nextAddress())));
@@ -66,7 +66,7 @@ describe("verifying a key", () => {
     await again;
   });
 
-  it("never asks the database for a key with a bad checksum, nor twice for an unknown one", async () => {
+  test("never asks the database for a key with a bad checksum, nor twice for an unknown one", async () => {
     const unknown = mintKey("live");
     const before = asked;
     expect(await verify(`sw_live_${"0".repeat(36)}`)).toBe(UNAUTHORIZED);
@@ -78,7 +78,7 @@ describe("verifying a key", () => {
 });
 
 describe("a key that ends", () => {
-  it("is refused on the instant of its expiry", async () => {
+  test("is refused on the instant of its expiry", async () => {
     const { text, record } = await t.issueKey({ expiresAt: new Date(t.clock.now() + 10_000) });
     expect(await verify(text)).toBe(record.id);
     await t.clock.advance(9_999);
@@ -87,7 +87,7 @@ describe("a key that ends", () => {
     expect(await verify(text)).toBe(UNAUTHORIZED);
   });
 
-  it("is refused at the end of its grace, and the new one is not", async () => {
+  test("is refused at the end of its grace, and the new one is not", async () => {
     const { text, record } = await t.issueKey();
     expect(await verify(text)).toBe(record.id);
     const next = await rotateKey(t.keyContext, record.id, "1h");
@@ -99,7 +99,7 @@ describe("a key that ends", () => {
     expect(await verify(next.text)).toBe(next.record.id);
   });
 
-  it("is refused within a second of its revocation, by the control message and not by the clock", async () => {
+  test("is refused within a second of its revocation, by the control message and not by the clock", async () => {
     const { text, record } = await t.issueKey();
     expect(await verify(text)).toBe(record.id);
     const started = performance.now();
@@ -108,9 +108,9 @@ describe("a key that ends", () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it("is refused within a second also while control messages may be missed", async () => {
+  test("is refused within a second also while control messages may be missed", async () => {
     const { text, record } = await t.issueKey();
-    const deaf = createAccess({ ...t, secret: "a secret for tests", heard: () => false });
+    const deaf = createAccess({ ...t, secret: "a secret for tests", controlConnected: () => false });
     expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
     await t.db.pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [record.id]);
     expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
@@ -119,7 +119,7 @@ describe("a key that ends", () => {
     await deaf.stop();
   });
 
-  it("is not kept when the message came while it was looked up", async () => {
+  test("is not kept when the message came while it was looked up", async () => {
     const { text, record } = await t.issueKey();
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ describe("a key that ends", () => {
         },
       },
     });
-    const access = createAccess({ ...t, db: { pool }, secret: "a secret for tests", heard: () => true });
+    const access = createAccess({ ...t, db: { pool }, secret: "a secret for tests", controlConnected: () => true });
     const looking = outcome(() => access.verify(text, nextAddress()));
     await vi.waitFor(() => expect(answered).toHaveBeenCalled());
     await t.db.pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [record.id]);
@@ -148,7 +148,7 @@ describe("a key that ends", () => {
     await access.stop();
   });
 
-  it("follows its account's suspension and plan at once", async () => {
+  test("follows its account's suspension and plan at once", async () => {
     const { text } = await t.issueKey({ account: "changing" });
     expect(await t.access.verify(text, nextAddress())).toMatchObject({ suspended: false });
     await putAccount(t.keyContext, "changing", { suspended: true, plan: "free" });
@@ -159,7 +159,7 @@ describe("a key that ends", () => {
 });
 
 describe("failed authentications", () => {
-  it("are limited per address: then no store is asked, and verified keys still pass", async () => {
+  test("are limited per address: then no store is asked, and verified keys still pass", async () => {
     const good = await t.issueKey();
     const from = nextAddress();
     expect(await verify(good.text, from)).toBe(good.record.id);
@@ -177,7 +177,7 @@ describe("failed authentications", () => {
     expect(await verify(mintKey("live"), from)).toBe(UNAUTHORIZED);
   });
 
-  it("count an IPv6 /64 as one address, and a missing key as none", async () => {
+  test("count an IPv6 /64 as one address, and a missing key as none", async () => {
     for (let index = 0; index < AUTH_FAILURES_PER_MINUTE_COUNT; index += 1) {
       expect(await verify(null, "2001:db8:9::1")).toBe(UNAUTHORIZED);
       expect(await verify(mintKey("live"), `2001:db8:9::${index.toString(16)}`)).toBe(UNAUTHORIZED);
@@ -188,7 +188,7 @@ describe("failed authentications", () => {
 });
 
 describe("the demo key", () => {
-  it("reads and streams the sandbox from any origin, limited per address on the plan demo", async () => {
+  test("reads and streams the sandbox from any origin, limited per address on the plan demo", async () => {
     const demo = await t.access.verify(DEMO_KEY, nextAddress());
     expect(demo).toMatchObject({
       venue: "sandbox",
@@ -203,15 +203,20 @@ describe("the demo key", () => {
     expect(await t.access.take(demo, 1, "192.0.2.2")).toMatchObject({ allowed: true });
   });
 
-  it("can be switched off and replaced; one with a bad checksum stops the start with words", async () => {
-    const off = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: "off" }, heard: () => true });
+  test("can be switched off and replaced; one with a bad checksum stops the start with words", async () => {
+    const off = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: "off" }, controlConnected: () => true });
     expect(await outcome(() => off.verify(DEMO_KEY, nextAddress()))).toBe(UNAUTHORIZED);
     const own = mintKey("sandbox");
-    const replaced = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: own }, heard: () => true });
+    const replaced = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: own }, controlConnected: () => true });
     expect(await outcome(() => replaced.verify(own, nextAddress()))).toBe("demo");
     expect(await outcome(() => replaced.verify(DEMO_KEY, nextAddress()))).toBe(UNAUTHORIZED);
     expect(() =>
-      createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: `sw_test_${"0".repeat(36)}` }, heard: () => true }),
+      createAccess({
+        ...t,
+        secret: "a secret for tests",
+        env: { DEMO_KEY: `sw_test_${"0".repeat(36)}` },
+        controlConnected: () => true,
+      }),
     ).toThrow(/DEMO_KEY.*checksum/);
     await off.stop();
     await replaced.stop();
@@ -219,7 +224,7 @@ describe("the demo key", () => {
 });
 
 describe("last use", () => {
-  it("is written in batches off the request path, with a coarse address", async () => {
+  test("is written in batches off the request path, with a coarse address", async () => {
     const { text, record } = await t.issueKey();
     const principal = await t.access.verify(text, "203.0.113.99");
     await t.access.take(principal, 1, "203.0.113.99");
@@ -232,7 +237,7 @@ describe("last use", () => {
   });
 });
 
-it("shares one bucket between all keys of an account", async () => {
+test("shares one bucket between all keys of an account", async () => {
   const a = await t.access.verify((await t.issueKey({ account: "sharing", plan: "free" })).text, nextAddress());
   const b = await t.access.verify((await t.issueKey({ account: "sharing", plan: "free" })).text, nextAddress());
   expect(await t.access.take(a, 30, nextAddress())).toMatchObject({ allowed: true, remaining: 90 });

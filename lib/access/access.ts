@@ -8,13 +8,13 @@ import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { Redis } from "#lib/redis";
 import { clientBlock } from "./address";
-import type { Verdict } from "./bucket";
-import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
-import { createFailures } from "./failures";
 import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./find-key";
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
-import { createLeasedBuckets } from "./leased-buckets";
+import type { Verdict } from "./limits/bucket";
+import { type BucketStore, createMemoryBucketStore } from "./limits/bucket-store";
+import { createFailures } from "./limits/failures";
+import { createLeasedBuckets } from "./limits/leased-buckets";
 import { createPortalTokens } from "./portal-token";
 import { limitOwner, type Principal } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
@@ -61,7 +61,7 @@ interface AccessOptions {
   log: Logger;
   metrics: Pick<Metrics, "authFailed">;
   /** True while every control message is heard (the control listener's `connected`). */
-  heard: () => boolean;
+  controlConnected: () => boolean;
   /** What nodes share: buckets, and which tickets are used. Without it there is one node, and its memory is enough. */
   redis?: Redis | undefined;
 }
@@ -70,7 +70,7 @@ interface AccessOptions {
  * Opens access over a database. Feed every control message to `apply`, so that revocation counts at once.
  * @throws Error when DEMO_KEY is not a key: its last six characters must be the checksum of the rest.
  */
-export function createAccess({ db, clock, env, secret, log, metrics, heard, redis }: AccessOptions): Access {
+export function createAccess({ db, clock, env, secret, log, metrics, controlConnected, redis }: AccessOptions): Access {
   const demoKey = env.DEMO_KEY;
   if (demoKey !== "off" && !isWellFormedKey(demoKey))
     throw new Error(
@@ -85,7 +85,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, heard, redi
     lookUp,
     failures,
     clock,
-    heard,
+    controlConnected,
     onFailure: metrics.authFailed,
   });
   const lastUsed = createLastUsed(pool, clock, log);

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { clientBlock, coarseAddress } from "./address";
 
 describe("client addresses", () => {
-  it.each([
+  test.each([
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
@@ -12,7 +12,7 @@ describe("client addresses", () => {
     ["not:an:address", "not:an:address"],
   ])("counts %s as the client %s", (address, block) => expect(clientBlock(address)).toBe(block));
 
-  it.each([
+  test.each([
     ["203.0.113.7", "203.0.113.0/24"],
     ["::ffff:203.0.113.7", "203.0.113.0/24"],
     ["2001:db8:1:2::99", "2001:db8:1::/48"],

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
+import { type PlanRow, toPlan } from "./limits/plans";
 import { parsePermissions, readerOf } from "./permissions";
-import { type PlanRow, toPlan } from "./plans";
 import type { PortalTokenClaims } from "./portal-token";
 import type { Principal } from "./principal";
 

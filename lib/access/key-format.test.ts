@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { VENUES } from "#lib/contract/primitives";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
@@ -9,7 +9,7 @@ const venue = fc.constantFrom(...VENUES);
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
 
 describe("key format", () => {
-  it("accepts every key it mints, with the marker of its venue and 44 characters", () => {
+  test("accepts every key it mints, with the marker of its venue and 44 characters", () => {
     fc.assert(
       fc.property(venue, (name) => {
         const key = mintKey(name);
@@ -19,7 +19,7 @@ describe("key format", () => {
     );
   });
 
-  it("refuses any single changed character", () => {
+  test("refuses any single changed character", () => {
     fc.assert(
       fc.property(venue, fc.nat(43), fc.constantFrom(...BASE62), (name, index, character) => {
         const key = mintKey(name);
@@ -30,7 +30,7 @@ describe("key format", () => {
     );
   });
 
-  it("refuses a character too many, too few, and two swapped neighbours", () => {
+  test("refuses a character too many, too few, and two swapped neighbours", () => {
     fc.assert(
       fc.property(venue, fc.nat(42), (name, index) => {
         const key = mintKey(name);
@@ -43,7 +43,7 @@ describe("key format", () => {
     );
   });
 
-  it("refuses any other text without throwing", () => {
+  test("refuses any other text without throwing", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(isWellFormedKey(text)).toBe(false);
@@ -51,18 +51,18 @@ describe("key format", () => {
     );
   });
 
-  it("never mints the same key twice", () => {
+  test("never mints the same key twice", () => {
     expect(new Set(Array.from({ length: 5_000 }, () => mintKey("live"))).size).toBe(5_000);
   });
 
-  it("keeps a 32 byte hash, 12 first and 4 last characters", () => {
+  test("keeps a 32 byte hash, 12 first and 4 last characters", () => {
     const key = "sw_test_0123456789abcdefghijklmnopqrstuvwxyz";
     expect(hashKey(key).toString("hex")).toHaveLength(64);
     expect(keyPrefix(key)).toBe("sw_test_0123");
     expect(keyLast4(key)).toBe("wxyz");
   });
 
-  it("takes the demo key that ships as well formed and readable", () => {
+  test("takes the demo key that ships as well formed and readable", () => {
     expect(isWellFormedKey(DEMO_KEY_DEFAULT)).toBe(true);
     expect(keyPrefix(DEMO_KEY_DEFAULT)).toBe("sw_test_DEMO");
   });

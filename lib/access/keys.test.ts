@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
-import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { putAccount } from "./accounts";
 import { hashKey } from "./key-format";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keys";
@@ -17,7 +17,7 @@ const refused = (parameter: string) =>
 const inHours = (hours: number) => new Date(t.clock.now() + hours * 3_600_000);
 
 describe("creating a key", () => {
-  it("gives the text once and keeps its hash, its first 12 and its last 4 characters", async () => {
+  test("gives the text once and keeps its hash, its first 12 and its last 4 characters", async () => {
     const { text, record } = await t.issueKey({ name: "  my key ", origins: ["https://App.example.com:443"], venue: "sandbox" });
     expect(isWellFormedKey(text)).toBe(true);
     const row = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
@@ -33,7 +33,7 @@ describe("creating a key", () => {
     expect(JSON.stringify(row)).not.toContain(text.slice(8, 38));
   });
 
-  it.each([
+  test.each([
     ["name", { name: " " }],
     ["name", { name: "x".repeat(81) }],
     ["name", { name: "two\nlines" }],
@@ -47,14 +47,14 @@ describe("creating a key", () => {
     await expect(t.issueKey(settings)).rejects.toEqual(refused(parameter));
   });
 
-  it("refuses a plan that does not exist, and names those that do", async () => {
+  test("refuses a plan that does not exist, and names those that do", async () => {
     await expect(t.issueKey({ plan: "gold" })).rejects.toMatchObject({
       id: "invalid_parameter",
       data: { parameter: "plan", allowed: expect.arrayContaining(["free", "pro"]) },
     });
   });
 
-  it("refuses more active keys than an account may have; revoked ones do not count", async () => {
+  test("refuses more active keys than an account may have; revoked ones do not count", async () => {
     const account = await putAccount(t.keyContext, "collector");
     const settings = { accountId: account.id, name: "k", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
     const first = await createKey(t.keyContext, settings);
@@ -66,7 +66,7 @@ describe("creating a key", () => {
 });
 
 describe("rotating a key", () => {
-  it.each([
+  test.each([
     ["now", 0],
     ["1h", 1],
     ["24h", 24],
@@ -88,7 +88,7 @@ describe("rotating a key", () => {
     });
   });
 
-  it("never lets the grace reach past the old key's own expiry", async () => {
+  test("never lets the grace reach past the old key's own expiry", async () => {
     const expiresAt = inHours(2);
     const { record } = await t.issueKey({ expiresAt });
     const { replaced, record: next } = await rotateKey(t.keyContext, record.id, "24h");
@@ -96,7 +96,7 @@ describe("rotating a key", () => {
     expect(next.expiresAt).toEqual(expiresAt);
   });
 
-  it("refuses a key that is revoked, was rotated before, or does not exist", async () => {
+  test("refuses a key that is revoked, was rotated before, or does not exist", async () => {
     const { record } = await t.issueKey();
     await rotateKey(t.keyContext, record.id, "1h");
     await expect(rotateKey(t.keyContext, record.id, "1h")).rejects.toEqual(refused("id"));
@@ -107,7 +107,7 @@ describe("rotating a key", () => {
       await expect(revokeKey(t.keyContext, id)).rejects.toEqual(refused("id"));
   });
 
-  it("gives one new key to two rotations at once", async () => {
+  test("gives one new key to two rotations at once", async () => {
     const { record } = await t.issueKey({ account: "racing" });
     const outcomes = await Promise.allSettled([
       rotateKey(t.keyContext, record.id, "1h"),
@@ -118,7 +118,7 @@ describe("rotating a key", () => {
   });
 });
 
-it("lists the keys of an account, newest first, without any text", async () => {
+test("lists the keys of an account, newest first, without any text", async () => {
   const first = await t.issueKey({ account: "lister", name: "first" });
   await t.clock.advance(1_000);
   const second = await t.issueKey({ account: "lister", name: "second" });

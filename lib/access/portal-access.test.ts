@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
 import { openPortalSession } from "#lib/testing/portal-session";
-import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { revokeKey } from "./keys";
 
 const PORTAL = "https://portal.example.com";

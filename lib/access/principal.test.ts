@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import { testPrincipal as principal } from "#lib/testing/principal";
 import { matchesOrigin, parseOrigin } from "./origin";
@@ -7,14 +7,14 @@ import { parsePermissions, readerOf } from "./permissions";
 import { hasScope, originAllowed } from "./principal";
 
 describe("scopes", () => {
-  it("holds exactly the scopes of the key", () => {
+  test("holds exactly the scopes of the key", () => {
     expect(hasScope(principal({}), "market:read")).toBe(true);
     expect(hasScope(principal({}), "market:stream")).toBe(false);
   });
 });
 
 describe("allowed origins", () => {
-  it.each([
+  test.each([
     ["https://app.example.com", "https://app.example.com"],
     ["HTTPS://App.Example.com", "https://app.example.com"],
     ["https://app.example.com:443", "https://app.example.com"],
@@ -24,12 +24,12 @@ describe("allowed origins", () => {
     ["https://*.example.com", "https://*.example.com"],
   ])("takes %s as %s", (text, stored) => expect(parseOrigin(text)).toBe(stored));
 
-  it.each(["*", "null", "", "https://", "https://*", "https://*.com", "http://*.example.com", "https://a.*.example.com"])(
+  test.each(["*", "null", "", "https://", "https://*", "https://*.com", "http://*.example.com", "https://a.*.example.com"])(
     "refuses %j",
     (text) => expect(parseOrigin(text)).toBeUndefined(),
   );
 
-  it.each([
+  test.each([
     "https://a.example/",
     "https://a.example/x",
     "https://a.example?q",
@@ -37,7 +37,7 @@ describe("allowed origins", () => {
     "https://*.example.com:8443",
   ])("refuses %j", (text) => expect(parseOrigin(text)).toBeUndefined());
 
-  it("stores what it stored before, unchanged", () => {
+  test("stores what it stored before, unchanged", () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ["https", "http"], withQueryParameters: false }), (url) => {
         const stored = parseOrigin(new URL(url).origin);
@@ -46,7 +46,7 @@ describe("allowed origins", () => {
     );
   });
 
-  it("matches names below a wildcard, not the name itself, a look-alike, another scheme or another port", () => {
+  test("matches names below a wildcard, not the name itself, a look-alike, another scheme or another port", () => {
     const entries = ["https://*.example.com"];
     expect(matchesOrigin(entries, "https://a.example.com")).toBe(true);
     expect(matchesOrigin(entries, "https://a.b.example.com")).toBe(true);
@@ -64,7 +64,7 @@ describe("allowed origins", () => {
       expect(matchesOrigin(entries, origin), origin).toBe(false);
   });
 
-  it("refuses any browser when the list is empty, and lets a request without Origin pass", () => {
+  test("refuses any browser when the list is empty, and lets a request without Origin pass", () => {
     fc.assert(
       fc.property(fc.webUrl(), (url) => {
         expect(originAllowed(principal({}), new URL(url).origin)).toBe(false);
@@ -78,14 +78,14 @@ describe("allowed origins", () => {
 describe("permissions", () => {
   const readable = (stored: unknown) => LIVE_LISTINGS.filter(readerOf(parsePermissions(stored))).map(({ ticker }) => ticker);
 
-  it("narrows the catalogue to asset classes or tickers", () => {
+  test("narrows the catalogue to asset classes or tickers", () => {
     expect(readable({ kind: "all" })).toHaveLength(LIVE_LISTINGS.length);
     expect(readable({ kind: "asset_classes", values: ["metals"] })).toContain("XAUUSD");
     expect(readable({ kind: "asset_classes", values: ["metals"] })).not.toContain("EURUSD");
     expect(readable({ kind: "tickers", values: ["EURUSD", "GBPUSD"] })).toEqual(["EURUSD", "GBPUSD"]);
   });
 
-  it("permits nothing when they cannot be understood", () => {
+  test("permits nothing when they cannot be understood", () => {
     for (const stored of [null, {}, "all", { kind: "ALL" }, { kind: "tickers" }]) expect(readable(stored)).toEqual([]);
   });
 });

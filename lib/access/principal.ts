@@ -1,9 +1,9 @@
 import type { Scope, Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
+import type { Plan } from "./limits/plans";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
-import type { Plan } from "./plans";
 import type { PortalTokenClaims } from "./portal-token";
 
 /** Who a verified key speaks for, and what it may do. */

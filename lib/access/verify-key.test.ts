@@ -1,9 +1,9 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import { testPrincipal } from "#lib/testing/principal";
-import { TEST_START_MS } from "#lib/testing/runtime";
-import { createFailures } from "./failures";
+import { TEST_START_MS } from "#server/testing/runtime";
+import { createFailures } from "./limits/failures";
 import type { Principal } from "./principal";
 import { createVerifier, type KeyVerifier } from "./verify-key";
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
     },
     failures: createFailures(clock),
     clock,
-    heard: () => state === "well",
+    controlConnected: () => state === "well",
     onFailure: () => undefined,
   });
   await verifier.verify(KEY, ADDRESS);
@@ -54,7 +54,7 @@ describe("while the database is away", () => {
     clock.set(TEST_START_MS + 1_000);
   });
 
-  it("a verified key goes on working as long as is promised, and is service_unavailable then", async () => {
+  test("a verified key goes on working as long as is promised, and is service_unavailable then", async () => {
     expect(await verify()).toMatchObject({ keyId: KEY });
     clock.set(TEST_START_MS + TRUST_MS - 1);
     expect(await verify()).toMatchObject({ keyId: KEY });
@@ -62,7 +62,7 @@ describe("while the database is away", () => {
     await expect(verify()).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("its requests are answered at once, and the database is asked again once a second at most", async () => {
+  test("its requests are answered at once, and the database is asked again once a second at most", async () => {
     await verify();
     asked = [];
     for (let request = 0; request < 100; request += 1) {
@@ -72,7 +72,7 @@ describe("while the database is away", () => {
     expect(asked).toHaveLength(5);
   });
 
-  it("not more than a few keys are asked for again at once", async () => {
+  test("not more than a few keys are asked for again at once", async () => {
     state = "well";
     const keys = Array.from({ length: 50 }, (_, index) => `key ${index}`);
     for (const key of keys) store.set(key, principal(key));
@@ -86,11 +86,11 @@ describe("while the database is away", () => {
     expect(asked).toHaveLength(8);
   });
 
-  it("a key that was never verified here is not trusted", async () => {
+  test("a key that was never verified here is not trusted", async () => {
     await expect(verify("other")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it.each([
+  test.each([
     ["its key", { kind: "keys", keyId: KEY }],
     ["perhaps any key", { kind: "keys" }],
     ["its account", { kind: "account", accountId: `account of ${KEY}` }],
@@ -100,7 +100,7 @@ describe("while the database is away", () => {
     await expect(verify()).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("a portal token is not trusted after its session ended", async () => {
+  test("a portal token is not trusted after its session ended", async () => {
     state = "well";
     const portal = { key: KEY, session: "s", origin: "https://a.example", until: clock.now() + 60_000 };
     store.set("token", principal(KEY, { portal, validUntil: portal.until }));
@@ -112,13 +112,13 @@ describe("while the database is away", () => {
     await expect(verify("token")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("a key stays trusted when messages about others came, or may have been missed", async () => {
+  test("a key stays trusted when messages about others came, or may have been missed", async () => {
     verifier.apply({ kind: "keys", keyId: "other" });
     verifier.apply({ kind: "everything" });
     expect(await verify()).toMatchObject({ keyId: KEY });
   });
 
-  it("a key is not trusted past its own end, and stays suspended", async () => {
+  test("a key is not trusted past its own end, and stays suspended", async () => {
     state = "well";
     store.set("ends", principal("ends", { validUntil: TEST_START_MS + 3_000, suspended: true }));
     await verify("ends");
@@ -129,7 +129,7 @@ describe("while the database is away", () => {
     await expect(verify("ends")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("what the database says counts as soon as one look-up finds it back", async () => {
+  test("what the database says counts as soon as one look-up finds it back", async () => {
     await verify();
     store.delete(KEY);
     state = "well";
@@ -138,7 +138,7 @@ describe("while the database is away", () => {
     await expect(verify()).rejects.toMatchObject({ id: "unauthorized" });
   });
 
-  it("what the database says counts as soon as messages are heard again", async () => {
+  test("what the database says counts as soon as messages are heard again", async () => {
     await verify();
     store.delete(KEY);
     state = "well";
@@ -153,7 +153,7 @@ describe("a database that does not answer", () => {
     clock.set(TEST_START_MS + 1_000);
   });
 
-  it("holds up a verified key for 2 seconds, once", async () => {
+  test("holds up a verified key for 2 seconds, once", async () => {
     const verifying = verify();
     let settled = false;
     void verifying.finally(() => {
@@ -166,7 +166,7 @@ describe("a database that does not answer", () => {
     expect(verifier.verify(KEY, ADDRESS)).toMatchObject({ keyId: KEY });
   });
 
-  it("makes a key it was not asked for before service_unavailable; its late answer counts", async () => {
+  test("makes a key it was not asked for before service_unavailable; its late answer counts", async () => {
     const verifying = verify("other");
     const refusal = expect(verifying).rejects.toMatchObject({ id: "service_unavailable", data: { retry_after: 1 } });
     await clock.advance(2_000);
@@ -179,7 +179,7 @@ describe("a database that does not answer", () => {
   });
 });
 
-it("an error of ours is no database that is away", async () => {
+test("an error of ours is no database that is away", async () => {
   state = "broken";
   clock.set(TEST_START_MS + 60_000);
   await expect(verify()).rejects.toThrow("a mistake of ours");

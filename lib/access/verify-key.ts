@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
-import type { ControlMessage } from "#lib/control";
+import type { ControlMessage } from "#lib/control/control";
 import { isDatabaseAway } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
-import type { Failures } from "./failures";
+import type { Failures } from "./limits/failures";
 import type { Principal } from "./principal";
 
 /** A verified key is looked up again after this, also when nobody said that it changed. */
@@ -50,7 +50,7 @@ interface VerifierOptions {
   failures: Failures;
   clock: Clock;
   /** True while every control message is heard. */
-  heard: () => boolean;
+  controlConnected: () => boolean;
   onFailure: () => void;
 }
 
@@ -65,7 +65,14 @@ interface Entry {
 }
 
 /** Verifies keys with a memory of what was verified. Texts are kept as they are: they are in memory with each request anyway. */
-export function createVerifier({ mayBeValid, lookUp, failures, clock, heard, onFailure }: VerifierOptions): KeyVerifier {
+export function createVerifier({
+  mayBeValid,
+  lookUp,
+  failures,
+  clock,
+  controlConnected,
+  onFailure,
+}: VerifierOptions): KeyVerifier {
   const verified = new LRUCache<string, Entry>({ max: VERIFIED_MAX_COUNT });
   const refused = new LRUCache<string, number>({ max: REFUSED_MAX_COUNT });
   const pending = new Map<string, Promise<Principal | undefined>>();
@@ -74,7 +81,7 @@ export function createVerifier({ mayBeValid, lookUp, failures, clock, heard, onF
   /** True since a look-up found no database, or none that answers, until one succeeds. */
   let away = false;
 
-  const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (heard() ? FRESH_MS : FRESH_UNHEARD_MS);
+  const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (controlConnected() ? FRESH_MS : FRESH_UNHEARD_MS);
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
   const isTrusted = ({ principal, trustedUntilMs }: Entry) => clock.now() < trustedUntilMs && isValid(principal);
 

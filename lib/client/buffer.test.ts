@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createBuffer } from "./buffer";
 
 describe("a buffer", () => {
-  it("gives the newest records in order, however puts and takes alternate", async () => {
+  test("gives the newest records in order, however puts and takes alternate", async () => {
     const steps = fc.array(fc.integer({ min: -2_000, max: 3_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2_500 }), steps, async (capacity, amounts) => {

@@ -12,7 +12,7 @@ import { gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
 import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
 import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
-import { createTopics, type Follower, topicKeyOf, type Wish } from "./topics";
+import { createTopics, type Follower, type SubscriptionRequest, topicKeyOf } from "./topics";
 
 const BUFFER_DEFAULT_RECORDS = 10_000;
 const STREAM_NAMES: readonly StreamName[] = ["quote", "snapshot", "kline"];
@@ -33,7 +33,7 @@ function errorOfMessage({ code, message, data }: ErrorMessage): SpotwireError {
 }
 
 /** @throws SpotwireError invalid_argument for what can only be a mistake of the caller */
-function wishOf({ stream, tickers, timeframe, snapshot = true }: Selection): Wish {
+function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): SubscriptionRequest {
   if (!STREAM_NAMES.includes(stream))
     throw new SpotwireError("invalid_argument", `stream must be one of ${STREAM_NAMES.join(", ")}; it is ${stream}.`);
   if ((stream === "kline") !== (timeframe !== undefined))
@@ -223,7 +223,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     closed,
     subscribe(selection, onRecordOfSubscription) {
       if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; make another one.");
-      const wish = wishOf(selection);
+      const wish = requestOf(selection);
       const hosted = createSubscription(wish, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
       topics.follow(wish, hosted.follower);
       subscriptions.set(hosted.follower, hosted);

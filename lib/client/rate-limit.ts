@@ -21,7 +21,7 @@ export function readRateLimit(header: ReadHeader): RateLimit | undefined {
 }
 
 /** How long one call may wait for its turn. */
-export interface Patience {
+export interface WaitOptions {
   /** On the client's clock. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export interface Gate {
    * Resolves when the call may be sent, with what must be called once its answer was judged.
    * @throws SpotwireError queue_full, aborted, or the id of the hold when it lasts longer than the call may wait
    */
-  enter(patience: Patience): Promise<() => void>;
+  enter(patience: WaitOptions): Promise<() => void>;
   /** Holds every call until the error's Retry-After is over. */
   hold(error: SpotwireError): void;
 }
@@ -82,7 +82,7 @@ export function createGate(clock: ClientClock, maxQueuedCalls: number): Gate {
     draining = false;
   }
 
-  function wait({ deadlineMs, signal, first }: Patience): Promise<() => void> {
+  function wait({ deadlineMs, signal, first }: WaitOptions): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const settled = new AbortController();
       const giveUp = (error: () => SpotwireError) => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
 import type { ClientMessage, PushMessage } from "#lib/contract/stream";
@@ -63,10 +63,10 @@ function paramsOf(message: ClientMessage) {
 }
 
 describe("after a lost connection", () => {
-  it("everything is asked for again from where it stood, and nothing is given twice", async () => {
-    const { stream: it, records, gaps, closes, subscription } = open();
-    it.subscribe({ stream: "quote", tickers: ["XAUUSD", "USDJPY"] });
-    it.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
+  test("everything is asked for again from where it stood, and nothing is given twice", async () => {
+    const { stream: test, records, gaps, closes, subscription } = open();
+    test.subscribe({ stream: "quote", tickers: ["XAUUSD", "USDJPY"] });
+    test.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
     const first = await service.welcomed();
     await first.ack();
     await first.ack();
@@ -88,7 +88,7 @@ describe("after a lost connection", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  it("what could not be resumed is a gap", async () => {
+  test("what could not be resumed is a gap", async () => {
     const { records, gaps } = open();
     const first = await service.welcomed();
     await first.ack();
@@ -102,7 +102,7 @@ describe("after a lost connection", () => {
     expect(await gaps.next()).toMatchObject({ ticker: "EURUSD", expected: 8, received: 1_200 });
   });
 
-  it("a subscription that was not answered is asked for again, and its ready waits for it", async () => {
+  test("a subscription that was not answered is asked for again, and its ready waits for it", async () => {
     const { subscription } = open();
     const first = await service.welcomed();
     await first.messages.next();
@@ -112,9 +112,9 @@ describe("after a lost connection", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  it("what was unsubscribed meanwhile is not asked for again", async () => {
-    const { stream: it, subscription } = open();
-    it.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
+  test("what was unsubscribed meanwhile is not asked for again", async () => {
+    const { stream: test, subscription } = open();
+    test.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
     const first = await service.welcomed();
     await first.ack();
     first.cut();
@@ -124,8 +124,8 @@ describe("after a lost connection", () => {
     expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["XAUUSD"]);
   });
 
-  it("no connection is opened when nothing is followed any more", async () => {
-    const { stream: it, subscription, states } = open();
+  test("no connection is opened when nothing is followed any more", async () => {
+    const { stream: test, subscription, states } = open();
     const first = await service.welcomed();
     await first.ack();
     subscription.unsubscribe();
@@ -134,11 +134,11 @@ describe("after a lost connection", () => {
     while ((await states.next()).state !== "idle");
     await clock.advance(600_000);
     expect(service.handshakes).toBe(1);
-    it.subscribe(EURUSD);
+    test.subscribe(EURUSD);
     await (await service.welcomed()).ack();
   });
 
-  it("a connection that nobody needs by the time it opens is closed again", async () => {
+  test("a connection that nobody needs by the time it opens is closed again", async () => {
     const { subscription, states } = open();
     const peer = await service.connection();
     subscription.unsubscribe();
@@ -149,7 +149,7 @@ describe("after a lost connection", () => {
 });
 
 describe("a stream that is closed by a callback", () => {
-  it("stays closed, whatever it was told of", async () => {
+  test("stays closed, whatever it was told of", async () => {
     const states: string[] = [];
     const one = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream({
       onStateChange: ({ state }) => states.push(state),
@@ -168,7 +168,7 @@ describe("a stream that is closed by a callback", () => {
 });
 
 describe("the waits between tries", () => {
-  it("double up to thirty seconds, and start over after a connection that lived", async () => {
+  test("double up to thirty seconds, and start over after a connection that lived", async () => {
     const { errors } = open();
     service.refuseHandshakes(...Array.from({ length: 8 }, () => fail("internal_error")));
     for (let n = 1; n <= 8; n += 1) {
@@ -189,13 +189,13 @@ describe("the waits between tries", () => {
     await service.welcomed();
   });
 
-  it("are spread over the whole of their bound", () => {
+  test("are spread over the whole of their bound", () => {
     const ending = { code: 1006, reason: "", livedMs: undefined };
     expect([0, 0.25, 0.999].map((chance) => delayBefore(ending, 2, () => chance))).toEqual([0, 500, 1998]);
     expect(delayBefore(ending, 50, () => 1)).toBe(30_000);
   });
 
-  it("are at least the Retry-After of a refused handshake", async () => {
+  test("are at least the Retry-After of a refused handshake", async () => {
     const { errors, states } = open();
     service.refuseHandshakes(fail("too_many_connections", {}, { "retry-after": "20" }));
     expect(await errors.next()).toMatchObject({ id: "too_many_connections", code: 42902, retryAfterS: 20 });
@@ -204,12 +204,12 @@ describe("the waits between tries", () => {
     await service.welcomed();
   });
 
-  it("never are longer than an hour on the word of a server", () => {
+  test("never are longer than an hour on the word of a server", () => {
     const error = new SpotwireError("rate_limited", "", { status: 429, retryAfterS: 1e9 });
     expect(delayBefore({ code: 1006, reason: "", error, livedMs: undefined }, 0, () => 0)).toBe(3_600_000);
   });
 
-  it("are a random moment of what a server names that shuts down", async () => {
+  test("are a random moment of what a server names that shuts down", async () => {
     const { closes } = open();
     const peer = await service.welcomed();
     await peer.ack();
@@ -222,13 +222,13 @@ describe("the waits between tries", () => {
 });
 
 describe("an end for good:", () => {
-  it.each(["unauthorized", "insufficient_scope", "origin_not_allowed", "account_suspended", "not_found"] as const)(
+  test.each(["unauthorized", "insufficient_scope", "origin_not_allowed", "account_suspended", "not_found"] as const)(
     "a handshake refused with %s",
     async (id) => {
       service.refuseHandshakes(fail(id, { detail: "No." }));
-      const { stream: it, subscription, errors, states } = open();
+      const { stream: test, subscription, errors, states } = open();
       await expect(subscription.ready).rejects.toMatchObject({ id, detail: "No.", requestId: "req-1" });
-      await expect(it.closed).rejects.toMatchObject({ id });
+      await expect(test.closed).rejects.toMatchObject({ id });
       expect(await errors.next()).toMatchObject({ id });
       expect(errors.size).toBe(0);
       while ((await states.next()).state !== "closed");
@@ -237,34 +237,34 @@ describe("an end for good:", () => {
     },
   );
 
-  it.each([CLOSES.protocol_abuse, CLOSES.unauthorized, CLOSES.forbidden])("close $code", async ({ code, reason, meaning }) => {
-    const { stream: it, closes, errors } = open();
+  test.each([CLOSES.protocol_abuse, CLOSES.unauthorized, CLOSES.forbidden])("close $code", async ({ code, reason, meaning }) => {
+    const { stream: test, closes, errors } = open();
     const peer = await service.welcomed();
     await peer.ack();
     peer.close(code, reason);
     expect(await closes.next()).toEqual({ code, reason, after: "terminal", meaning });
-    await expect(it.closed).rejects.toMatchObject({ id: "connection_lost", detail: meaning });
+    await expect(test.closed).rejects.toMatchObject({ id: "connection_lost", detail: meaning });
     expect((await errors.next()).detail).toBe(meaning);
     await clock.advance(600_000);
     expect(service.handshakes).toBe(1);
   });
 
-  it("a close that the service explained before, with its words", async () => {
-    const { stream: it, errors } = open();
+  test("a close that the service explained before, with its words", async () => {
+    const { stream: test, errors } = open();
     const peer = await service.welcomed();
     await peer.ack();
     const data = { detail: "The key was revoked.", request_id: "c-1", docs_url: "/docs", close_code: 4401 };
     peer.send({ type: "error", id: null, code: 40101, message: "unauthorized", data });
     peer.close(4401, "unauthorized");
-    await expect(it.closed).rejects.toMatchObject({ id: "unauthorized", detail: "The key was revoked." });
+    await expect(test.closed).rejects.toMatchObject({ id: "unauthorized", detail: "The key was revoked." });
     expect([(await errors.next()).id, errors.size]).toEqual(["unauthorized", 0]);
   });
 
-  it.each(Object.keys(PROTOCOL_CLOSES).map(Number))("close %i of the protocol", (code) => {
+  test.each(Object.keys(PROTOCOL_CLOSES).map(Number))("close %i of the protocol", (code) => {
     expect(finalError({ code, reason: "", livedMs: 1 })).toMatchObject({ id: "connection_lost" });
   });
 
-  it.each([CLOSES.slow_consumer, CLOSES.flooding])("is not close $code", async ({ code, reason, meaning }) => {
+  test.each([CLOSES.slow_consumer, CLOSES.flooding])("is not close $code", async ({ code, reason, meaning }) => {
     const { closes } = open();
     const peer = await service.welcomed();
     await peer.ack();
@@ -274,7 +274,7 @@ describe("an end for good:", () => {
     await (await service.welcomed()).ack();
   });
 
-  it("surfaces as the rejection of `closed` where nobody else is told", async () => {
+  test("surfaces as the rejection of `closed` where nobody else is told", async () => {
     service.refuseHandshakes(fail("unauthorized"));
     stream = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream();
     stream.subscribe(EURUSD);
@@ -284,7 +284,7 @@ describe("an end for good:", () => {
 });
 
 describe("a connection that is mute", () => {
-  it("counts as dead after two and a half heartbeats, and is opened again", async () => {
+  test("counts as dead after two and a half heartbeats, and is opened again", async () => {
     const { errors, closes, subscription } = open();
     const peer = await service.welcomed({ heartbeat_interval_s: 10 });
     await peer.ack();
@@ -299,7 +299,7 @@ describe("a connection that is mute", () => {
     await (await service.welcomed()).ack();
   });
 
-  it("is alive as long as anything at all comes", async () => {
+  test("is alive as long as anything at all comes", async () => {
     const { records, errors, subscription } = open();
     const peer = await service.welcomed({ heartbeat_interval_s: 10 });
     await peer.ack();
@@ -312,7 +312,7 @@ describe("a connection that is mute", () => {
     expect([errors.size, service.handshakes]).toEqual([0, 1]);
   });
 
-  it("from its start is given up too", async () => {
+  test("from its start is given up too", async () => {
     const { errors } = open();
     await service.connection();
     await pass(15_000);
@@ -325,7 +325,7 @@ describe("a connection that is mute", () => {
 describe("with tickets", () => {
   const inBrowser = { dialer: webSocketDialer(WebSocket as unknown as typeof globalThis.WebSocket) };
 
-  it("a runtime that cannot send headers fetches one for the key, a new one for each connection", async () => {
+  test("a runtime that cannot send headers fetches one for the key, a new one for each connection", async () => {
     let issued = 0;
     service.answer(() => {
       issued += 1;
@@ -347,14 +347,14 @@ describe("with tickets", () => {
     );
   });
 
-  it("a page asks its own backend and needs no key", async () => {
+  test("a page asks its own backend and needs no key", async () => {
     open({ ...inBrowser, key: undefined, ticket: async () => "own" });
     const peer = await service.welcomed();
     expect(peer.headers["sec-websocket-protocol"]).toBe("market.v1,ticket.own");
     expect(service.requests).toEqual([]);
   });
 
-  it("a refused ticket request ends the stream, a busy one is tried again", async () => {
+  test("a refused ticket request ends the stream, a busy one is tried again", async () => {
     service.answer(() => fail("origin_not_allowed"));
     const refused = open(inBrowser);
     await expect(refused.stream.closed).rejects.toMatchObject({ id: "origin_not_allowed", status: 403 });
@@ -369,7 +369,7 @@ describe("with tickets", () => {
     await service.welcomed();
   });
 
-  it("a backend that fails is asked again; one that gives no ticket, or refuses by a SpotwireError, is not", async () => {
+  test("a backend that fails is asked again; one that gives no ticket, or refuses by a SpotwireError, is not", async () => {
     const answers = [
       async () => {
         throw new Error("backend away");
@@ -388,13 +388,13 @@ describe("with tickets", () => {
     await expect(refused.stream.closed).rejects.toBe(signedOut);
   });
 
-  it("a backend that never answers is not waited for endlessly", async () => {
+  test("a backend that never answers is not waited for endlessly", async () => {
     const { errors } = open({ ...inBrowser, ticket: () => new Promise(() => {}) });
     await pass(30_000);
     expect(await errors.next()).toMatchObject({ id: "timeout" });
   });
 
-  it("a handshake that is refused without a reason is tried again", async () => {
+  test("a handshake that is refused without a reason is tried again", async () => {
     service.answer(() => succeed({ ticket: "t" }));
     service.refuseHandshakes(fail("service_unavailable"));
     const { errors } = open(inBrowser);
@@ -405,7 +405,7 @@ describe("with tickets", () => {
 });
 
 describe("a refusal that is no envelope", () => {
-  it.each([
+  test.each([
     ["a proxy's page", { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" }, 502],
     ["an endless body", { status: 503, body: "x".repeat(200_000), endless: true }, 503],
   ])("is told with its status and tried again: %s", async (_, answer, status) => {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { keyChecksum } from "#lib/contract/key-text";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
@@ -49,13 +49,13 @@ const quotes = { items: [operations.latestQuotes.example.items[0]] };
 const LIMITED = { "retry-after": "7" };
 
 describe("each operation", () => {
-  it("is asked for where the contract serves it", () => {
+  test("is asked for where the contract serves it", () => {
     for (const [id, { method, path }] of Object.entries(ENDPOINTS))
       expect(operations[id as OperationId]).toMatchObject({ method, path });
     expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks"]);
   });
 
-  it("gives the data of its answer", async () => {
+  test("gives the data of its answer", async () => {
     const client = connect();
     service.answer(({ path }) => {
       const operation = Object.values(operations).find((one) => one.path === path);
@@ -69,7 +69,7 @@ describe("each operation", () => {
     expect(await client.createStreamTicket()).toEqual(operations.createStreamTicket.example);
   });
 
-  it("sends the key, and its parameters as the service reads them", async () => {
+  test("sends the key, and its parameters as the service reads them", async () => {
     const client = connect();
     service.answer(() => succeed({ items: [] }));
     await client.klines({
@@ -92,7 +92,7 @@ describe("each operation", () => {
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 
-  it("keeps a path before the service's own", async () => {
+  test("keeps a path before the service's own", async () => {
     service.answer(() => succeed({ items: [] }));
     await connect({ baseUrl: `${service.url}/prices/` }).instruments();
     expect(service.requests[0]?.path).toBe("/prices/api/v1/market/instruments");
@@ -102,7 +102,7 @@ describe("each operation", () => {
 describe("klinesAll", () => {
   const row = (time: number) => ({ ...operations.klines.example.items[0], time });
 
-  it("gives every row of every page once, in order", async () => {
+  test("gives every row of every page once, in order", async () => {
     service.answer(({ query }) => {
       const from = Number(query.get("from"));
       return succeed({ from, next_from: from < 200 ? from + 100 : null, items: [row(from), row(from + 50)] });
@@ -113,7 +113,7 @@ describe("klinesAll", () => {
     expect(service.requests.map(({ query }) => query.get("limit"))).toEqual(["1000", "1000", "1000"]);
   });
 
-  it("ends with an error when the next page is not a later one", async () => {
+  test("ends with an error when the next page is not a later one", async () => {
     service.answer(() => succeed({ from: 100, next_from: 100, items: [] }));
     const pages = connect().klinesAll({ ticker: "EURUSD", timeframe: "M1", from: 100 });
     expect(await failureOf(pages.next())).toMatchObject({ id: "bad_answer" });
@@ -123,7 +123,7 @@ describe("klinesAll", () => {
 describe("a mistake of the caller is refused before anything is sent:", () => {
   const altered = `${DEMO_KEY_DEFAULT.slice(0, -1)}${DEMO_KEY_DEFAULT.endsWith("A") ? "B" : "A"}`;
   const untold = "sw_demo_00000000000000000000000000000";
-  it.each([
+  test.each([
     ["an empty key", "", "empty"],
     ["a mistyped key", altered, "checksum"],
     ["a key with blanks", ` ${DEMO_KEY_DEFAULT}`, "blanks"],
@@ -135,7 +135,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
     expect(() => connect({ key })).not.toThrow(key === "" ? "never" : key);
   });
 
-  it.each([
+  test.each([
     ["an address without a scheme", { baseUrl: "market.example.com" }],
     ["an address that is no page", { baseUrl: "ws://market.example.com" }],
     ["an address with a query", { baseUrl: "https://market.example.com/?key=1" }],
@@ -147,7 +147,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
     expect(() => connect(options)).toThrow(expect.objectContaining({ id: "invalid_argument" }));
   });
 
-  it("tickers that are no list, or hold an empty, a joined or an endless one, or a date that is none", async () => {
+  test("tickers that are no list, or hold an empty, a joined or an endless one, or a date that is none", async () => {
     const client = connect();
     const lists = ["EURUSD" as unknown as string[], [], ["EURUSD", " "], ["EURUSD,XAUUSD"], ["E".repeat(21)]];
     for (const tickers of lists)
@@ -160,7 +160,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("a call or a stream without any key", async () => {
+  test("a call or a stream without any key", async () => {
     const client = createClient({ baseUrl: service.url });
     expect(await failureOf(client.instruments())).toMatchObject({ id: "invalid_key" });
     expect(() => client.stream()).toThrow(expect.objectContaining({ id: "invalid_key" }));
@@ -169,7 +169,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
 });
 
 describe("a failure", () => {
-  it("of the service carries all that it told", async () => {
+  test("of the service carries all that it told", async () => {
     service.answer(() => fail("unknown_ticker", { detail: "EURUSX is unknown.", tickers: ["EURUSX"], suggestion: "EURUSD" }));
     const error = await failureOf(connect().latestQuotes({ tickers: ["EURUSX"] }));
     expect(isSpotwireError(error) && error instanceof SpotwireError && error instanceof Error).toBe(true);
@@ -185,7 +185,7 @@ describe("a failure", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it.each<[string, ScriptedAnswer]>([
+  test.each<[string, ScriptedAnswer]>([
     ["a page of a proxy", { status: 403, headers: { "content-type": "text/html" }, body: "<h1>Forbidden</h1>" }],
     ["JSON of another service", { status: 200, body: { ok: true } }],
     ["a broken text", { status: 200, body: '{"code":0,"message":"succ' }],
@@ -196,7 +196,7 @@ describe("a failure", () => {
     expect(await failureOf(connect().instruments())).toMatchObject({ id: "bad_answer", status: answer.status });
   });
 
-  it("of the network names its cause", async () => {
+  test("of the network names its cause", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as AddressInfo;
@@ -206,7 +206,7 @@ describe("a failure", () => {
     expect(error.cause).toBeInstanceOf(TypeError);
   });
 
-  it("by redirect never carries the key elsewhere", async () => {
+  test("by redirect never carries the key elsewhere", async () => {
     const elsewhere = await startScriptedService();
     service.answer(() => ({ status: 302, headers: { location: `${elsewhere.url}/api/v1/market/instruments` }, body: "" }));
     expect(await failureOf(connect({ maxAttempts: 1 }).instruments())).toMatchObject({ id: "network_error" });
@@ -214,7 +214,7 @@ describe("a failure", () => {
     await elsewhere.stop();
   });
 
-  it("is a timeout when no answer comes in time", async () => {
+  test("is a timeout when no answer comes in time", async () => {
     const seen = answerInTurn("hang");
     const call = failureOf(connect({ maxAttempts: 1 }).instruments({ timeoutS: 3 }));
     await seen.next();
@@ -222,7 +222,7 @@ describe("a failure", () => {
     expect(await call).toMatchObject({ id: "timeout", detail: expect.stringContaining("3 s") });
   });
 
-  it("is aborted by the caller's signal, with his reason", async () => {
+  test("is aborted by the caller's signal, with his reason", async () => {
     const seen = answerInTurn("hang");
     const caller = new AbortController();
     const call = failureOf(connect().instruments({ signal: caller.signal }));
@@ -235,7 +235,7 @@ describe("a failure", () => {
 });
 
 describe("a GET that was not answered", () => {
-  it("is repeated after full jitter, a bounded number of times", async () => {
+  test("is repeated after full jitter, a bounded number of times", async () => {
     const seen = answerInTurn("cut");
     const call = failureOf(connect().instruments());
     for (const waitMs of [125, 250, 500]) {
@@ -249,7 +249,7 @@ describe("a GET that was not answered", () => {
     expect(service.requests).toHaveLength(4);
   });
 
-  it("succeeds when a later try does", async () => {
+  test("succeeds when a later try does", async () => {
     const bad: ScriptedAnswer = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" };
     answerInTurn(bad, succeed(quotes));
     const call = connect({ random: () => 0 }).latestQuotes({ tickers: ["EURUSD"] });
@@ -257,7 +257,7 @@ describe("a GET that was not answered", () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it("is the only one: a POST is never repeated", async () => {
+  test("is the only one: a POST is never repeated", async () => {
     answerInTurn("cut");
     expect(await failureOf(connect({ random: () => 0 }).createStreamTicket())).toMatchObject({ id: "network_error" });
     expect(service.requests).toHaveLength(1);
@@ -265,7 +265,7 @@ describe("a GET that was not answered", () => {
 });
 
 describe("told to wait,", () => {
-  it("a call comes again exactly then", async () => {
+  test("a call comes again exactly then", async () => {
     const seen = answerInTurn(fail("rate_limited", {}, LIMITED), succeed(quotes));
     const call = connect().latestQuotes({ tickers: ["EURUSD"] });
     await clock.waitingFor(7_000);
@@ -276,7 +276,7 @@ describe("told to wait,", () => {
     expect(seen.size).toBe(2);
   });
 
-  it("a POST comes again too: it was not carried out", async () => {
+  test("a POST comes again too: it was not carried out", async () => {
     answerInTurn(fail("service_unavailable", {}, LIMITED), succeed({ ticket: "t" }));
     const call = connect().createStreamTicket();
     await clock.waitingFor(7_000);
@@ -284,7 +284,7 @@ describe("told to wait,", () => {
     expect(await call).toEqual({ ticket: "t" });
   });
 
-  it("a date is waited for on the server's own clock", async () => {
+  test("a date is waited for on the server's own clock", async () => {
     const date = { date: "Thu, 01 Jan 2026 00:00:00 GMT", "retry-after": "Thu, 01 Jan 2026 00:00:09 GMT" };
     answerInTurn({ status: 503, headers: date, body: "down" }, succeed(quotes));
     const call = connect().latestQuotes({ tickers: ["EURUSD"] });
@@ -293,7 +293,7 @@ describe("told to wait,", () => {
     expect(await call).toEqual(quotes);
   });
 
-  it("every call of the client waits, then they go one after the other and no faster than they are answered", async () => {
+  test("every call of the client waits, then they go one after the other and no faster than they are answered", async () => {
     const client = connect();
     const answers = createInbox<() => void>();
     const slow = ((...call: Parameters<typeof fetch>) =>
@@ -319,7 +319,7 @@ describe("told to wait,", () => {
     expect(await client.instruments()).toEqual({ items: [] });
   });
 
-  it("a second refusal makes all wait again", async () => {
+  test("a second refusal makes all wait again", async () => {
     const client = connect();
     answerInTurn(fail("rate_limited", {}, LIMITED), fail("rate_limited", {}, LIMITED), succeed({ items: [] }));
     const calls: Promise<object>[] = [client.instruments()];
@@ -339,7 +339,7 @@ describe("told to wait,", () => {
     ]);
   });
 
-  it("a ticker without a quote holds up nobody else", async () => {
+  test("a ticker without a quote holds up nobody else", async () => {
     const client = connect();
     service.answer(({ query }) =>
       query.get("tickers") === "TESTNOTREADY" ? fail("market_data_not_ready", { retry_after: 1 }) : succeed(quotes),
@@ -353,7 +353,7 @@ describe("told to wait,", () => {
     expect(await call).toMatchObject({ id: "market_data_not_ready", retryAfterS: 1 });
   });
 
-  it("longer than it may, a call fails at once and is not sent", async () => {
+  test("longer than it may, a call fails at once and is not sent", async () => {
     answerInTurn(fail("rate_limited", {}, { "retry-after": "3600" }));
     const client = connect({ maxWaitS: 30 });
     expect(await failureOf(client.instruments())).toMatchObject({ id: "rate_limited", retryAfterS: 3600, requestId: "req-1" });
@@ -362,7 +362,7 @@ describe("told to wait,", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("only so many tries are made", async () => {
+  test("only so many tries are made", async () => {
     answerInTurn(fail("rate_limited", {}, { "retry-after": "1" }));
     const call = failureOf(connect({ maxAttempts: 3 }).instruments());
     for (let tries = 1; tries < 3; tries += 1) {
@@ -373,7 +373,7 @@ describe("told to wait,", () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  it("only so many calls wait", async () => {
+  test("only so many calls wait", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED), succeed({ items: [] }));
     const client = connect({ maxQueuedCalls: 2 });
     const first = client.instruments();
@@ -384,7 +384,7 @@ describe("told to wait,", () => {
     expect(await Promise.all([first, second])).toHaveLength(2);
   });
 
-  it("a call can be aborted, or lose its patience behind others", async () => {
+  test("a call can be aborted, or lose its patience behind others", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED), "hang");
     const client = connect({ maxWaitS: 20, timeoutS: 60 });
     const first = failureOf(client.instruments());
@@ -400,7 +400,7 @@ describe("told to wait,", () => {
     expect(await first).toMatchObject({ id: "timeout" });
   });
 
-  it("nobody left to wait leaves no timer behind", async () => {
+  test("nobody left to wait leaves no timer behind", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED));
     const caller = new AbortController();
     const call = failureOf(connect().instruments({ signal: caller.signal }));
@@ -413,7 +413,7 @@ describe("told to wait,", () => {
 });
 
 describe("the rate limit", () => {
-  it("is shown as the last answer told it", async () => {
+  test("is shown as the last answer told it", async () => {
     const client = connect();
     expect(client.rateLimit).toBeUndefined();
     answerInTurn(succeed(quotes, { "ratelimit-policy": '"plan";q=600;w=60', ratelimit: '"plan";r=587;t=41' }), succeed(quotes));

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { quoteExample } from "#lib/contract/quote";
 import { marketStatusExample } from "#lib/contract/status";
 import type { ClientMessage, PushMessage } from "#lib/contract/stream";
@@ -63,7 +63,7 @@ async function reach(states: { next(): Promise<StateChange> }, state: StateChang
 }
 
 describe("a stream", () => {
-  it("connects with the first subscription, with the key in its header", async () => {
+  test("connects with the first subscription, with the key in its header", async () => {
     const onOpen = vi.fn();
     const { stream, records } = open({ onOpen });
     expect([stream.state, service.handshakes]).toEqual(["idle", 0]);
@@ -81,7 +81,7 @@ describe("a stream", () => {
     expect(await records.next()).toEqual(quote("EURUSD", 8, { event: "snapshot" }));
   });
 
-  it("gives records in order, to the subscription's callback, then to its own", async () => {
+  test("gives records in order, to the subscription's callback, then to its own", async () => {
     const order: string[] = [];
     const done = createInbox<void>();
     const { stream } = open({
@@ -100,7 +100,7 @@ describe("a stream", () => {
     expect(order).toEqual(["one 1", "stream EURUSD 1", "one 2", "stream EURUSD 2", "stream XAUUSD 3"]);
   });
 
-  it("tells status changes and heartbeats, and passes over what it does not know", async () => {
+  test("tells status changes and heartbeats, and passes over what it does not know", async () => {
     const statuses = createInbox<unknown>();
     const heartbeats = createInbox<unknown>();
     const { stream, errors } = open({ onStatus: statuses.put, onHeartbeat: heartbeats.put });
@@ -115,7 +115,7 @@ describe("a stream", () => {
     expect(errors.size).toBe(0);
   });
 
-  it.each([
+  test.each([
     ["no JSON", "{oops"],
     ["no type", { ticker: "EURUSD" }],
     ["a record without a sequence", { ...quote("EURUSD", 1), seq: "1" }],
@@ -130,7 +130,7 @@ describe("a stream", () => {
     expect(stream.state).toBe("open");
   });
 
-  it("hears of what the service complains about", async () => {
+  test("hears of what the service complains about", async () => {
     const { stream, errors } = open();
     stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -140,7 +140,7 @@ describe("a stream", () => {
     expect(await errors.next()).toMatchObject({ id: "rate_limited", code: 42901, status: 429, retryAfterS: 2, requestId: "c-1" });
   });
 
-  it("says goodbye with 1000 and ends its subscriptions", async () => {
+  test("says goodbye with 1000 and ends its subscriptions", async () => {
     const { stream, states } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -158,7 +158,7 @@ describe("a stream", () => {
     expect(service.handshakes).toBe(1);
   });
 
-  it("leaves no timer behind when it is closed", async () => {
+  test("leaves no timer behind when it is closed", async () => {
     const { stream } = open();
     stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -171,7 +171,7 @@ describe("a stream", () => {
 });
 
 describe("a subscription", () => {
-  it("of one stream and timeframe goes out in as few messages as the service takes", async () => {
+  test("of one stream and timeframe goes out in as few messages as the service takes", async () => {
     const { stream } = open();
     const tickers = Array.from({ length: 250 }, (_, index) => `T${1000 + index}`);
     const subscription = stream.subscribe({ stream: "kline", tickers, timeframe: "M1", snapshot: false });
@@ -183,7 +183,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(tickers);
   });
 
-  it("never sends faster than four fifths of what the service takes", async () => {
+  test("never sends faster than four fifths of what the service takes", async () => {
     const { stream } = open();
     const sentAt: number[] = [];
     stream.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
@@ -213,7 +213,7 @@ describe("a subscription", () => {
     expect(sentAt).toEqual([0, 0, 0, 250, 500, 750]);
   });
 
-  it("is told which tickers were refused, and why", async () => {
+  test("is told which tickers were refused, and why", async () => {
     const { stream, errors } = open();
     const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XXXYYY"] });
     const peer = await service.welcomed();
@@ -229,7 +229,7 @@ describe("a subscription", () => {
     expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["EURUSD"]);
   });
 
-  it("of which every ticker was refused fails, in its loop too", async () => {
+  test("of which every ticker was refused fails, in its loop too", async () => {
     const { stream } = open({ onError: undefined });
     const subscription = stream.subscribe({ stream: "quote", tickers: ["XXXYYY"] });
     const loop = subscription[Symbol.asyncIterator]().next();
@@ -238,7 +238,7 @@ describe("a subscription", () => {
     await expect(subscription.ready).rejects.toMatchObject({ id: "unknown_ticker" });
   });
 
-  it("that is refused as a whole is not asked for again", async () => {
+  test("that is refused as a whole is not asked for again", async () => {
     const { stream, errors } = open();
     const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XAUUSD"] });
     const peer = await service.welcomed();
@@ -254,7 +254,7 @@ describe("a subscription", () => {
     expect([peer.messages.size, errors.size]).toEqual([0, 0]);
   });
 
-  it("that nobody answered is asked for again", async () => {
+  test("that nobody answered is asked for again", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -265,7 +265,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  it("that came too fast is asked for again when the service says so", async () => {
+  test("that came too fast is asked for again when the service says so", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -280,7 +280,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  it("of a ticker that is followed already gets the current record too, and each record once", async () => {
+  test("of a ticker that is followed already gets the current record too, and each record once", async () => {
     const heartbeats = createInbox<unknown>();
     const { stream } = open({ onHeartbeat: heartbeats.put });
     const first = createInbox<number>();
@@ -304,7 +304,7 @@ describe("a subscription", () => {
     expect([first.size, second.size]).toEqual([1, 0]);
   });
 
-  it("that ends is taken back from the service once nobody follows the ticker", async () => {
+  test("that ends is taken back from the service once nobody follows the ticker", async () => {
     const { stream, records } = open();
     const one = stream.subscribe(EURUSD, (record) => records.put(record));
     const other = stream.subscribe(EURUSD);
@@ -318,7 +318,7 @@ describe("a subscription", () => {
     await expect(stream.subscribe(EURUSD).unsubscribe()).toBeUndefined();
   });
 
-  it("that comes back begins anew: what is still on its way belongs to nobody", async () => {
+  test("that comes back begins anew: what is still on its way belongs to nobody", async () => {
     const { stream, records, gaps } = open();
     const one = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -343,7 +343,7 @@ describe("a subscription", () => {
     expect(gaps.size).toBe(0);
   });
 
-  it("that comes back is not fooled by late answers to what it asked before", async () => {
+  test("that comes back is not fooled by late answers to what it asked before", async () => {
     const { stream, records, gaps } = open();
     const one = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -364,7 +364,7 @@ describe("a subscription", () => {
     expect((await back.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  it.each([
+  test.each([
     ["an unknown stream", { stream: "trade", tickers: ["EURUSD"] }],
     ["klines without a timeframe", { stream: "kline", tickers: ["EURUSD"] }],
     ["quotes with a timeframe", { stream: "quote", tickers: ["EURUSD"], timeframe: "M1" }],
@@ -378,7 +378,7 @@ describe("a subscription", () => {
 });
 
 describe("a loop over a subscription", () => {
-  it("gets what came before it, in order, and unsubscribes when it is left", async () => {
+  test("gets what came before it, in order, and unsubscribes when it is left", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -396,7 +396,7 @@ describe("a loop over a subscription", () => {
     expect(() => subscription[Symbol.asyncIterator]()).toThrow(expect.objectContaining({ id: "invalid_argument" }));
   });
 
-  it("that lags loses the oldest records, counts them and says so once", async () => {
+  test("that lags loses the oldest records, counts them and says so once", async () => {
     const { stream, errors } = open({ bufferMaxRecords: 3 });
     const subscription = stream.subscribe(EURUSD);
     const marker = stream.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
@@ -412,7 +412,7 @@ describe("a loop over a subscription", () => {
     expect(errors.size).toBe(0);
   });
 
-  it("keeps nothing where a callback takes the records", async () => {
+  test("keeps nothing where a callback takes the records", async () => {
     const { stream, records, errors } = open({ bufferMaxRecords: 1 });
     const subscription = stream.subscribe(EURUSD, (record) => records.put(record));
     const peer = await service.welcomed();
@@ -422,7 +422,7 @@ describe("a loop over a subscription", () => {
     expect([subscription.dropped, errors.size]).toEqual([0, 0]);
   });
 
-  it("keeps nothing where the stream's own callback takes them either", async () => {
+  test("keeps nothing where the stream's own callback takes them either", async () => {
     const taken = createInbox<PushMessage>();
     const { stream, errors } = open({ bufferMaxRecords: 1, onRecord: taken.put });
     const subscription = stream.subscribe(EURUSD);
@@ -433,7 +433,7 @@ describe("a loop over a subscription", () => {
     expect([subscription.dropped, errors.size]).toEqual([0, 0]);
   });
 
-  it("throws when the stream ends for good, after what was left", async () => {
+  test("throws when the stream ends for good, after what was left", async () => {
     const { stream } = open({ onError: undefined });
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -446,7 +446,7 @@ describe("a loop over a subscription", () => {
     await expect(stream.closed).rejects.toMatchObject({ id: "connection_lost" });
   });
 
-  it("takes one record after the other", async () => {
+  test("takes one record after the other", async () => {
     const { stream } = open();
     const loop = stream.subscribe(EURUSD)[Symbol.asyncIterator]();
     const first = loop.next();
@@ -457,7 +457,7 @@ describe("a loop over a subscription", () => {
 });
 
 describe("an exception of a callback", () => {
-  it("goes to onError and does not break the stream", async () => {
+  test("goes to onError and does not break the stream", async () => {
     const { stream, errors } = open();
     const mistake = new Error("mine");
     stream.subscribe(EURUSD, () => {
@@ -482,7 +482,7 @@ describe("a jump of the sequence", () => {
     return { ...opened, peer };
   }
 
-  it("without merged is a gap", async () => {
+  test("without merged is a gap", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 13));
     expect(await gaps.next()).toEqual({
@@ -496,7 +496,7 @@ describe("a jump of the sequence", () => {
     expect((await records.next()).seq).toBe(13);
   });
 
-  it("that merged accounts for is none; one that it does not account for is", async () => {
+  test("that merged accounts for is none; one that it does not account for is", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 13, { merged: 2 }));
     peer.send(quote("EURUSD", 14));
@@ -506,7 +506,7 @@ describe("a jump of the sequence", () => {
     expect(await gaps.next()).toMatchObject({ expected: 15, received: 18 });
   });
 
-  it("into another epoch is a gap without a snapshot, and none with one", async () => {
+  test("into another epoch is a gap without a snapshot, and none with one", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 3, { epoch: "e2", event: "snapshot" }));
     peer.send(quote("EURUSD", 4, { epoch: "e2" }));
@@ -517,7 +517,7 @@ describe("a jump of the sequence", () => {
     expect((await records.next()).epoch).toBe("e3");
   });
 
-  it("back is a repetition, and dropped", async () => {
+  test("back is a repetition, and dropped", async () => {
     const { peer, gaps, records } = await follow();
     for (const seq of [9, 10, 11]) peer.send(quote("EURUSD", seq));
     expect((await records.next()).seq).toBe(11);

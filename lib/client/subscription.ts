@@ -10,7 +10,7 @@ import type {
 } from "#lib/contract/stream";
 import { createBuffer } from "./buffer";
 import { SpotwireError } from "./errors";
-import type { Follower, Topic, Wish } from "./topics";
+import type { Follower, SubscriptionRequest, Topic } from "./topics";
 
 /** The records of each stream. */
 export interface StreamRecords {
@@ -82,7 +82,7 @@ const errorOfRejection = ({ ticker, code, message, detail, suggestion }: TickerR
 
 /** Makes a subscription; `onRecord` is called with each of its records. */
 export function createSubscription(
-  wish: Wish,
+  wish: SubscriptionRequest,
   host: SubscriptionHost,
   onRecord: ((message: PushMessage) => void) | undefined,
 ): HostedSubscription {

@@ -8,7 +8,7 @@ import type { Position } from "./sequence";
 export const TOPICS_MAX_COUNT = 10_000;
 
 /** What a subscription wants. */
-export interface Wish {
+export interface SubscriptionRequest {
   readonly stream: StreamName;
   readonly tickers: readonly string[];
   readonly timeframe: Timeframe | undefined;
@@ -101,7 +101,7 @@ export interface Topics {
   /** True while somebody follows something. */
   readonly wanted: boolean;
   /** @throws SpotwireError invalid_argument when there would be too many */
-  follow(wish: Wish, follower: Follower): Topic[];
+  follow(wish: SubscriptionRequest, follower: Follower): Topic[];
   unfollow(follower: Follower): void;
   find(key: string): Topic | undefined;
   /** True while there is something to send. */

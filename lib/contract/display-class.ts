@@ -1,4 +1,13 @@
-import type { FinalDisplayState } from "./status";
+/** Every state a badge can show; `status.ts` adds the schema, which pages that only draw badges do without. */
+export const FINAL_DISPLAY_STATES = [
+  "open",
+  "closed",
+  "unknown",
+  "open_data_stale",
+  "late_open_data_stale",
+  "open_data_missing",
+] as const;
+export type FinalDisplayState = (typeof FINAL_DISPLAY_STATES)[number];
 
 /** How a badge should look: closed and unknown are neutral, never an alarm. */
 export const DISPLAY_CLASS = {

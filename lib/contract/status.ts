@@ -1,18 +1,11 @@
 import { z } from "zod";
+import { FINAL_DISPLAY_STATES } from "./display-class";
 import { IsoInstant, Ticker } from "./primitives";
 
-export { DISPLAY_CLASS } from "./display-class";
+export { DISPLAY_CLASS, FINAL_DISPLAY_STATES, type FinalDisplayState } from "./display-class";
 
 export const CALENDAR_STATES = ["open", "closed", "unknown"] as const;
 export const MARKET_DATA_STATES = ["live", "stale", "missing"] as const;
-export const FINAL_DISPLAY_STATES = [
-  "open",
-  "closed",
-  "unknown",
-  "open_data_stale",
-  "late_open_data_stale",
-  "open_data_missing",
-] as const;
 export const CALENDAR_SOURCES = ["session_rules", "holiday_calendar", "operator_override", "unavailable"] as const;
 export const STATUS_REASONS = [
   "calendar_missing",
@@ -32,7 +25,6 @@ export const STATUS_REASONS = [
 
 export type CalendarState = (typeof CALENDAR_STATES)[number];
 export type MarketDataState = (typeof MARKET_DATA_STATES)[number];
-export type FinalDisplayState = (typeof FINAL_DISPLAY_STATES)[number];
 export type CalendarSource = (typeof CALENDAR_SOURCES)[number];
 export type StatusReason = (typeof STATUS_REASONS)[number];
 

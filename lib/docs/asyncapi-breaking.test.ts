@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { asyncApiDocument } from "./asyncapi";
 import { breakingStreamChanges } from "./asyncapi-breaking";
 import type { AsyncApiDocument, AsyncApiMessage, AsyncApiOperation } from "./asyncapi-types";
@@ -158,13 +158,13 @@ const ADDITIONS: Record<string, Change> = {
 };
 
 describe("a change breaks the streams of v1 when it is", () => {
-  it.each(Object.entries(BREAKS))("%s", (_, [change, sentence]) => {
+  test.each(Object.entries(BREAKS))("%s", (_, [change, sentence]) => {
     expect(breaksOf(change).join("\n")).toMatch(sentence);
   });
 });
 
 describe("a change leaves the streams of v1 whole when it is", () => {
-  it.each(Object.entries(ADDITIONS))("%s", (_, change) => {
+  test.each(Object.entries(ADDITIONS))("%s", (_, change) => {
     expect(breaksOf(change)).toEqual([]);
   });
 });

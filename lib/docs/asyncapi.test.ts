@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Parser } from "@asyncapi/parser";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { GET } from "#app/asyncapi.json/route";
 import { afterClose, CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
 import * as limits from "#lib/contract/limits";
@@ -44,40 +44,40 @@ const operationsOf = (channel: string, action: string) =>
 const names = (references: readonly Reference[]) => references.map((reference) => messageAt(reference).name);
 
 describe("the committed document", () => {
-  it("is what the contract prints", () => {
+  test("is what the contract prints", () => {
     expect(read("./asyncapi.json") === asyncApiText(), "lib/docs/asyncapi.json is out of date: run `npm run docs:api`").toBe(
       true,
     );
   });
 
-  it("breaks no client of the published v1", () => {
+  test("breaks no client of the published v1", () => {
     expect(breakingStreamChanges(JSON.parse(read("./v1/asyncapi.json")) as AsyncApiDocument, document)).toEqual([]);
   });
 
-  it("is valid AsyncAPI 3.0 without a warning", async () => {
+  test("is valid AsyncAPI 3.0 without a warning", async () => {
     const { document: parsed, diagnostics } = await new Parser().parse(asyncApiText());
     expect(parsed?.version()).toBe("3.0.0");
     // The one hint is on purpose: most tools read 3.0.
     expect(diagnostics.filter(({ code }) => code !== "asyncapi-latest-version")).toEqual([]);
   });
 
-  it("is refused by the same check when it is broken", async () => {
+  test("is refused by the same check when it is broken", async () => {
     const broken = asyncApiText().replace('"#/components/schemas/QuoteMessage"', '"#/components/schemas/Nowhere"');
     const { diagnostics } = await new Parser().parse(broken);
     expect(diagnostics.map(({ code }) => code)).toContain("invalid-ref");
   });
 
-  it("has every reference it uses", () => {
+  test("has every reference it uses", () => {
     const references = [...asyncApiText().matchAll(/"\$ref": "([^"]+)"/g)].map(([, $ref = ""]) => $ref);
     expect(references.length).toBeGreaterThan(100);
     expect(references.filter(($ref) => resolve({ $ref }) === undefined)).toEqual([]);
   });
 
-  it("leaves every object open, so that a later field breaks no client", () => {
+  test("leaves every object open, so that a later field breaks no client", () => {
     expect(asyncApiText()).not.toContain('"additionalProperties": false');
   });
 
-  it("takes another host when it is given one", () => {
+  test("takes another host when it is given one", () => {
     const { servers } = asyncApiDocument({ host: "data.example.com" });
     expect(Object.values(servers).map(({ variables }) => variables.host?.default)).toEqual([
       "data.example.com",
@@ -87,7 +87,7 @@ describe("the committed document", () => {
 });
 
 describe.each(["stream", "socketIo"])("the channel %s", (channel) => {
-  it("receives every method and answers each with its own ack or an error", () => {
+  test("receives every method and answers each with its own ack or an error", () => {
     const received = operationsOf(channel, "receive");
     expect(received.flatMap(({ messages }) => names(messages))).toEqual([...STREAM_METHODS]);
     for (const { messages, reply } of received) {
@@ -97,12 +97,12 @@ describe.each(["stream", "socketIo"])("the channel %s", (channel) => {
     }
   });
 
-  it("sends every type of message of the contract", () => {
+  test("sends every type of message of the contract", () => {
     const sent = operationsOf(channel, "send").flatMap(({ messages }) => names(messages));
     expect(new Set([...sent, "ack"])).toEqual(new Set(Object.keys(SERVER_MESSAGES)));
   });
 
-  it("has a server that names how to authenticate", () => {
+  test("has a server that names how to authenticate", () => {
     const servers = document.channels[channel]?.servers.map((reference) => resolve(reference)) as { security: Reference[] }[];
     expect(servers).toHaveLength(1);
     for (const scheme of servers[0]?.security ?? []) expect(resolve(scheme)).toMatchObject({ "x-scope": "market:stream" });
@@ -117,11 +117,11 @@ function readByContract(id: string, { name }: AsyncApiMessage, payload: unknown)
 }
 
 describe.each(Object.entries(document.components.messages))("the message %s", (id, message) => {
-  it("is described in words", () => {
+  test("is described in words", () => {
     for (const words of [message.title, message.summary, message.description]) expect(words).toMatch(/\w/);
   });
 
-  it("shows examples that its schema and the contract accept, with a field added too", () => {
+  test("shows examples that its schema and the contract accept, with a field added too", () => {
     expect(message.examples).not.toEqual([]);
     for (const { payload } of message.examples) {
       expect(problems(message.payload, payload)).toEqual([]);
@@ -130,20 +130,20 @@ describe.each(Object.entries(document.components.messages))("the message %s", (i
     }
   });
 
-  it("has a schema that refuses something else", () => {
+  test("has a schema that refuses something else", () => {
     expect(problems(message.payload, [])).not.toEqual([]);
   });
 });
 
 describe("a message that only differs in its type", () => {
-  it("is refused by the schema of another", () => {
+  test("is refused by the schema of another", () => {
     const { QuoteMessage, SnapshotMessage } = document.components.messages;
     expect(problems(SnapshotMessage?.payload ?? {}, QuoteMessage?.examples[0]?.payload)).not.toEqual([]);
   });
 });
 
 describe("the document tells", () => {
-  it("every number of the contract about streams", () => {
+  test("every number of the contract about streams", () => {
     const expected = Object.entries(limits).flatMap(([name, value]) =>
       name.startsWith("STREAM_") ? [[name.slice("STREAM_".length).toLowerCase(), value]] : [],
     );
@@ -152,7 +152,7 @@ describe("the document tells", () => {
     for (const [name, value] of told) expect(document.info.description).toContain(`| \`${name}\` | ${value} |`);
   });
 
-  it("every close code of the contract, and whether to come back", () => {
+  test("every close code of the contract, and whether to come back", () => {
     const expected = [...Object.values(CLOSES).map(({ code }) => code), ...Object.keys(PROTOCOL_CLOSES).map(Number)];
     const told = document["x-close-codes"];
     expect(told.map(({ code }) => code)).toEqual(expected.sort((a, b) => a - b));
@@ -166,14 +166,14 @@ describe("the document tells", () => {
 describe("/asyncapi.json", () => {
   const ask = (headers: Record<string, string> = {}) => GET(new Request("http://localhost/asyncapi.json", { headers }));
 
-  it("answers the committed document to every origin", async () => {
+  test("answers the committed document to every origin", async () => {
     const response = ask();
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(await response.text()).toBe(read("./asyncapi.json"));
   });
 
-  it("answers 304 to a reader whose copy is current, and whole to one whose copy is old", () => {
+  test("answers 304 to a reader whose copy is current, and whole to one whose copy is old", () => {
     expect(ask({ "if-none-match": ask().headers.get("etag") ?? "" }).status).toBe(304);
     expect(ask({ "if-none-match": '"old"' }).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { breakingChanges } from "./breaking";
 import type { JsonSchema } from "./json-schema";
 import { openApiDocument } from "./openapi";
@@ -115,12 +115,12 @@ const ADDITIONS: Record<string, (document: OpenApiDocument) => void> = {
 };
 
 describe("a change breaks v1 when it is", () => {
-  it.each(Object.entries(BREAKS))("%s", (_, [change, sentence]) => {
+  test.each(Object.entries(BREAKS))("%s", (_, [change, sentence]) => {
     const breaks = breaksOf(change);
     expect(breaks.join("\n")).toMatch(sentence);
   });
 
-  it("a removed ingest body format", () => {
+  test("a removed ingest body format", () => {
     expect(breaksOf((d) => delete found(d.paths[INGEST]?.post?.requestBody).content["application/x-ndjson"])).toEqual([
       `POST ${INGEST} body: application/x-ndjson was removed`,
     ]);
@@ -128,7 +128,7 @@ describe("a change breaks v1 when it is", () => {
 });
 
 describe("a change leaves v1 whole when it is", () => {
-  it.each(Object.entries(ADDITIONS))("%s", (_, change) => {
+  test.each(Object.entries(ADDITIONS))("%s", (_, change) => {
     expect(breaksOf(change)).toEqual([]);
   });
 });

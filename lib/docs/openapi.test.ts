@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020";
 import addFormats from "ajv-formats";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ERROR_IDS, ERRORS, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { breakingChanges } from "./breaking";
@@ -34,22 +34,22 @@ function validator() {
 const problems = validator();
 
 describe("the committed document", () => {
-  it("is what the contract prints", () => {
+  test("is what the contract prints", () => {
     expect(read("./openapi.json") === openApiText(), "lib/docs/openapi.json is out of date: run `npm run docs:api`").toBe(true);
   });
 
-  it("breaks no client of the published v1", () => {
+  test("breaks no client of the published v1", () => {
     expect(breakingChanges(JSON.parse(read("./v1/openapi.json")) as OpenApiDocument, document)).toEqual([]);
   });
 
-  it("is valid OpenAPI 3.1", async () => {
+  test("is valid OpenAPI 3.1", async () => {
     const openapi = new Validator();
     const result = await openapi.validate(JSON.parse(openApiText()));
     expect(result.errors ?? []).toEqual([]);
     expect(openapi.version).toBe("3.1");
   });
 
-  it("has every reference it uses", () => {
+  test("has every reference it uses", () => {
     for (const [, path] of openApiText().matchAll(/"\$ref": "#\/([^"]+)"/g)) {
       const target = path
         ?.split("/")
@@ -58,11 +58,11 @@ describe("the committed document", () => {
     }
   });
 
-  it("leaves every object open, so that a later field breaks no client", () => {
+  test("leaves every object open, so that a later field breaks no client", () => {
     expect(openApiText()).not.toContain('"additionalProperties": false');
   });
 
-  it("takes another server address when it is given one", () => {
+  test("takes another server address when it is given one", () => {
     expect(openApiDocument({ serverUrl: "https://data.example.com" }).servers).toEqual([{ url: "https://data.example.com" }]);
   });
 });
@@ -71,25 +71,25 @@ describe.each(OPERATION_LIST)("$id", (operation) => {
   const documented = operationOf(operation.id);
   const content = documented.responses[200]?.content?.["application/json"];
 
-  it("stands under its method and path, with the scope it needs", () => {
+  test("stands under its method and path, with the scope it needs", () => {
     expect(document.paths[operation.path]?.[operation.method.toLowerCase()]).toBe(documented);
     expect(documented.security).toEqual([{ apiKey: [operation.scope] }]);
   });
 
-  it("shows an answer that its own schema accepts, with a field added too", () => {
+  test("shows an answer that its own schema accepts, with a field added too", () => {
     expect(content?.schema).toBeDefined();
     expect(problems(content?.schema ?? {}, content?.example)).toEqual([]);
     expect(problems(content?.schema ?? {}, { ...(content?.example as object), added: true })).toEqual([]);
     expect(problems(content?.schema ?? {}, { code: 0, message: "success", data: 1 })).not.toEqual([]);
   });
 
-  it("shows a value for each query parameter that its schema accepts", () => {
+  test("shows a value for each query parameter that its schema accepts", () => {
     const queries = documented.parameters.filter((entry): entry is OpenApiParameter => "in" in entry && entry.in === "query");
     expect(queries.map(({ name }) => name)).toEqual(Object.keys(operation.query));
     for (const { name, schema, example } of queries) expect(problems(schema, example), name).toEqual([]);
   });
 
-  it("declares each of its errors under its status, with an example", () => {
+  test("declares each of its errors under its status, with an example", () => {
     for (const id of operation.errors) {
       const failed = documented.responses[httpStatus(id)];
       expect(failed?.headers).toHaveProperty("X-Request-Id");
@@ -99,23 +99,23 @@ describe.each(OPERATION_LIST)("$id", (operation) => {
 });
 
 describe("the document", () => {
-  it.each(ERROR_IDS)("has an example of %s that the failure schema accepts", (id) => {
+  test.each(ERROR_IDS)("has an example of %s that the failure schema accepts", (id) => {
     const example = document.components.examples[id];
     expect(problems({ $ref: "#/components/schemas/Failure" }, example?.value)).toEqual([]);
     expect(example?.value).toMatchObject({ code: ERRORS[id].code, message: id });
   });
 
-  it("writes a list of tickers as one comma-separated value", () => {
+  test("writes a list of tickers as one comma-separated value", () => {
     const tickers = operationOf("latestQuotes").parameters.find((entry) => "name" in entry && entry.name === "tickers");
     expect(tickers).toMatchObject({ style: "form", explode: false, schema: { type: "array", maxItems: 100 } });
   });
 
-  it("shows the instant of market status as it is written in a URL", () => {
+  test("shows the instant of market status as it is written in a URL", () => {
     const at = operationOf("marketStatus").parameters.find((entry) => "name" in entry && entry.name === "at");
     expect(at).toMatchObject({ schema: { type: "string", format: "date-time" } });
   });
 
-  it("describes one line of a pushed batch", () => {
+  test("describes one line of a pushed batch", () => {
     const media = operationOf("ingestTicks").requestBody?.content["application/x-ndjson"];
     expect(problems(media?.["x-itemSchema"] ?? {}, JSON.parse(String(media?.example)))).toEqual([]);
     expect(problems(media?.["x-itemSchema"] ?? {}, { ticker: "EUR/USD" })).not.toEqual([]);
@@ -123,14 +123,14 @@ describe("the document", () => {
 });
 
 describe("/openapi.json", () => {
-  it("answers the committed document to every origin", async () => {
+  test("answers the committed document to every origin", async () => {
     const response = openApiResponse();
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(await response.text()).toBe(read("./openapi.json"));
   });
 
-  it.each(["{tag}", "W/{tag}", '"other", {tag}', "*"])("answers 304 to a reader whose copy is current (%s)", async (form) => {
+  test.each(["{tag}", "W/{tag}", '"other", {tag}', "*"])("answers 304 to a reader whose copy is current (%s)", async (form) => {
     const tag = openApiResponse().headers.get("etag") ?? "";
     const request = new Request("http://localhost/openapi.json", { headers: { "if-none-match": form.replace("{tag}", tag) } });
     const response = openApiResponse(request);
@@ -138,7 +138,7 @@ describe("/openapi.json", () => {
     expect(await response.text()).toBe("");
   });
 
-  it("answers whole to a reader whose copy is old", () => {
+  test("answers whole to a reader whose copy is old", () => {
     const request = new Request("http://localhost/openapi.json", { headers: { "if-none-match": '"old"' } });
     expect(openApiResponse(request).status).toBe(200);
   });

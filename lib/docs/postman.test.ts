@@ -1,5 +1,5 @@
 import { Collection, type Item } from "postman-collection";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { postmanCollection } from "./postman";
 
@@ -11,7 +11,7 @@ function read(): { collection: Collection; items: Item[] } {
   return { collection, items };
 }
 
-it("is read by Postman as one request for each operation, at its address", () => {
+test("is read by Postman as one request for each operation, at its address", () => {
   const { collection, items } = read();
   const variables = collection.variables.toObject();
   expect(variables).toEqual({ base: "https://market.example.com", key: "" });
@@ -20,7 +20,7 @@ it("is read by Postman as one request for each operation, at its address", () =>
   expect(items.every(({ request }) => request.url.getHost() === "{{base}}")).toBe(true);
 });
 
-it("sends the key, the required parameters, and offers the others", () => {
+test("sends the key, the required parameters, and offers the others", () => {
   const { collection, items } = read();
   expect(collection.auth?.parameters().toObject()).toEqual({ token: "{{key}}" });
   const klines = items.find(({ name }) => name === "Historical klines")?.request;
@@ -35,7 +35,7 @@ it("sends the key, the required parameters, and offers the others", () => {
   ]);
 });
 
-it("shows the sandbox's answer and refusals of each", () => {
+test("shows the sandbox's answer and refusals of each", () => {
   for (const { responses } of read().items) {
     expect(responses.count()).toBeGreaterThan(1);
     responses.each((response) => {
@@ -45,7 +45,7 @@ it("shows the sandbox's answer and refusals of each", () => {
   }
 });
 
-it("carries a body where the operation takes one", () => {
+test("carries a body where the operation takes one", () => {
   const push = read().items.find(({ name }) => name === "Push ticks")?.request;
   expect(push?.headers.get("Content-Type")).toBe("application/x-ndjson");
   expect(JSON.parse(push?.body?.raw ?? "")).toMatchObject({ ticker: "EURUSD" });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ERROR_IDS } from "#lib/contract/errors";
 import { FINAL_DISPLAY_STATES, STATUS_REASONS } from "#lib/contract/status";
 import { markdownTable } from "./markdown-table";
@@ -23,7 +23,7 @@ const element = (name: string, attributes: object[] = [], children: object[] = [
 const id = (value: string) => ({ type: "mdxJsxAttribute", name: "id", value });
 
 describe("a guide", () => {
-  it("gets the tables of the contract, with every row", () => {
+  test("gets the tables of the contract, with every row", () => {
     const [table] = expanded(element("StatusTable")) as { value: string }[];
     for (const name of [...FINAL_DISPLAY_STATES, ...STATUS_REASONS]) expect(table?.value).toContain(`\`${name}\``);
     for (const error of ERROR_IDS) expect(CONTRACT_TABLES.ErrorsTable?.()).toContain(`[\`${error}\`](/docs/errors/`);
@@ -31,7 +31,7 @@ describe("a guide", () => {
     expect(CONTRACT_TABLES.LimitsTable?.()).toContain("| demo | 60 | 20 | 2 | 20 |");
   });
 
-  it("links operations by their id, under their own name or another", () => {
+  test("links operations by their id, under their own name or another", () => {
     const url = "/docs/operations/latest-quotes";
     const own = { type: "text", value: "here" };
     expect(expanded(element("OperationLink", [id("latestQuotes")]))).toEqual([
@@ -40,12 +40,12 @@ describe("a guide", () => {
     expect(expanded(element("OperationLink", [id("latestQuotes")], [own]))).toEqual([{ type: "link", url, children: [own] }]);
   });
 
-  it("does not build with a link to an operation that does not exist", () => {
+  test("does not build with a link to an operation that does not exist", () => {
     expect(() => expanded(element("OperationLink", [id("candles")]))).toThrow('id="candles"');
     expect(() => expanded(element("OperationLink"))).toThrow("names no operation");
   });
 
-  it("keeps everything else, without the mark for those who run its samples", () => {
+  test("keeps everything else, without the mark for those who run its samples", () => {
     const code = { type: "code", meta: 'tab="curl" norun', value: "x" };
     expect(expanded(code, element("Callout"))).toEqual([{ type: "code", meta: 'tab="curl"', value: "x" }, element("Callout")]);
   });
@@ -56,14 +56,14 @@ describe("a page as Markdown", () => {
   const print = (name: string, attributes: object[] = []) =>
     markdownOf.stringify({ type: "mdxJsxFlowElement", name, attributes }, undefined, state, undefined);
 
-  it("has quotes for callouts and names above tabs", () => {
+  test("has quotes for callouts and names above tabs", () => {
     expect(print("Callout", [{ name: "type", value: "warn" }])).toBe("> **Warning.** first\n> \n> second");
     expect(print("Callout")).toMatch(/^> \*\*Note\.\*\*/);
     expect(print("Tab", [{ name: "value", value: "curl" }])).toBe("curl:\n\nfirst\n\nsecond");
     expect(markdownOf.stringify({ type: "paragraph" }, undefined, state, undefined)).toBeUndefined();
   });
 
-  it("has tables whose cells cannot end them", () => {
+  test("has tables whose cells cannot end them", () => {
     expect(markdownTable(["a"], [["x | y\nz"]])).toBe("| a |\n| --- |\n| x \\| y z |");
   });
 });

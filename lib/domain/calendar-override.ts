@@ -1,8 +1,8 @@
-import type { CalendarOverride } from "./calendar";
-import type { Stretch, Timeline } from "./calendar-timeline";
+import type { CalendarOverride } from "./calendar-definition";
+import type { StateRange, Timeline } from "./calendar-timeline";
 
 /** Overrides as stretches that do not overlap, ascending; of several at once the one that began last, then the last named. */
-function covers(overrides: readonly CalendarOverride[]): Stretch[] {
+function covers(overrides: readonly CalendarOverride[]): StateRange[] {
   const stretches = overrides
     .map(({ state, fromMs, untilMs }) => ({ state, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }))
     .filter(({ fromMs, untilMs }) => fromMs < untilMs)

@@ -6,7 +6,7 @@ const SINCE_EVER = Number.NEGATIVE_INFINITY;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
 /** A time without change: fromMs <= t < untilMs, Unix milliseconds, infinite where it has no end. */
-export interface Stretch {
+export interface StateRange {
   readonly state: CalendarState;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -21,7 +21,7 @@ export interface Verdict {
 /** All of time as stretches without a hole between them. What a calendar is made of. */
 export interface Timeline {
   /** The stretch around an instant. Its neighbours may have the same state. */
-  at(atMs: number): Stretch;
+  at(atMs: number): StateRange;
   why(atMs: number): Verdict;
 }
 
@@ -53,7 +53,7 @@ export function cycle(anchorS: number, openS: number, closedS: number): Timeline
   const openMs = openS * SECOND_MS;
   const periodMs = openMs + closedS * SECOND_MS;
 
-  function at(atMs: number): Stretch {
+  function at(atMs: number): StateRange {
     if (atMs < anchorMs) return { state: "closed", fromMs: SINCE_EVER, untilMs: anchorMs };
     if (closedS <= 0) return { state: "open", fromMs: anchorMs, untilMs: FOR_EVER };
     const startMs = anchorMs + Math.floor((atMs - anchorMs) / periodMs) * periodMs;

@@ -1,6 +1,6 @@
-import type { LocalDate, WeeklyCalendar, WeeklySegment } from "./calendar";
+import type { LocalDate, WeeklyCalendar, WeeklySegment } from "./calendar-definition";
 import { OPEN_BY_RULES, restOf, type Timeline, type Verdict } from "./calendar-timeline";
-import { type SessionFinder, sessionFinder, type WallStretch } from "./session-finder";
+import { type SessionFinder, sessionFinder, type WallRange } from "./session-finder";
 import { wallTimeMs, zone } from "./zone";
 
 const DAY_MS = 86_400_000;
@@ -23,7 +23,7 @@ function dayOf(date: LocalDate): number {
 }
 
 /** The open wall times of each weekday: ascending, overlaps and neighbours united. */
-function weekOf(segments: readonly WeeklySegment[]): WallStretch[][] {
+function weekOf(segments: readonly WeeklySegment[]): WallRange[][] {
   return Array.from({ length: DAYS_OF_WEEK }, (_, weekday) => {
     const day = segments
       .filter((segment) => segment.day === weekday)
@@ -54,11 +54,11 @@ function exceptionsOf(calendar: WeeklyCalendar): Map<number, DayException> {
 }
 
 /** An early close before a late open leaves a hole between them; any other pair leaves what both allow. */
-function cut(day: readonly WallStretch[], exception: DayException): readonly WallStretch[] {
+function cut(day: readonly WallRange[], exception: DayException): readonly WallRange[] {
   if (exception.holiday) return [];
   const { earlyCloseMs = DAY_MS, lateOpenMs = 0 } = exception;
   const both = exception.earlyCloseMs !== undefined && exception.lateOpenMs !== undefined;
-  const kept: WallStretch[] =
+  const kept: WallRange[] =
     both && earlyCloseMs <= lateOpenMs
       ? [
           [0, earlyCloseMs],
@@ -66,9 +66,7 @@ function cut(day: readonly WallStretch[], exception: DayException): readonly Wal
         ]
       : [[lateOpenMs, earlyCloseMs]];
   return kept.flatMap(([from, until]) =>
-    day
-      .map(([open, close]): WallStretch => [Math.max(open, from), Math.min(close, until)])
-      .filter(([open, close]) => open < close),
+    day.map(([open, close]): WallRange => [Math.max(open, from), Math.min(close, until)]).filter(([open, close]) => open < close),
   );
 }
 

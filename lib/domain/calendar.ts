@@ -1,59 +1,20 @@
 import type { CalendarSource, CalendarState, StatusReason } from "#lib/contract/status";
+import type { CalendarDefinition, CalendarOverride } from "./calendar-definition";
 import { overridden } from "./calendar-override";
-import { always, cycle, missing, never, type Stretch, type Timeline } from "./calendar-timeline";
+import { always, cycle, missing, never, type StateRange, type Timeline } from "./calendar-timeline";
 import { weekly } from "./calendar-weekly";
+
+export type {
+  CalendarDefinition,
+  CalendarOverride,
+  LocalDate,
+  WallTime,
+  WeeklyCalendar,
+  WeeklySegment,
+} from "./calendar-definition";
 
 /** More sessions than this in one window are not listed; only cycles of minutes over years come near it. */
 const SESSIONS_MAX_COUNT = 100_000;
-
-/** Local wall time "HH:MM" or "HH:MM:SS", "24:00" for the end of a day. */
-export type WallTime = string;
-/** Local date "YYYY-MM-DD". */
-export type LocalDate = string;
-
-/** One open stretch of a local weekday; a session over midnight is two of them that touch at 24:00. */
-export interface WeeklySegment {
-  /** 0 Sunday … 6 Saturday. */
-  readonly day: 0 | 1 | 2 | 3 | 4 | 5 | 6;
-  readonly open: WallTime;
-  readonly close: WallTime;
-}
-
-/** Weekly sessions in an IANA zone with dated exceptions; data that a non-programmer can review. */
-export interface WeeklyCalendar {
-  readonly kind: "weekly";
-  readonly zone: string;
-  readonly week: readonly WeeklySegment[];
-  /** Local dates without any session. */
-  readonly holidays: readonly LocalDate[];
-  /** The day ends at this wall time: 18:00 on a day whose evening session starts then means no evening session. */
-  readonly earlyCloses: Readonly<Record<LocalDate, WallTime>>;
-  /** The day starts at this wall time; after an early close of the same day it leaves a hole between them. */
-  readonly lateOpens: Readonly<Record<LocalDate, WallTime>>;
-  /** Last local date the dated exceptions are known for; past it the state is unknown. */
-  readonly coveredUntil: LocalDate;
-}
-
-/** A calendar as it is stored and edited. */
-export type CalendarDefinition =
-  | WeeklyCalendar
-  | { readonly kind: "always" }
-  | { readonly kind: "never" }
-  /**
-   * Open for `openS` from `anchorS` (Unix seconds), closed for `closedS`, and so on; closed before the anchor.
-   * With `closedS` 0 it opens once, at the anchor, and stays open.
-   */
-  | { readonly kind: "cycle"; readonly anchorS: number; readonly openS: number; readonly closedS: number };
-
-/**
- * An operator's word that beats holidays and rules from `fromMs` until `untilMs` (null: until lifted).
- * Where several cover an instant, the one that began last counts.
- */
-export interface CalendarOverride {
-  readonly state: "open" | "closed";
-  readonly fromMs: number;
-  readonly untilMs: number | null;
-}
 
 /** What a calendar says of one instant. Instants are Unix milliseconds. */
 export interface SessionAnswer {
@@ -98,7 +59,7 @@ function timelineOf(definition: CalendarDefinition | undefined): Timeline {
 }
 
 /** The instant a state that holds at `stretch` ends, adjacent stretches of the same state taken together. */
-function endOf(line: Timeline, stretch: Stretch): number {
+function endOf(line: Timeline, stretch: StateRange): number {
   let { untilMs } = stretch;
   while (untilMs !== Number.POSITIVE_INFINITY) {
     const next = line.at(untilMs);
@@ -108,7 +69,7 @@ function endOf(line: Timeline, stretch: Stretch): number {
   return untilMs;
 }
 
-function startOf(line: Timeline, stretch: Stretch): number | null {
+function startOf(line: Timeline, stretch: StateRange): number | null {
   let { fromMs } = stretch;
   while (fromMs !== Number.NEGATIVE_INFINITY) {
     const previous = line.at(fromMs - 1);
@@ -119,7 +80,7 @@ function startOf(line: Timeline, stretch: Stretch): number | null {
 }
 
 /** When the next two changes come; null for what is not known or never comes. An unknown stretch hides all behind it. */
-function changesAfter(line: Timeline, now: Stretch): Pick<SessionAnswer, "nextOpen" | "nextClose"> {
+function changesAfter(line: Timeline, now: StateRange): Pick<SessionAnswer, "nextOpen" | "nextClose"> {
   const none = { nextOpen: null, nextClose: null };
   if (now.state === "unknown") return none;
   const first = endOf(line, now);

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createAlignment, TIMEFRAMES_ORDER, type TradingAlignment } from "./timeframe";
-import { expectedCount, expectedSpan, type OpenStretch } from "./window";
+import { expectedCount, expectedSpan, type OpenRange } from "./window";
 
 const ALIGNMENT = createAlignment();
 const DAY_MS = 86_400_000;
 const START = Date.parse("2026-03-01T00:00Z");
 
 /** One interval after the other, as slowly as the definition reads. */
-function countOneByOne(timeframe: (typeof TIMEFRAMES_ORDER)[number], from: number, to: number, sessions: readonly OpenStretch[]) {
+function countOneByOne(timeframe: (typeof TIMEFRAMES_ORDER)[number], from: number, to: number, sessions: readonly OpenRange[]) {
   let count = 0;
   for (let open = ALIGNMENT.openTime(timeframe, from); open < to; open = ALIGNMENT.nextOpenTime(timeframe, open)) {
     const end = ALIGNMENT.nextOpenTime(timeframe, open);
@@ -25,7 +25,7 @@ const sessions = fc
   })
   .map((parts) => {
     let at = START;
-    return parts.map(([pause, length, divisor]): OpenStretch => {
+    return parts.map(([pause, length, divisor]): OpenRange => {
       const openMs = at + Math.ceil(pause / divisor);
       at = openMs + Math.ceil(length / divisor);
       return { openMs, closeMs: at };
@@ -48,7 +48,7 @@ test("an unknown calendar gives an unknown count, a closed one gives none", () =
 });
 
 /** A week of forex: Sunday 17:00 to Friday 17:00 in New York. */
-function weeks(from: string, count: number): OpenStretch[] {
+function weeks(from: string, count: number): OpenRange[] {
   return Array.from({ length: count }, (_, week) => {
     const openS = ALIGNMENT.openTime("W1", Date.parse(from) / 1000 + week * 7 * 86_400 + 43_200);
     const closeS = ALIGNMENT.openTime("D1", openS + 5 * 86_400 + 43_200);

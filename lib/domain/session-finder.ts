@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const FIRST_YEAR = 1969;
 
 /** [open, close) of a local day in milliseconds of wall time since its midnight. */
-export type WallStretch = readonly [open: number, close: number];
+export type WallRange = readonly [open: number, close: number];
 
 /** The session or the pause around an instant, Unix milliseconds; infinite where the looked-at years hold no end of it. */
 export interface SessionOrPause {
@@ -24,7 +24,7 @@ interface YearSessions {
   readonly closes: readonly number[];
 }
 
-function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly WallStretch[]): YearSessions {
+function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly WallRange[]): YearSessions {
   const opens: number[] = [];
   const closes: number[] = [];
   const end = Date.UTC(year + 1, 0, 1) / DAY_MS;
@@ -61,7 +61,7 @@ function lastAtOrBelow(values: readonly number[], limit: number): number {
  * Finds sessions from the open wall times of local days (days since 1970-01-01). A year is worked out when first asked
  * about and kept; `lastYear` is the last one looked at.
  */
-export function sessionFinder(zone: Zone, day: (day: number) => readonly WallStretch[], lastYear: number): SessionFinder {
+export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRange[], lastYear: number): SessionFinder {
   const years = new Map<number, YearSessions>();
 
   function of(year: number): YearSessions {

@@ -74,7 +74,7 @@ export function answerWindow<Row extends { readonly time: number }>(
 }
 
 /** An open stretch of a market, [openMs, closeMs) in Unix milliseconds. */
-export interface OpenStretch {
+export interface OpenRange {
   readonly openMs: number;
   readonly closeMs: number;
 }
@@ -111,7 +111,7 @@ export function expectedCount(
   timeframe: Timeframe,
   from: number,
   to: number,
-  sessions: readonly OpenStretch[] | null,
+  sessions: readonly OpenRange[] | null,
   alignment: TradingAlignment,
 ): number | null {
   if (sessions === null) return null;

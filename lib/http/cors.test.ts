@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
 const APP = "https://app.example.com";
@@ -14,7 +14,7 @@ afterAll(() => t.close());
 const admitted = (answer: { headers: Headers }) => answer.headers.get("access-control-allow-origin");
 
 describe("a request of a browser", () => {
-  it.each([
+  test.each([
     { origins: [], origin: null, passes: true },
     { origins: [], origin: APP, passes: false },
     { origins: [], origin: "null", passes: false },
@@ -36,12 +36,12 @@ describe("a request of a browser", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  it("passes from anywhere with the demo key", async () => {
+  test("passes from anywhere with the demo key", async () => {
     for (const origin of [APP, "null", "http://localhost:5173"])
       expect(admitted(await t.ask(QUOTES, { key: DEMO_KEY, headers: { origin } }))).toBe(origin);
   });
 
-  it("may read why it failed before its key was known, and not once its key refused it", async () => {
+  test("may read why it failed before its key was known, and not once its key refused it", async () => {
     const headers = { origin: APP };
     expect(admitted(await t.ask(QUOTES, { key: null, headers }))).toBe(APP);
     expect(admitted(await t.ask("/api/v1/nope", { key: null, headers }))).toBe(APP);
@@ -53,7 +53,7 @@ describe("a request of a browser", () => {
 describe("a preflight", () => {
   const preflight = (path: string, headers: Record<string, string>) => t.ask(path, { method: "OPTIONS", key: null, headers });
 
-  it("is answered without a key and allows GET with authorization, nothing else", async () => {
+  test("is answered without a key and allows GET with authorization, nothing else", async () => {
     const answer = await preflight(QUOTES, {
       origin: APP,
       "access-control-request-method": "GET",
@@ -71,14 +71,14 @@ describe("a preflight", () => {
     expect(answer.headers.get("vary")).toContain("Origin");
   });
 
-  it("without an origin only says what the route serves", async () => {
+  test("without an origin only says what the route serves", async () => {
     const answer = await preflight(QUOTES, {});
     expect(answer.status).toBe(204);
     expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
     expect(admitted(answer)).toBeNull();
   });
 
-  it("of a path that serves nothing is answered 40402", async () => {
+  test("of a path that serves nothing is answered 40402", async () => {
     expect(await preflight("/api/v1/nope", { origin: APP })).toMatchObject({ status: 404, ...failed("not_found") });
   });
 });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { sampleQuery } from "#lib/testing/operations";
-import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 let t: TestRuntime;
 /** Keys of the operations that the key of all tests may not call. */
@@ -109,7 +109,7 @@ const declared = (Object.keys(operations) as OperationId[]).flatMap((id) =>
 );
 
 describe("every error that an operation declares is answered as declared", () => {
-  it.each(declared)("%s: %s", async (id, error) => {
+  test.each(declared)("%s: %s", async (id, error) => {
     const provoke = PROVOCATIONS[error];
     if (provoke === undefined) throw new Error(`no test brings about ${error}`);
     const answer = id === "ingestTicks" && error === "payload_too_large" ? await pushing(() => provoke(id)) : await provoke(id);
@@ -132,7 +132,7 @@ describe("what a failure tells", () => {
   const quotes = (tickers: string) => t.ask(`/api/v1/market/quotes/latest?tickers=${tickers}`);
   const klines = (query: string) => t.ask(`/api/v1/market/klines?${query}`);
 
-  it.each(["EUR/USD", "EUR_USD", "EUR-USD", "eur%20usd", "C:EURUSD", "c%3Aeurusd", "EUR%2FUSD"])(
+  test.each(["EUR/USD", "EUR_USD", "EUR-USD", "eur%20usd", "C:EURUSD", "c%3Aeurusd", "EUR%2FUSD"])(
     "suggests EURUSD for %s",
     async (text) => {
       expect(await quotes(text)).toMatchObject(failed("invalid_ticker", { parameter: "tickers", suggestion: "EURUSD" }));
@@ -142,7 +142,7 @@ describe("what a failure tells", () => {
     },
   );
 
-  it("suggests nothing that does not exist for the caller", async () => {
+  test("suggests nothing that does not exist for the caller", async () => {
     expect((await quotes("AAA/BBB")).body.data).not.toHaveProperty("suggestion");
     const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EUR/USD", { key });
@@ -150,7 +150,7 @@ describe("what a failure tells", () => {
     expect(answer.body.data).not.toHaveProperty("suggestion");
   });
 
-  it("names all unknown tickers at once, without a difference between unknown and not permitted", async () => {
+  test("names all unknown tickers at once, without a difference between unknown and not permitted", async () => {
     const { text: key } = await t.issueKey({ permissions: { kind: "tickers", values: ["EURUSD"] } });
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD,NOSUCH,TESTFX", { key });
     expect(answer).toMatchObject(failed("unknown_ticker", { parameter: "tickers", tickers: ["XAUUSD", "NOSUCH", "TESTFX"] }));
@@ -159,7 +159,7 @@ describe("what a failure tells", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["from=1767225600000", "invalid_parameter", { parameter: "from", detail: expect.stringMatching(/milliseconds/) }],
     ["from=abc", "invalid_parameter", { parameter: "from" }],
     ["from=1.5", "invalid_parameter", { parameter: "from" }],
@@ -172,7 +172,7 @@ describe("what a failure tells", () => {
     expect(await klines(`ticker=EURUSD&timeframe=H1&${query}`)).toMatchObject(failed(error, data));
   });
 
-  it.each([
+  test.each([
     ["tickers=", "missing_parameter"],
     ["tickers=EURUSD,,XAUUSD", "missing_parameter"],
     ["tickers=EURUSD,", "missing_parameter"],
@@ -183,13 +183,16 @@ describe("what a failure tells", () => {
     expect(await t.ask(`/api/v1/market/quotes/latest?${query}`)).toMatchObject(failed(error, { parameter: "tickers" }));
   });
 
-  it.each(["yesterday", "2026-01-01", "2026-01-01T00:00:00", "1767225600", ""])("status at=%s: invalid_parameter", async (at) => {
-    expect(await t.ask(`/api/v1/market/status?tickers=EURUSD&at=${at}`)).toMatchObject(
-      failed("invalid_parameter", { parameter: "at" }),
-    );
-  });
+  test.each(["yesterday", "2026-01-01", "2026-01-01T00:00:00", "1767225600", ""])(
+    "status at=%s: invalid_parameter",
+    async (at) => {
+      expect(await t.ask(`/api/v1/market/status?tickers=EURUSD&at=${at}`)).toMatchObject(
+        failed("invalid_parameter", { parameter: "at" }),
+      );
+    },
+  );
 
-  it("holds one line of a batch to its limit and names no more than it must", async () => {
+  test("holds one line of a batch to its limit and names no more than it must", async () => {
     const line = `{"ticker":"EURUSD","x":"${"y".repeat(INGEST_LINE_MAX_BYTES)}"}\n`;
     const answer = await pushing(() => ask("ingestTicks", "", { body: line }));
     expect(answer.body.data).toMatchObject({ rejected: 1, reasons: { line_too_long: 1 } });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS } from "#lib/contract/errors";
 import { type OperationId, operations } from "#lib/contract/operations";
-import { testKlines } from "#lib/testing/market";
 import { HEAD_OPERATIONS } from "#lib/testing/operations";
-import { type Answer, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { testKlines } from "#server/testing/market";
+import { type Answer, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const RUNS = 400;
 let t: TestRuntime;
@@ -99,7 +99,7 @@ function check({ status, body, text, headers }: Answer, id: OperationId): void {
 }
 
 describe("whatever the query, the answer is an envelope and no failure of ours", () => {
-  it.each(HEAD_OPERATIONS)("%s", async (id) => {
+  test.each(HEAD_OPERATIONS)("%s", async (id) => {
     await fc.assert(
       fc.asyncProperty(queryOf(id), async (query) => check(await t.ask(operations[id].path + query), id)),
       { numRuns: RUNS },
@@ -107,7 +107,7 @@ describe("whatever the query, the answer is an envelope and no failure of ours",
   });
 });
 
-it("whatever stands in the headers, too", async () => {
+test("whatever stands in the headers, too", async () => {
   const header = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 100 });
   await fc.assert(
     fc.asyncProperty(header, header, header, header, async (authorization, origin, id, ifNoneMatch) => {
@@ -120,7 +120,7 @@ it("whatever stands in the headers, too", async () => {
   );
 });
 
-it("whatever the path under /api/v1, too", async () => {
+test("whatever the path under /api/v1, too", async () => {
   await fc.assert(
     fc.asyncProperty(fc.webPath(), fc.constantFrom("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"), async (path, method) => {
       const answer = await t.ask(`/api/v1${path}`, { method, key: null });

@@ -1,5 +1,5 @@
 import type { Access } from "#lib/access/access";
-import type { Verdict } from "#lib/access/bucket";
+import type { Verdict } from "#lib/access/limits/bucket";
 import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
 import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";

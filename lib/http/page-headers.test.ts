@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pageHeaders } from "./page-headers";
 
 const NONCE = "q3b8Wn0r1u6Lx2c9ZpVtAg==";
@@ -12,27 +12,27 @@ function sources(facts: Parameters<typeof pageHeaders>[0], directive: string): s
 }
 
 describe("the headers of a page", () => {
-  it("let no script run but those with the nonce, and what they load", () => {
+  test("let no script run but those with the nonce, and what they load", () => {
     expect(sources(plain, "script-src")).toEqual(["'self'", `'nonce-${NONCE}'`, "'strict-dynamic'"]);
     expect(sources(plain, "object-src")).toEqual(["'none'"]);
     expect(sources(plain, "base-uri")).toEqual(["'none'"]);
   });
 
-  it("let no style sheet in that lacks the nonce", () => {
+  test("let no style sheet in that lacks the nonce", () => {
     expect(sources(plain, "style-src")).toEqual(["'self'", `'nonce-${NONCE}'`]);
   });
 
-  it("forbid being framed, and sending forms elsewhere", () => {
+  test("forbid being framed, and sending forms elsewhere", () => {
     expect(sources(plain, "frame-ancestors")).toEqual(["'none'"]);
     expect(sources(plain, "form-action")).toEqual(["'self'"]);
   });
 
-  it("fall back to this origin for everything that is not named", () => {
+  test("fall back to this origin for everything that is not named", () => {
     expect(sources(plain, "default-src")).toEqual(["'self'"]);
     expect(sources(plain, "connect-src")).toEqual(["'self'"]);
   });
 
-  it("pin the reader to TLS only where there is TLS", () => {
+  test("pin the reader to TLS only where there is TLS", () => {
     expect(pageHeaders(plain)).not.toHaveProperty("strict-transport-security");
     expect(sources(plain, "upgrade-insecure-requests")).toBeUndefined();
     const secured = { ...plain, tls: true };
@@ -40,7 +40,7 @@ describe("the headers of a page", () => {
     expect(sources(secured, "upgrade-insecure-requests")).toEqual([]);
   });
 
-  it("loosen only what hot reload needs, and only in development", () => {
+  test("loosen only what hot reload needs, and only in development", () => {
     const development = { ...plain, development: true };
     expect(sources(development, "script-src")).toContain("'unsafe-eval'");
     expect(sources(development, "script-src")).not.toContain("'unsafe-inline'");

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { HEAD_OPERATIONS, sampleQuery } from "#lib/testing/operations";
-import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
 let t: TestRuntime;
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => t.close());
 
 describe("an answer", () => {
-  it("is the envelope with the headers of every answer", async () => {
+  test("is the envelope with the headers of every answer", async () => {
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=eurusd,XAUUSD,EURUSD");
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(
@@ -34,7 +34,7 @@ describe("an answer", () => {
     });
   });
 
-  it.each(HEAD_OPERATIONS)("has the same headers and no body for HEAD: %s", async (id) => {
+  test.each(HEAD_OPERATIONS)("has the same headers and no body for HEAD: %s", async (id) => {
     const path = operations[id].path + sampleQuery(id);
     const headers = { "x-request-id": "same" };
     const get = await t.ask(path, { headers });
@@ -47,7 +47,7 @@ describe("an answer", () => {
     expect(without(head.headers)).toEqual(without(get.headers));
   });
 
-  it("keeps a well-formed request id and replaces any other, also before authentication", async () => {
+  test("keeps a well-formed request id and replaces any other, also before authentication", async () => {
     for (const key of [undefined, null] as const) {
       const ask = (id: string) => t.ask(QUOTES, { ...(key === null && { key }), headers: { "x-request-id": id } });
       expect((await ask("my-id_1.2")).headers.get("x-request-id")).toBe("my-id_1.2");
@@ -59,7 +59,7 @@ describe("an answer", () => {
     }
   });
 
-  it("names parameters it ignored, fit for a header and bounded", async () => {
+  test("names parameters it ignored, fit for a header and bounded", async () => {
     const answer = await t.ask(`${QUOTES}&foo=1&__proto__=2&a%0d%0ab=3&foo=4`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-ignored-params")).toMatch(/^foo, __proto__, a[^\r\n]*b$/);
@@ -70,19 +70,22 @@ describe("an answer", () => {
 });
 
 describe("the bearer key", () => {
-  it.each(["Bearer", "Bearer ", "Basic abc", "Token x", "Bearer a b", DEMO_KEY])("%j is unauthorized", async (authorization) => {
-    const answer = await t.ask(QUOTES, { key: null, headers: { authorization } });
-    expect(answer).toMatchObject(failed("unauthorized"));
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    expect(answer.headers.has("ratelimit")).toBe(false);
-  });
+  test.each(["Bearer", "Bearer ", "Basic abc", "Token x", "Bearer a b", DEMO_KEY])(
+    "%j is unauthorized",
+    async (authorization) => {
+      const answer = await t.ask(QUOTES, { key: null, headers: { authorization } });
+      expect(answer).toMatchObject(failed("unauthorized"));
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      expect(answer.headers.has("ratelimit")).toBe(false);
+    },
+  );
 
-  it("is taken whatever the case of its scheme", async () => {
+  test("is taken whatever the case of its scheme", async () => {
     expect((await t.ask(QUOTES, { key: null, headers: { authorization: `bearer ${DEMO_KEY}` } })).status).toBe(200);
   });
 
-  it("chooses the venue: live and sandbox share nothing", async () => {
+  test("chooses the venue: live and sandbox share nothing", async () => {
     t.markets.sandbox.quote("EURUSD", 1.2, 1.3, TEST_START_MS);
     const sandbox = await t.issueKey({ venue: "sandbox" });
     expect((await t.ask(QUOTES, { key: sandbox.text })).body.data.items[0].bid).toBe(1.2);
@@ -91,7 +94,7 @@ describe("the bearer key", () => {
 });
 
 describe("rate limits", () => {
-  it("are told in every answer to an authenticated request, and refuse with Retry-After", async () => {
+  test("are told in every answer to an authenticated request, and refuse with Retry-After", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const first = await t.ask(QUOTES, { key });
     expect(Object.fromEntries(first.headers)).toMatchObject({
@@ -115,7 +118,7 @@ describe("rate limits", () => {
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
   });
 
-  it("say so when it is the quota that is used up, not the burst", async () => {
+  test("say so when it is the quota that is used up, not the burst", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const startMs = t.clock.now();
     for (const afterMs of [0, 20_000, 40_000]) {
@@ -127,7 +130,7 @@ describe("rate limits", () => {
     expect(await t.ask(QUOTES, { key })).toMatchObject(failed("rate_limited", { retry_after: 18, detail }));
   });
 
-  it("charge klines a unit for each thousand rows asked for", async () => {
+  test("charge klines a unit for each thousand rows asked for", async () => {
     const { text: key } = await t.issueKey({ plan: "standard" });
     const remaining = async (query: string) =>
       Number(
@@ -139,12 +142,12 @@ describe("rate limits", () => {
     expect(await remaining("&limit=5000")).toBe(591);
   });
 
-  it("stand also in an answer that was refused before the bucket, without using anything up", async () => {
+  test("stand also in an answer that was refused before the bucket, without using anything up", async () => {
     const { text: key } = await t.issueKey({ plan: "free", scopes: ["market:stream"] });
     for (const _ of [1, 2]) expect((await t.ask(QUOTES, { key })).headers.get("ratelimit")).toBe('"plan";r=120;t=60');
   });
 
-  it("count the demo key per client address", async () => {
+  test("count the demo key per client address", async () => {
     const remaining = async (address: string) =>
       (await t.ask(QUOTES, { key: DEMO_KEY, address })).headers.get("x-ratelimit-remaining");
     expect(await remaining("2001:db8:5::1")).toBe("59");
@@ -154,7 +157,7 @@ describe("rate limits", () => {
 });
 
 describe("what goes wrong inside", () => {
-  it("is answered 50001 with one line in the log, without key text, and the next request is served", async () => {
+  test("is answered 50001 with one line in the log, without key text, and the next request is served", async () => {
     const { text: key } = await t.issueKey();
     const view = t.markets.live.view as { quote: unknown };
     const { quote } = view;
@@ -173,7 +176,7 @@ describe("what goes wrong inside", () => {
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
   });
 
-  it("is answered 50302 with Retry-After while the store is away, and the view still answers", async () => {
+  test("is answered 50302 with Retry-After while the store is away, and the view still answers", async () => {
     const { store } = t.markets.live;
     const { read } = store;
     store.read = async () => {
@@ -187,7 +190,7 @@ describe("what goes wrong inside", () => {
     expect((await t.ask(QUOTES)).status).toBe(200);
   });
 
-  it("is answered 50302 while draining", async () => {
+  test("is answered 50302 while draining", async () => {
     t.drain(true);
     const answer = await t.ask(QUOTES);
     t.drain(false);
@@ -198,7 +201,7 @@ describe("what goes wrong inside", () => {
 });
 
 describe("what is no operation", () => {
-  it.each([
+  test.each([
     "/api/v1",
     "/api/v1/",
     "/api/v1/nope",
@@ -213,13 +216,13 @@ describe("what is no operation", () => {
     }
   });
 
-  it.each(["POST", "PUT", "PATCH", "DELETE"])("%s on a GET operation is answered 40501 with Allow", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s on a GET operation is answered 40501 with Allow", async (method) => {
     const answer = await t.ask(QUOTES, { method });
     expect(answer).toMatchObject({ status: 405, ...failed("method_not_allowed") });
     expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   });
 
-  it("an address that is too long is answered 41401 wherever it leads", async () => {
+  test("an address that is too long is answered 41401 wherever it leads", async () => {
     for (const path of [QUOTES, "/api/v1/nope?x="]) {
       const answer = await t.ask(path + "A".repeat(8_192));
       expect(answer, path.slice(0, 20)).toMatchObject({ status: path === QUOTES ? 414 : 404 });

@@ -1,6 +1,6 @@
 import type { Access } from "#lib/access/access";
 import type { Principal } from "#lib/access/principal";
-import type { LoggedRequest } from "#lib/access/request-log";
+import type { LoggedRequest } from "#lib/access/usage/request-log";
 import { ERRORS } from "#lib/contract/errors";
 import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
 import { StreamTicket } from "#lib/contract/stream-ticket";
-import { DEMO_KEY, failed, freshAddress, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { DEMO_KEY, failed, freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PATH = operations.createStreamTicket.path;
 const [OWN, OTHER, EVIL] = ["https://app.example.com", "https://www.example.org", "https://evil.example.net"];

@@ -1,10 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { captureMails } from "./captured-mails";
 import { createMailer, type Mailer } from "./mailer";
-import { createOutbox } from "./outbox";
 import { logDelivery, smtpDelivery } from "./transport";
 
 const FROM = "Spotwire <noreply@spotwire.example>";
@@ -67,7 +67,7 @@ const nextArrival = () =>
   });
 
 describe("mail over SMTP", () => {
-  it("arrives whole, from the sender that is set", async () => {
+  test("arrives whole, from the sender that is set", async () => {
     const mailer = createMailer({ deliver: smtpDelivery(url, FROM), clock: manualClock(0), log });
     const arrived = nextArrival();
     mailer.send(mailTo("ada@example.com"));
@@ -78,7 +78,7 @@ describe("mail over SMTP", () => {
     expect(received[0]?.source).toMatch(/^From: Spotwire <noreply@spotwire\.example>\r$/m);
   });
 
-  it("goes to one address, whatever that address tries to say", async () => {
+  test("goes to one address, whatever that address tries to say", async () => {
     const deliver = smtpDelivery(url, FROM);
     arrival = () => undefined;
     const tricks = ["a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", '"a@example.com> <b"@example.com'];
@@ -89,7 +89,7 @@ describe("mail over SMTP", () => {
     }
   });
 
-  it("is tried again after a second, ten and sixty, then given up", async () => {
+  test("is tried again after a second, ten and sixty, then given up", async () => {
     const clock = manualClock(0);
     const waits: number[] = [];
     const waiting = {
@@ -122,7 +122,7 @@ describe("mail over SMTP", () => {
 });
 
 describe("the queue of mails", () => {
-  it("takes a thousand that wait and drops the next, with a word in the log", async () => {
+  test("takes a thousand that wait and drops the next, with a word in the log", async () => {
     const release: (() => void)[] = [];
     const sent: string[] = [];
     const deliver = async ({ to }: { to: string }) => {
@@ -145,9 +145,9 @@ describe("the queue of mails", () => {
   });
 });
 
-it("without a server keeps the fifty newest mails, and writes each to the log", async () => {
+test("without a server keeps the fifty newest mails, and writes each to the log", async () => {
   const lines: Record<string, unknown>[] = [];
-  const outbox = createOutbox();
+  const outbox = captureMails();
   const deliver = logDelivery(outbox, manualClock(7), collectingLog(lines, "info"));
   for (let mail = 0; mail < 60; mail += 1) await deliver(mailTo(`${mail}@example.com`));
   expect(outbox.list()).toHaveLength(50);

@@ -1,8 +1,8 @@
 import nodemailer from "nodemailer";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import type { CapturedMails } from "./captured-mails";
 import type { MailMessage } from "./messages";
-import type { Outbox } from "./outbox";
 
 /** A mail server that says nothing for so long is given up. */
 const SMTP_MAX_MS = 20_000;
@@ -21,7 +21,7 @@ export function smtpDelivery(url: string, from: string): Deliver {
 }
 
 /** Without a mail server: writes mails to the log, links and all, and keeps the latest. */
-export function logDelivery(outbox: Outbox, clock: Clock, log: Logger): Deliver {
+export function logDelivery(outbox: CapturedMails, clock: Clock, log: Logger): Deliver {
   return async (message) => {
     outbox.add({ ...message, atMs: clock.now() });
     log.info({ mail: message }, "mail not sent: SMTP_URL is not set");

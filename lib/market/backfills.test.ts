@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { BACKFILL_SILENT_S, BACKFILLS_LISTED_COUNT, BACKFILLS_MAX_COUNT } from "#lib/contract/portal-admin";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type BackfillProgress, beginBackfill, listBackfills, noteBackfill } from "./backfills";
 
 const clock = manualClock(Date.UTC(2026, 0, 7, 12));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { OVERRIDES_MAX_COUNT } from "#lib/contract/portal-admin";
-import type { ControlListener, ControlMessage } from "#lib/control";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import type { ControlListener, ControlMessage } from "#lib/control/control";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { addOverride, type CalendarContext, liftOverride, listCalendars, overridesOf, putDefinition } from "./calendar-admin";
 import { createCatalogue } from "./catalogue";
 

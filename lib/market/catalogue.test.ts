@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 
 const CHRISTMAS_MS = Date.UTC(2025, 11, 25, 12);
@@ -15,7 +15,7 @@ describe("catalogue", () => {
   afterAll(() => db.close());
   const key = (ticker: string) => ({ venue_ticker: { venue: "live", ticker } });
 
-  it("gives the seeded listings of its venue as they were seeded, by asset class, then ticker", () => {
+  test("gives the seeded listings of its venue as they were seeded, by asset class, then ticker", () => {
     expect(live.list()).toEqual(LIVE_LISTINGS);
     expect(live.find("XAUUSD")).toEqual(LIVE_LISTINGS.find(({ ticker }) => ticker === "XAUUSD"));
     expect(live.instrument("EURUSD")).toMatchObject({ ticker: "EURUSD", asset_class: "forex", digits: 5 });
@@ -26,7 +26,7 @@ describe("catalogue", () => {
     }
   });
 
-  it("hands out the calendar of each ticker, none where none is known", async () => {
+  test("hands out the calendar of each ticker, none where none is known", async () => {
     expect(live.calendar("EURUSD")?.sessionAt(CHRISTMAS_MS).state).toBe("closed");
     const sandbox = await createCatalogue(db, "sandbox");
     expect(sandbox.calendar("EURUSD")?.sessionAt(CHRISTMAS_MS).state).toBe("open");
@@ -34,7 +34,7 @@ describe("catalogue", () => {
     expect(sandbox.calendar("TESTUNKNOWN")).toBeUndefined();
   });
 
-  it("follows an operator when it is read again: retired, added, overridden", async () => {
+  test("follows an operator when it is read again: retired, added, overridden", async () => {
     await db.prisma.listing.update({ where: key("EURUSD"), data: { retiredAt: new Date(1) } });
     const override = {
       calendarName: "metals",
@@ -51,7 +51,7 @@ describe("catalogue", () => {
     expect(live.calendar("XAUUSD")?.sessionAt(CHRISTMAS_MS + 1000).state).toBe("closed");
   });
 
-  it.each([
+  test.each([
     ["an unknown kind", { kind: "lunar" }],
     ["a missing week", { kind: "weekly", zone: "UTC" }],
     [

@@ -27,7 +27,7 @@ export function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[],
  * The stretches of open spans without a tick, by whole minutes. Closed time between two of them does not part them: a feed
  * that was silent before a weekend and after it was silent once, and only the open time counts as its length.
  */
-function silentStretches(spans: readonly Span[], sight: Pick<FeedSight, "ticked">) {
+function silentRanges(spans: readonly Span[], sight: Pick<FeedSight, "ticked">) {
   const found: { startMs: number; endMs: number; openMs: number }[] = [];
   let silent = false;
   for (const { openMs, closeMs } of spans) {
@@ -62,7 +62,7 @@ export function feedGaps(sight: FeedSight, catalogue: Pick<Catalogue, "list" | "
   const toMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   // A minute that was not watched from its start on is none.
   const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - DAY_MS) / MINUTE_MS) * MINUTE_MS);
-  const { found, silent } = silentStretches(anyOpen(calendarsOf(catalogue), sinceMs, toMs), sight);
+  const { found, silent } = silentRanges(anyOpen(calendarsOf(catalogue), sinceMs, toMs), sight);
   const gaps = found.filter(({ openMs }) => openMs >= FEED_GAP_MIN_S * 1_000);
   const last = found.at(-1);
   const items = gaps.map((gap): FeedGap => {

@@ -1,24 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { createLog } from "#lib/log";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { createTestMarket } from "#lib/testing/market";
-import { TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
-import { type DoorsAnswer, type HealthRecorder, recordHealth } from "./health";
+import { createTestMarket } from "#server/testing/market";
+import { TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { type HealthRecorder, type ProbeResult, recordHealth } from "./health";
 import { readHealth } from "./health-history";
 import { createHealthReport } from "./health-report";
 import type { Market } from "./ports";
 
 const MINUTE_MS = 60_000;
 const BUCKET_MS = 900_000;
-const WELL: DoorsAnswer = { rest: true, stream: true };
+const WELL: ProbeResult = { rest: true, stream: true };
 /** As many samples as may wait, in minutes: two venues. */
 const PENDING_MAX_MINUTES = 720;
 
 let t: TestRuntime;
 let clock: WatchedClock;
-let doors: DoorsAnswer;
+let doors: ProbeResult;
 let away: boolean;
 const running: HealthRecorder[] = [];
 let logged: Record<string, unknown>[];
@@ -58,7 +58,7 @@ async function record(watched = markets(), knock = async () => doors) {
   const query = (...args: Parameters<typeof t.db.pool.query>) =>
     away ? Promise.reject(new Error("away")) : t.db.pool.query(...args);
   const pool = { query } as unknown as typeof t.db.pool;
-  running.push(recordHealth({ pool, markets: watched, knock, clock, log: collectingLog(logged, "warn") }));
+  running.push(recordHealth({ pool, markets: watched, probe: knock, clock, log: collectingLog(logged, "warn") }));
   const untilNext = () => MINUTE_MS - (clock.now() % MINUTE_MS);
   await clock.waitingFor(untilNext());
   return {
@@ -85,7 +85,7 @@ const quoteAll = (atMs: number) => {
 };
 
 describe("a sample", () => {
-  it("is taken at once and then at each full minute, for both venues", async () => {
+  test("is taken at once and then at each full minute, for both venues", async () => {
     clockAt(TEST_START_MS + 20_000);
     quoteAll(TEST_START_MS + 15_000);
     const { minutes } = await record();
@@ -103,7 +103,7 @@ describe("a sample", () => {
     expect((await rowsOf("sandbox")).length).toBe(3);
   });
 
-  it("expects nothing of a closed market, of a venue without a provider, and of test tickers", async () => {
+  test("expects nothing of a closed market, of a venue without a provider, and of test tickers", async () => {
     clockAt(Date.UTC(2026, 0, 10, 12));
     await record();
     expect(await rowsOf("live")).toMatchObject([{ expected: 0, fresh: 0 }]);
@@ -111,7 +111,7 @@ describe("a sample", () => {
     expect(await rowsOf("sandbox")).toMatchObject([{ expected: 54, fresh: 0, lag_ms: null }]);
   });
 
-  it("waits while the database is away, up to a bound, the newest first", async () => {
+  test("waits while the database is away, up to a bound, the newest first", async () => {
     const { minutes } = await record();
     away = true;
     await minutes(PENDING_MAX_MINUTES + 5);
@@ -124,7 +124,7 @@ describe("a sample", () => {
     expect(rows[1].at.getTime()).toBe(TEST_START_MS + 7 * MINUTE_MS);
   });
 
-  it("is deleted when it is kept no longer", async () => {
+  test("is deleted when it is kept no longer", async () => {
     const { minutes } = await record();
     const laterMs = TEST_START_MS + HEALTH_RETENTION_S * 1_000 + MINUTE_MS;
     clock.set(laterMs);
@@ -132,7 +132,7 @@ describe("a sample", () => {
     expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([laterMs]);
   });
 
-  it("of two processes counts where one of them was well", async () => {
+  test("of two processes counts where one of them was well", async () => {
     doors = { rest: false, stream: true };
     await record();
     clockAt(TEST_START_MS);
@@ -141,7 +141,7 @@ describe("a sample", () => {
     expect(await rowsOf("sandbox")).toMatchObject([{ rest: true, stream: true }]);
   });
 
-  it.each([
+  test.each([
     ["well and well is well", [10, 10], [12, 12], [12, 12]],
     ["the one that was well counts", [12, 7], [10, 10], [10, 10]],
     ["of two that missed some, the one that missed fewer counts", [54, 50], [54, 52], [54, 52]],
@@ -157,7 +157,7 @@ describe("a sample", () => {
     expect(await rowsOf("live")).toMatchObject([{ expected: merged[0], fresh: merged[1] }]);
   });
 
-  it("that fails leaves its minute out, and the next is taken", async () => {
+  test("that fails leaves its minute out, and the next is taken", async () => {
     let broken = true;
     const knock = () => (broken ? Promise.reject(new Error("no such door")) : Promise.resolve(doors));
     const { minutes } = await record(markets(), knock);
@@ -168,7 +168,7 @@ describe("a sample", () => {
     expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([TEST_START_MS + MINUTE_MS]);
   });
 
-  it("is of both venues or of none", async () => {
+  test("is of both venues or of none", async () => {
     let broken = true;
     const { live, sandbox } = markets();
     const now = () => {
@@ -182,7 +182,7 @@ describe("a sample", () => {
     expect([(await rowsOf("live")).length, (await rowsOf("sandbox")).length]).toEqual([1, 1]);
   });
 
-  it("of the time to come, written while the clock ran ahead, is deleted", async () => {
+  test("of the time to come, written while the clock ran ahead, is deleted", async () => {
     clockAt(TEST_START_MS + 5 * MINUTE_MS);
     await record();
     const { history, checked } = await readHealth(t.db.pool, TEST_START_MS);
@@ -195,7 +195,7 @@ describe("a sample", () => {
 });
 
 describe("the history", () => {
-  it("shows minutes that were not well, and a hole where the service did not run", async () => {
+  test("shows minutes that were not well, and a hole where the service did not run", async () => {
     quoteAll(TEST_START_MS);
     const { minutes } = await record();
     await minutes(14);
@@ -222,7 +222,7 @@ describe("the history", () => {
     expect(checked).toEqual({ at_ms: clock.now(), rest: true, stream: true });
   });
 
-  it("tells of the latest sample for three minutes", async () => {
+  test("tells of the latest sample for three minutes", async () => {
     await record();
     const { checked } = await readHealth(t.db.pool, TEST_START_MS + 3 * MINUTE_MS);
     expect(checked).toEqual({ at_ms: TEST_START_MS, rest: true, stream: true });
@@ -231,7 +231,7 @@ describe("the history", () => {
 });
 
 describe("the report", () => {
-  it("tells every instrument of both venues by calendar, and shares one look at the database", async () => {
+  test("tells every instrument of both venues by calendar, and shares one look at the database", async () => {
     let reads = 0;
     const db = {
       pool: {
@@ -261,7 +261,7 @@ describe("the report", () => {
     expect(JSON.stringify(answers[0]).length).toBeLessThan(40_000);
   });
 
-  it("goes on without history while the database is away", async () => {
+  test("goes on without history while the database is away", async () => {
     const pool = { query: () => Promise.reject(new Error("away")) } as unknown as typeof t.db.pool;
     const report = await createHealthReport()({ markets: t.markets, db: { pool }, clock, log: createLog("silent") });
     expect(report).toMatchObject({ history: null, checked: null, venues: [{ venue: "live" }, { venue: "sandbox" }] });

@@ -12,13 +12,13 @@ const MINUTE_MS = 60_000;
 const PENDING_MAX_COUNT = 1_440;
 
 /** Whether the doors of the service answer. */
-export interface DoorsAnswer {
+export interface ProbeResult {
   readonly rest: boolean;
   readonly stream: boolean;
 }
 
 /** How one venue was in one minute. */
-export interface HealthSample extends DoorsAnswer {
+export interface HealthSample extends ProbeResult {
   /** Unix milliseconds, start of the minute. */
   readonly atMs: number;
   readonly venue: Venue;
@@ -81,7 +81,7 @@ interface HealthRecorderOptions {
   readonly pool: Pick<Pool, "query">;
   readonly markets: Readonly<Record<Venue, Market>>;
   /** Knocks at the service's own doors; where it fails, the minute stays without a sample. */
-  readonly knock: () => Promise<DoorsAnswer>;
+  readonly probe: () => Promise<ProbeResult>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -93,7 +93,7 @@ export interface HealthRecorder {
 }
 
 /** Starts with a sample of the running minute. A minute without the process, or whose sampling failed, stays without one. */
-export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorderOptions): HealthRecorder {
+export function recordHealth({ pool, markets, probe, clock, log }: HealthRecorderOptions): HealthRecorder {
   const stopping = new AbortController();
   let pending: HealthSample[] = [];
   let failing = false;
@@ -101,7 +101,7 @@ export function recordHealth({ pool, markets, knock, clock, log }: HealthRecorde
   async function sample(): Promise<void> {
     const nowMs = clock.now();
     const atMs = nowMs - (nowMs % MINUTE_MS);
-    const doors = await knock();
+    const doors = await probe();
     if (stopping.signal.aborted) return;
     const samples = Object.values(markets).map((market) => ({ atMs, ...doors, ...feedHealth(market, nowMs) }));
     pending = [...pending, ...samples].slice(-PENDING_MAX_COUNT);

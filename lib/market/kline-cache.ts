@@ -1,13 +1,22 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
 import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
 import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
-import type { KlinesQuery } from "./klines";
 import type { Market } from "./ports";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
+
+/** The parsed query of klines. */
+export interface KlinesQuery {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly limit: number | undefined;
+}
 
 /** Rows of all remembered windows of one venue together; a row takes about half a kilobyte, object and JSON. */
 const CACHE_MAX_ROWS = 100_000;

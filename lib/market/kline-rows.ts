@@ -24,7 +24,7 @@ export function toKline(ticker: string, timeframe: Timeframe, row: KlineRow): Kl
 }
 
 /** The stretch of one series that a batch covers. */
-export interface Stretch {
+export interface RowRange {
   readonly ticker: string;
   readonly timeframe: Timeframe;
   /** Unix seconds, both included. */
@@ -35,9 +35,9 @@ export interface Stretch {
 }
 
 /** The series of a batch, each with what it covers. */
-export function stretchesOf(klines: readonly Kline[]): Stretch[] {
-  const stretches = new Map<string, Stretch>();
-  let current: Stretch | undefined;
+export function rangesOf(klines: readonly Kline[]): RowRange[] {
+  const stretches = new Map<string, RowRange>();
+  let current: RowRange | undefined;
   let previous = 0;
   for (const { ticker, timeframe, time } of klines) {
     if (current?.ticker === ticker && current.timeframe === timeframe) {

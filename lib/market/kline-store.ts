@@ -5,7 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { longQuery, promptQuery } from "#lib/db";
-import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type Stretch, stretchesOf, toKline } from "./kline-rows";
+import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type RowRange, rangesOf, toKline } from "./kline-rows";
 import { createPartitions, inTransaction } from "./partitions";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
 
@@ -84,7 +84,7 @@ async function copyInto(client: pg.PoolClient, table: string, venue: Venue, klin
 }
 
 /** Straight into the table where nothing is stored yet, else by way of a temporary one. */
-async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly Kline[], stretches: Stretch[]): Promise<void> {
+async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly Kline[], stretches: RowRange[]): Promise<void> {
   const asked = [
     stretches.map(({ ticker }) => ticker),
     stretches.map(({ timeframe }) => timeframe),
@@ -134,13 +134,13 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
   const ensurePartitions = createPartitions(pool);
 
-  async function ensureFor(stretches: readonly Stretch[]): Promise<void> {
+  async function ensureFor(stretches: readonly RowRange[]): Promise<void> {
     if (stretches.length === 0) return;
     await ensurePartitions(Math.min(...stretches.map(({ first }) => first)), Math.max(...stretches.map(({ last }) => last)));
   }
 
   async function write(token: number | null, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean> {
-    await ensureFor(stretchesOf(klines));
+    await ensureFor(rangesOf(klines));
     const newest = new Map<string, LastQuote>();
     for (const quote of lastQuotes)
       if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
@@ -172,13 +172,13 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),
     async copyKlines(klines) {
-      const stretches = stretchesOf(klines);
+      const stretches = rangesOf(klines);
       if (stretches.length === 0) return;
       await ensureFor(stretches);
       await inTransaction(pool, (client) => copyBatch(client, venue, klines, stretches));
     },
     async replaceKlines(ticker, timeframe, from, to, klines) {
-      await ensureFor(stretchesOf(klines));
+      await ensureFor(rangesOf(klines));
       await inTransaction(pool, async (client) => {
         const range = "venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5";
         const values = [venue, ticker, timeframe, from, to];

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
-import { testKline, testKlines } from "#lib/testing/market";
-import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { testKline, testKlines } from "#server/testing/market";
+import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const NOW = TEST_START_MS / 1000;
 const PATH = "/api/v1/market/klines";
@@ -22,7 +22,7 @@ describe("the window", () => {
   const all = M1.map(({ time }) => time);
   beforeAll(() => live().store.writeBatch(M1, []));
 
-  it("is the newest rows when neither end is given, ascending, with from and to as integers", async () => {
+  test("is the newest rows when neither end is given, ascending, with from and to as integers", async () => {
     const answer = await ask("ticker=eurusd&timeframe=M1&limit=5");
     expect(times(answer)).toEqual(all.slice(-5));
     expect(answer.body.data).toMatchObject({
@@ -36,7 +36,7 @@ describe("the window", () => {
     });
   });
 
-  it("is the oldest rows from `from`, with the next row's open time when there are more", async () => {
+  test("is the oldest rows from `from`, with the next row's open time when there are more", async () => {
     const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 1_190}&limit=3`);
     expect(times(answer)).toEqual(all.slice(1, 4));
     expect(answer.body.data).toMatchObject({ from: NOW - 1_190, next_from: NOW - 1_200 + 240 });
@@ -44,17 +44,17 @@ describe("the window", () => {
     expect(times(next)).toEqual(all.slice(4, 7));
   });
 
-  it("is the newest rows before `to`, which is excluded", async () => {
+  test("is the newest rows before `to`, which is excluded", async () => {
     expect(times(await ask(`ticker=EURUSD&timeframe=M1&to=${NOW - 600}&limit=2`))).toEqual([NOW - 720, NOW - 660]);
   });
 
-  it("is half-open when both ends are given", async () => {
+  test("is half-open when both ends are given", async () => {
     const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 600}&to=${NOW - 480}`);
     expect(times(answer)).toEqual([NOW - 600, NOW - 540]);
     expect(answer.body.data).toMatchObject({ count: 2, limit: 500, expected_count: 2, next_from: null });
   });
 
-  it("takes a `to` in the future as now, and a window without rows is 200 and empty", async () => {
+  test("takes a `to` in the future as now, and a window without rows is 200 and empty", async () => {
     expect((await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 60}&to=${NOW + 9_999}`)).body.data.to).toBe(NOW + 1);
     for (const query of [`from=${NOW + 100}`, "from=100&to=200", "to=1"])
       expect(await ask(`ticker=EURUSD&timeframe=M1&${query}`)).toMatchObject({
@@ -63,7 +63,7 @@ describe("the window", () => {
       });
   });
 
-  it("says how many intervals the market was open, so that a closed market is not lost data", async () => {
+  test("says how many intervals the market was open, so that a closed market is not lost data", async () => {
     const saturday = Date.UTC(2026, 0, 3, 12) / 1000;
     expect((await ask(`ticker=EURUSD&timeframe=H1&from=${saturday}&to=${saturday + 7_200}`)).body.data).toMatchObject({
       count: 0,
@@ -75,7 +75,7 @@ describe("the window", () => {
     expect(unknown.body.data.expected_count).toBeNull();
   });
 
-  it("refuses a timeframe that is not offered for the ticker, with those that are", async () => {
+  test("refuses a timeframe that is not offered for the ticker, with those that are", async () => {
     const { live: market } = t.markets;
     const { find } = market.catalogue;
     Object.assign(market.catalogue, { find: (ticker: string) => ({ ...find(ticker), timeframes: ["H1", "D1"] }) });
@@ -85,7 +85,7 @@ describe("the window", () => {
   });
 });
 
-it("answers byte for byte what the contract says", async () => {
+test("answers byte for byte what the contract says", async () => {
   await live().store.writeBatch([{ ...testKline("EURGBP", "D1", NOW - 136_800, 1.10002), real_volume: 3 }], []);
   const answer = await ask(`ticker=EURGBP&timeframe=D1&from=${NOW - 136_800}&to=${NOW - 136_799}`);
   expect(answer.text).toBe(
@@ -94,7 +94,7 @@ it("answers byte for byte what the contract says", async () => {
 });
 
 describe("rows of the view", () => {
-  it("win over stored ones, come after them, and fill in what is not written yet", async () => {
+  test("win over stored ones, come after them, and fill in what is not written yet", async () => {
     await live().store.writeBatch([testKline("GBPUSD", "M1", NOW - 180, 1.5), testKline("GBPUSD", "M1", NOW - 120, 1.5)], []);
     live().kline(testKline("GBPUSD", "M1", NOW - 120, 1.6));
     live().kline(testKline("GBPUSD", "M1", NOW - 60, 1.7));
@@ -104,7 +104,7 @@ describe("rows of the view", () => {
     expect(times(await ask(`ticker=GBPUSD&timeframe=M1&from=${NOW - 180}&to=${NOW}&limit=2`))).toEqual([NOW - 180, NOW - 120]);
   });
 
-  it("are in the very next answer after they changed, remembered or not", async () => {
+  test("are in the very next answer after they changed, remembered or not", async () => {
     const query = "ticker=AUDUSD&timeframe=M1&limit=3";
     await live().store.writeBatch(testKlines("AUDUSD", "M1", NOW - 600, 5, 60), []);
     for (let minute = 0; minute < 80; minute += 1) {
@@ -118,7 +118,7 @@ describe("rows of the view", () => {
     }
   });
 
-  it("do not make a closed window be read again", async () => {
+  test("do not make a closed window be read again", async () => {
     await live().store.writeBatch(testKlines("NZDUSD", "M1", NOW - 36_000, 600, 60), []);
     live().kline(testKline("NZDUSD", "M1", NOW - 60));
     const query = `ticker=NZDUSD&timeframe=M1&from=${NOW - 36_000}&to=${NOW - 18_000}`;
@@ -133,7 +133,7 @@ describe("rows of the view", () => {
 });
 
 describe("a remembered window", () => {
-  it("is read once by many that ask at once, and not again while nothing changed", async () => {
+  test("is read once by many that ask at once, and not again while nothing changed", async () => {
     await live().store.writeBatch(testKlines("USDJPY", "H1", NOW - 36_000, 10, 3_600), []);
     const before = live().reads();
     const query = "ticker=USDJPY&timeframe=H1";
@@ -145,7 +145,7 @@ describe("a remembered window", () => {
     expect(later.body.data).toMatchObject({ to: NOW + 11, items: answers[0]?.body.data.items });
   });
 
-  it("is read again when stored history was rewritten", async () => {
+  test("is read again when stored history was rewritten", async () => {
     const query = `ticker=USDCAD&timeframe=H1&to=${NOW - 7_200}`;
     await live().store.writeBatch([testKline("USDCAD", "H1", NOW - 36_000, 1.2)], []);
     const first = await ask(query);
@@ -186,7 +186,7 @@ describe("while the database is away", () => {
     error = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   });
 
-  it.each(windows)("a window of the newest klines is the one it would be: %s", async (window) => {
+  test.each(windows)("a window of the newest klines is the one it would be: %s", async (window) => {
     const query = `ticker=EURJPY&timeframe=M1&${window}`;
     const cut = await ask(query);
     away = false;
@@ -195,7 +195,7 @@ describe("while the database is away", () => {
     expect(shown(cut).length).toBeGreaterThan(1);
   });
 
-  it.each(["limit=11", "limit=500", `to=${NOW - 540}&limit=1`, `from=${NOW - 541}&limit=1`])(
+  test.each(["limit=11", "limit=500", `to=${NOW - 540}&limit=1`, `from=${NOW - 541}&limit=1`])(
     "one that needs more is service_unavailable, with a time to come again: %s",
     async (window) => {
       const answer = await ask(`ticker=EURJPY&timeframe=M1&${window}`);
@@ -204,7 +204,7 @@ describe("while the database is away", () => {
     },
   );
 
-  it("a remembered window goes on with what is new in the view, and nothing made without the store is remembered", async () => {
+  test("a remembered window goes on with what is new in the view, and nothing made without the store is remembered", async () => {
     away = false;
     const query = "ticker=EURJPY&timeframe=M1&limit=20";
     await ask(query);
@@ -218,7 +218,7 @@ describe("while the database is away", () => {
     expect(live().reads()).toBe(before + 1);
   });
 
-  it("a node that does not hear the market answers nothing from memory", async () => {
+  test("a node that does not hear the market answers nothing from memory", async () => {
     away = true;
     const market = live() as { isBehind?: () => boolean };
     market.isBehind = () => true;
@@ -227,7 +227,7 @@ describe("while the database is away", () => {
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=8")).toMatchObject({ status: 200 });
   });
 
-  it("another error of the store is not hidden", async () => {
+  test("another error of the store is not hidden", async () => {
     error = new Error("a mistake of ours");
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=1")).toMatchObject({ status: 500, ...failed("internal_error") });
   });
@@ -237,7 +237,7 @@ describe("caching", () => {
   const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - 3_600}`;
   beforeAll(() => live().store.writeBatch(testKlines("USDCHF", "H1", NOW - 36_000, 10, 3_600), []));
 
-  it("lets a window of closed klines be kept, with a strong ETag that gives 304", async () => {
+  test("lets a window of closed klines be kept, with a strong ETag that gives 304", async () => {
     const answer = await ask(query);
     const etag = answer.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\w-]{20,}"$/);
@@ -253,7 +253,7 @@ describe("caching", () => {
     expect((await ask(`${query}&limit=3`)).headers.get("etag")).not.toBe(etag);
   });
 
-  it("begins 2 s after the end of the window's last kline, on the clock", async () => {
+  test("begins 2 s after the end of the window's last kline, on the clock", async () => {
     const closing = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW}`;
     for (const [ms, kept] of [
       [1_999, false],
@@ -266,16 +266,19 @@ describe("caching", () => {
     }
   });
 
-  it("is not allowed for a window that ends with now", async () => {
+  test("is not allowed for a window that ends with now", async () => {
     expect((await ask("ticker=USDCHF&timeframe=H1")).headers.get("cache-control")).toBe("no-store");
   });
 
-  it.each(["now", "closedUpTo"] as const)("is not allowed where feed or another node have not come so far: %s", async (name) => {
-    const market = live() as { [Name in typeof name]?: () => number };
-    market[name] = () => (NOW - 3_600) * 1000 + 1_999;
-    expect((await ask(query)).headers.get("cache-control")).toBe("no-store");
-    market[name] = () => (NOW - 3_600) * 1000 + 2_000;
-    expect((await ask(query)).headers.get("cache-control")).toMatch(/immutable/);
-    delete market[name];
-  });
+  test.each(["now", "closedUpTo"] as const)(
+    "is not allowed where feed or another node have not come so far: %s",
+    async (name) => {
+      const market = live() as { [Name in typeof name]?: () => number };
+      market[name] = () => (NOW - 3_600) * 1000 + 1_999;
+      expect((await ask(query)).headers.get("cache-control")).toBe("no-store");
+      market[name] = () => (NOW - 3_600) * 1000 + 2_000;
+      expect((await ask(query)).headers.get("cache-control")).toMatch(/immutable/);
+      delete market[name];
+    },
+  );
 });

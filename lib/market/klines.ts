@@ -1,23 +1,13 @@
 import { KLINE_CLOSE_DELAY_MS, KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
-import type { Timeframe } from "#lib/contract/primitives";
 import { createAlignment } from "#lib/domain/timeframe";
 import { answerWindow, expectedCount, expectedSpan, type ResolvedWindow, resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
-import { createKlineCache, type Series } from "./kline-cache";
+import { createKlineCache, type KlinesQuery, type Series } from "./kline-cache";
 import type { Call, Question, Reply } from "./question";
 import { requireListings } from "./tickers";
 
 /** A window of closed klines may be kept this long without asking; a corrected history shows after it at the latest. */
 const LASTING_MAX_AGE_S = 3_600;
-
-/** The parsed query of klines. */
-export interface KlinesQuery {
-  readonly ticker: string;
-  readonly timeframe: Timeframe;
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-  readonly limit: number | undefined;
-}
 
 /**
  * Makes the question for klines, with a bounded memory of encoded answers. What is remembered is checked against the

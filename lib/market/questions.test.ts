@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { testKline } from "#lib/testing/market";
-import { failed, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { testKline } from "#server/testing/market";
+import { failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const NOW = TEST_START_MS / 1000;
 let t: TestRuntime;
@@ -15,7 +15,7 @@ afterAll(() => t.close());
 describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
   const ask = (tickers: string) => t.ask(`/api/v1/market/${kind}/latest?tickers=${tickers}`);
 
-  it("come in request order without duplicates, in any case and with blanks", async () => {
+  test("come in request order without duplicates, in any case and with blanks", async () => {
     for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.1, 1.2, TEST_START_MS);
     const { items, missing } = (await ask("%20xauusd%20,EURUSD,XAUUSD%2Ceurusd")).body.data;
     expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["XAUUSD", "EURUSD"]);
@@ -23,7 +23,7 @@ describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
     expect(missing).toBeUndefined();
   });
 
-  it("name tickers that have none yet; when none has, the answer is market_data_not_ready", async () => {
+  test("name tickers that have none yet; when none has, the answer is market_data_not_ready", async () => {
     expect((await ask("USDZAR,EURUSD,USDSGD")).body.data).toMatchObject({
       items: [{ ticker: "EURUSD" }],
       missing: ["USDZAR", "USDSGD"],
@@ -36,18 +36,18 @@ describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  it("are refused as a whole when one ticker is unknown", async () => {
+  test("are refused as a whole when one ticker is unknown", async () => {
     expect(await ask("EURUSD,AAABBB")).toMatchObject(failed("unknown_ticker", { tickers: ["AAABBB"] }));
   });
 
-  it("take a hundred tickers", async () => {
+  test("take a hundred tickers", async () => {
     const hundred = LIVE_LISTINGS.map(({ ticker }) => ticker).join(",");
     expect((await ask(`${hundred},${hundred}`)).status).toBe(200);
   });
 });
 
 describe("instruments", () => {
-  it("are those of the key's venue by asset class, then ticker", async () => {
+  test("are those of the key's venue by asset class, then ticker", async () => {
     const { items } = (await t.ask("/api/v1/market/instruments")).body.data;
     expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(LIVE_LISTINGS.map(({ ticker }) => ticker));
     expect(items[0]).toMatchObject({
@@ -59,7 +59,7 @@ describe("instruments", () => {
     expect((await t.ask("/api/v1/market/instruments", { key })).body.data.items).toHaveLength(SANDBOX_LISTINGS.length);
   });
 
-  it("are narrowed to what the account may read", async () => {
+  test("are narrowed to what the account may read", async () => {
     const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const { items } = (await t.ask("/api/v1/market/instruments", { key })).body.data;
     expect(new Set(items.map((item: { asset_class: string }) => item.asset_class))).toEqual(new Set(["metals"]));
@@ -71,7 +71,7 @@ describe("market status", () => {
     (await t.ask(`/api/v1/market/status?tickers=${tickers}${at === undefined ? "" : `&at=${encodeURIComponent(at)}`}`)).body.data
       .items;
 
-  it("goes by the newest quote now", async () => {
+  test("goes by the newest quote now", async () => {
     t.markets.live.quote("EURUSD", 1.1, 1.2, TEST_START_MS - 60_000);
     t.markets.live.quote("GBPUSD", 1.1, 1.2, TEST_START_MS - 60_001);
     expect(await status("EURUSD,GBPUSD,NZDCAD")).toMatchObject([
@@ -95,7 +95,7 @@ describe("market status", () => {
     expect(item).toMatchObject({ updated_at: "2026-01-07T12:00:00.000Z", next_close_at: expect.stringMatching(/Z$/) });
   });
 
-  it("goes by stored klines in the past", async () => {
+  test("goes by stored klines in the past", async () => {
     const minute = Date.UTC(2026, 0, 6, 10, 0) / 1000;
     await t.markets.live.store.writeBatch([testKline("AUDUSD", "M1", minute)], []);
     const at = (second: number) => new Date((minute + second) * 1000).toISOString();
@@ -107,19 +107,19 @@ describe("market status", () => {
     ]);
   });
 
-  it("counts klines in the past that are not stored yet", async () => {
+  test("counts klines in the past that are not stored yet", async () => {
     t.markets.live.kline(testKline("NZDUSD", "M1", NOW - 600));
     expect(await status("NZDUSD", new Date((NOW - 590) * 1000).toISOString())).toMatchObject([{ market_data_state: "live" }]);
   });
 
-  it("goes by the calendar alone in the future", async () => {
+  test("goes by the calendar alone in the future", async () => {
     expect(await status("EURUSD", "2026-01-10T12:00:00+00:00")).toMatchObject([
       { calendar_state: "closed", market_data_state: "missing", final_display_state: "closed", reason: "projected" },
     ]);
     expect(await status("EURUSD", "2026-01-08T12:00:00Z")).toMatchObject([{ final_display_state: "open", reason: "projected" }]);
   });
 
-  it("is unknown, and no error, for an instrument without a calendar", async () => {
+  test("is unknown, and no error, for an instrument without a calendar", async () => {
     const { text: key } = await t.issueKey({ venue: "sandbox" });
     const answer = await t.ask("/api/v1/market/status?tickers=TESTUNKNOWN", { key });
     expect(answer.body.data.items).toMatchObject([

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { revokeKey } from "#lib/access/keys";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { route } from "#lib/http/route";
@@ -11,8 +11,8 @@ import { instruments } from "#lib/market/instruments";
 import { createKlines } from "#lib/market/klines";
 import { latestQuotes, latestSnapshots } from "#lib/market/latest";
 import { marketStatus } from "#lib/market/status";
-import { testKlines } from "#lib/testing/market";
-import { DEMO_KEY, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { testKlines } from "#server/testing/market";
+import { DEMO_KEY, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createMcp } from "./endpoint";
 import { NO_TOOLS, TOOL_IDS, type ToolId } from "./tools";
 
@@ -99,7 +99,7 @@ const callOf = (name: string, args: object = {}) => message("tools/call", { name
 const PING = message("ping");
 
 describe("the tools", () => {
-  it("are the operations of the contract, each with its words and schemas; what is none has a reason", async () => {
+  test("are the operations of the contract, each with its words and schemas; what is none has a reason", async () => {
     const { tools } = await (await connect(key)).listTools();
     expect([...TOOL_IDS, ...Object.keys(NO_TOOLS)].sort()).toEqual(OPERATION_LIST.map(({ id }) => id).sort());
     expect(tools.map(({ name }) => name)).toEqual([...TOOL_IDS]);
@@ -114,7 +114,7 @@ describe("the tools", () => {
     }
   });
 
-  it.each(TOOL_IDS)("answer what REST answers, in the shape they promise: %s", async (id) => {
+  test.each(TOOL_IDS)("answer what REST answers, in the shape they promise: %s", async (id) => {
     const client = await connect(key);
     // The client holds results against the schemas of the list.
     await client.listTools();
@@ -126,7 +126,7 @@ describe("the tools", () => {
     expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(body.data);
   });
 
-  it("work with the demo key, on its venue", async () => {
+  test("work with the demo key, on its venue", async () => {
     address = freshAddress();
     const result = await (await connect(DEMO_KEY)).callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } });
     expect(result.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD", bid: 1.08543 }] });
@@ -147,7 +147,7 @@ describe("the tools", () => {
       `?tickers=${Array(2_000).fill("EURUSD").join()}`,
     ],
   ];
-  it.each(WRONG)("refuse %s as REST does", async (_, name, args, query) => {
+  test.each(WRONG)("refuse %s as REST does", async (_, name, args, query) => {
     const result = await (await connect(key)).callTool({ name, arguments: args });
     const { body, status } = await t.ask(operations[name].path + query, { key });
     expect(status).toBeGreaterThanOrEqual(400);
@@ -156,11 +156,11 @@ describe("the tools", () => {
     expect(told).toEqual({ ...body, data: { ...body.data, request_id: told.data.request_id } });
   });
 
-  it("are not there under another name", async () => {
+  test("are not there under another name", async () => {
     await expect((await connect(key)).callTool({ name: "ingestTicks", arguments: {} })).rejects.toThrow("There is no tool");
   });
 
-  it.each([
+  test.each([
     ["an object", '{"a":1}'],
     ["a list in a list", '["EURUSD",["XAUUSD"]]'],
     ["a list without end, in a short message", "[".repeat(3_000) + "]".repeat(3_000)],
@@ -180,7 +180,7 @@ describe("the tools", () => {
 });
 
 describe("the door", () => {
-  it("refuses no key, a wrong one and a revoked one with 401", async () => {
+  test("refuses no key, a wrong one and a revoked one with 401", async () => {
     address = freshAddress();
     const minted = await t.issueKey();
     const client = await connect(minted.text);
@@ -195,7 +195,7 @@ describe("the door", () => {
     expect(refused.body.message).toBe("unauthorized");
   });
 
-  it("charges a call as REST does, any other message one unit, and tells both when to come back", async () => {
+  test("charges a call as REST does, any other message one unit, and tells both when to come back", async () => {
     const name = "three a minute";
     await t.db.prisma.plan.create({
       data: { name, restPerMinute: 3, restBurst: 3, streamConnections: 1, subscriptionsPerConnection: 1 },
@@ -223,7 +223,7 @@ describe("the door", () => {
     expect(silent.status).toBe(429);
   });
 
-  it("counts a call as its operation and logs it, with who called", async () => {
+  test("counts a call as its operation and logs it, with who called", async () => {
     const minted = await t.issueKey();
     await send(message("tools/list"), { bearer: minted.text });
     await send(callOf("latestQuotes", { tickers: ["EURUSD"] }), { bearer: minted.text, headers: { "user-agent": "an agent/1" } });
@@ -248,18 +248,18 @@ describe("the door", () => {
     });
   });
 
-  it.each(["GET", "DELETE", "PUT", "PATCH"])("does not serve %s, and says what it serves", async (method) => {
+  test.each(["GET", "DELETE", "PUT", "PATCH"])("does not serve %s, and says what it serves", async (method) => {
     const answer = await send(undefined, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("POST, OPTIONS");
     expect(answer.body.message).toBe("method_not_allowed");
   });
 
-  it("answers HEAD without a body", async () => {
+  test("answers HEAD without a body", async () => {
     expect(await send(undefined, { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
   });
 
-  it("lets a page ask, and read the answer only from an origin of the key", async () => {
+  test("lets a page ask, and read the answer only from an origin of the key", async () => {
     const origin = "https://app.example.test";
     const preflight = await send(undefined, { method: "OPTIONS", bearer: null, headers: { origin } });
     expect(preflight.status).toBe(204);
@@ -275,21 +275,21 @@ describe("the door", () => {
     expect(JSON.parse(call.body.result.content[0].text).message).toBe("origin_not_allowed");
   });
 
-  it("refuses a key without the scope, and a suspended account", async () => {
+  test("refuses a key without the scope, and a suspended account", async () => {
     const { text: streaming } = await t.issueKey({ scopes: ["market:stream"] });
     expect(await send(PING, { bearer: streaming })).toMatchObject({ status: 403, body: { message: "insufficient_scope" } });
     const { text: suspended } = await t.issueKey({ suspended: true });
     expect(await send(PING, { bearer: suspended })).toMatchObject({ status: 403, body: { message: "account_suspended" } });
   });
 
-  it("reads no more than 64 KiB", async () => {
+  test("reads no more than 64 KiB", async () => {
     const fitting = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES - 200) }));
     expect(fitting.status).toBe(200);
     const refused = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES) }));
     expect([refused.status, refused.body.message]).toEqual([413, "payload_too_large"]);
   });
 
-  it("tells JSON-RPC's errors to what is no message", async () => {
+  test("tells JSON-RPC's errors to what is no message", async () => {
     expect(await send("{")).toMatchObject({ status: 400, body: { error: { code: -32700 }, id: null } });
     expect(await send(`[${PING},${PING}]`)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect((await send("{}")).status).toBe(400);
@@ -298,7 +298,7 @@ describe("the door", () => {
     expect((await send(PING, { headers: { "mcp-protocol-version": "1999-01-01" } })).status).toBe(400);
   });
 
-  it("turns everybody away while the service shuts down", async () => {
+  test("turns everybody away while the service shuts down", async () => {
     t.drain(true);
     expect(await send(PING)).toMatchObject({ status: 503, body: { message: "service_unavailable" } });
     t.drain(false);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DELETE as deleteAccount } from "#app/api/portal/account/route";
 import { POST as changeEmail } from "#app/api/portal/email/route";
 import { POST as forgot } from "#app/api/portal/forgot/route";
@@ -11,15 +11,15 @@ import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/se
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { createKey } from "#lib/access/keys";
-import { startSession } from "#lib/access/portal-sessions";
+import { startSession } from "#lib/access/users/sessions";
 import {
   PORTAL_SESSION_IDLE_S,
   PORTAL_SESSION_LONGEST_S,
   RESET_LINK_LIFETIME_S,
   VERIFY_LINK_LIFETIME_S,
 } from "#lib/contract/portal";
-import { mailedToken, type PortalBrowser, portalBrowser } from "#lib/testing/portal-browser";
-import { failed, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { mailedToken, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
+import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PASSWORD = "correct horse battery";
 const OTHER = "another long password";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 const newEmail = () => `person${++people}@example.com`;
-const subjects = (to: string) => t.outbox.list().flatMap((mail) => (mail.to === to ? [mail.subject] : []));
+const subjects = (to: string) => t.capturedMails.list().flatMap((mail) => (mail.to === to ? [mail.subject] : []));
 const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email } });
 const signedIn = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status === 200;
 
@@ -40,32 +40,32 @@ const signedIn = async (browser: PortalBrowser) => (await browser.send(sessions,
 async function member(email = newEmail()): Promise<{ email: string; browser: PortalBrowser }> {
   const browser = portalBrowser();
   await browser.send(signUp, { body: { email, password: PASSWORD } });
-  await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+  await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
   expect(await browser.signIn(email, PASSWORD)).toBeNull();
   return { email, browser };
 }
 
 describe("signing up", () => {
-  it("makes a user with an account, unverified until the link of the mail is opened", async () => {
+  test("makes a user with an account, unverified until the link of the mail is opened", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     const answer = await browser.send(signUp, { body: { email: ` ${email.toUpperCase()} `, password: PASSWORD, name: "Ada" } });
     expect(answer).toMatchObject({ status: 200, body: { code: 0, data: {} } });
     expect(await userOf(email)).toMatchObject({ name: "Ada", emailVerifiedAt: null, operator: false });
-    const verified = await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+    const verified = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
     expect(verified.body.data).toEqual({ email });
     expect((await userOf(email))?.emailVerifiedAt).not.toBeNull();
   });
 
-  it("keeps the password as argon2id alone, and the link as its SHA-256", async () => {
+  test("keeps the password as argon2id alone, and the link as its SHA-256", async () => {
     const { email } = await member();
     const { passwordHash } = (await userOf(email)) ?? {};
     expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     const stored = JSON.stringify(await t.db.prisma.oneTimeToken.findMany());
-    expect(stored).not.toContain(mailedToken(t.outbox, email));
+    expect(stored).not.toContain(mailedToken(t.capturedMails, email));
   });
 
-  it("answers the same whether or not the address is taken, and mails what is true", async () => {
+  test("answers the same whether or not the address is taken, and mails what is true", async () => {
     const { email } = await member();
     await t.clock.advance(60_000);
     const taken = await portalBrowser().send(signUp, { body: { email, password: OTHER } });
@@ -75,7 +75,7 @@ describe("signing up", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBe("CredentialsSignin");
   });
 
-  it("takes an address that was never verified from whoever signed up with it first", async () => {
+  test("takes an address that was never verified from whoever signed up with it first", async () => {
     const email = newEmail();
     const squatter = portalBrowser();
     await squatter.send(signUp, { body: { email, password: OTHER } });
@@ -89,7 +89,7 @@ describe("signing up", () => {
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  it("refuses fields that are not the form's, and names the field that is wrong", async () => {
+  test("refuses fields that are not the form's, and names the field that is wrong", async () => {
     const browser = portalBrowser();
     const body = { email: newEmail(), password: PASSWORD };
     for (const field of ["operator", "accountId", "emailVerifiedAt", "plan"])
@@ -105,19 +105,19 @@ describe("signing up", () => {
     expect(await userOf(body.email)).toBeNull();
   });
 
-  it("sends the verifying mail again, but to nobody who does not wait for it", async () => {
+  test("sends the verifying mail again, but to nobody who does not wait for it", async () => {
     const email = newEmail();
     await portalBrowser().send(signUp, { body: { email, password: PASSWORD } });
-    const first = mailedToken(t.outbox, email);
+    const first = mailedToken(t.capturedMails, email);
     const browser = portalBrowser();
     const again = await browser.send(resend, { body: { email } });
     const unknown = await browser.send(resend, { body: { email: newEmail() } });
     expect(again.text).toBe(unknown.text);
     expect(await browser.send(verify, { body: { token: first } })).toMatchObject({ status: 400 });
-    expect(await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } })).toMatchObject({ status: 200 });
+    expect(await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } })).toMatchObject({ status: 200 });
   });
 
-  it("limits mails to one address", async () => {
+  test("limits mails to one address", async () => {
     const email = newEmail();
     const send = () => portalBrowser().send(forgot, { body: { email } });
     expect((await send()).status).toBe(200);
@@ -126,46 +126,46 @@ describe("signing up", () => {
 });
 
 describe("a link of a mail", () => {
-  it("is good once", async () => {
+  test("is good once", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
-    const body = { token: mailedToken(t.outbox, email) };
+    const body = { token: mailedToken(t.capturedMails, email) };
     const both = await Promise.all([browser.send(verify, { body }), browser.send(verify, { body })]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
     expect(await browser.send(verify, { body })).toMatchObject(failed("invalid_parameter", { parameter: "token" }));
   });
 
-  it("expires: verifying after a day, resetting after an hour", async () => {
+  test("expires: verifying after a day, resetting after an hour", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
-    const verifying = mailedToken(t.outbox, email);
+    const verifying = mailedToken(t.capturedMails, email);
     await t.clock.advance(VERIFY_LINK_LIFETIME_S * 1000);
     expect((await browser.send(verify, { body: { token: verifying } })).status).toBe(400);
     await browser.send(forgot, { body: { email } });
-    const resetting = mailedToken(t.outbox, email);
+    const resetting = mailedToken(t.capturedMails, email);
     await t.clock.advance(RESET_LINK_LIFETIME_S * 1000);
     expect((await browser.send(reset, { body: { token: resetting, password: OTHER } })).status).toBe(400);
   });
 
-  it("is good for its own purpose alone", async () => {
+  test("is good for its own purpose alone", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
-    const body = { token: mailedToken(t.outbox, email), password: OTHER };
+    const body = { token: mailedToken(t.capturedMails, email), password: OTHER };
     expect((await browser.send(reset, { body })).status).toBe(400);
   });
 });
 
 describe("a forgotten password", () => {
-  it("is replaced by the link, which signs every browser out", async () => {
+  test("is replaced by the link, which signs every browser out", async () => {
     const { email, browser } = await member();
     const stranger = portalBrowser();
     const known = await stranger.send(forgot, { body: { email } });
     const unknown = await stranger.send(forgot, { body: { email: newEmail() } });
     expect(known.text).toBe(unknown.text);
-    const body = { token: mailedToken(t.outbox, email), password: OTHER };
+    const body = { token: mailedToken(t.capturedMails, email), password: OTHER };
     expect((await stranger.send(reset, { body })).status).toBe(200);
     expect(await signedIn(browser)).toBe(false);
     expect(await stranger.signIn(email, PASSWORD)).toBe("CredentialsSignin");
@@ -174,7 +174,7 @@ describe("a forgotten password", () => {
 });
 
 describe("sessions", () => {
-  it("are listed and revoked one by one, one's own alone", async () => {
+  test("are listed and revoked one by one, one's own alone", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -191,7 +191,7 @@ describe("sessions", () => {
     expect(await signedIn(browser)).toBe(true);
   });
 
-  it("are fifty at the most: one more ends the one that was used the longest ago", async () => {
+  test("are fifty at the most: one more ends the one that was used the longest ago", async () => {
     const { email, browser } = await member();
     const userId = (await userOf(email))?.id ?? "";
     for (let other = 0; other < 50; other += 1) {
@@ -202,7 +202,7 @@ describe("sessions", () => {
     expect(await signedIn(browser)).toBe(false);
   });
 
-  it("end everywhere at once", async () => {
+  test("end everywhere at once", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -210,7 +210,7 @@ describe("sessions", () => {
     expect([await signedIn(browser), await signedIn(second)]).toEqual([false, false]);
   });
 
-  it("end without use, and after the longest time in any case", async () => {
+  test("end without use, and after the longest time in any case", async () => {
     const later = (seconds: number) => t.clock.set(t.clock.now() + seconds * 1000);
     const idle = await member();
     later(PORTAL_SESSION_IDLE_S);
@@ -227,7 +227,7 @@ describe("sessions", () => {
 });
 
 describe("a signed-in user", () => {
-  it("changes the password with the old one; other browsers are signed out, the owner is told", async () => {
+  test("changes the password with the old one; other browsers are signed out, the owner is told", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -240,19 +240,21 @@ describe("a signed-in user", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBeNull();
   });
 
-  it("changes the address with the password and the link sent to the new one", async () => {
+  test("changes the address with the password and the link sent to the new one", async () => {
     const { email, browser } = await member();
     const next = newEmail();
     expect(await browser.send(changeEmail, { body: { current: OTHER, email: next } })).toMatchObject({ status: 400 });
     expect((await browser.send(changeEmail, { body: { current: PASSWORD, email: next } })).status).toBe(200);
     expect(await userOf(next)).toBeNull();
-    expect((await browser.send(verify, { body: { token: mailedToken(t.outbox, next) } })).body.data).toEqual({ email: next });
+    expect((await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } })).body.data).toEqual({
+      email: next,
+    });
     expect(subjects(email)[0]).toBe("Your e-mail address was changed");
     expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();
   });
 
-  it("does not learn by changing the address whether another has an account", async () => {
+  test("does not learn by changing the address whether another has an account", async () => {
     const { browser } = await member();
     const { email: taken } = await member();
     const ask = (email: string) => browser.send(changeEmail, { body: { current: PASSWORD, email } });
@@ -260,7 +262,7 @@ describe("a signed-in user", () => {
     expect(subjects(taken)[0]).toBe("You already have an account");
   });
 
-  it("deletes the account with its keys after typing its address and the password", async () => {
+  test("deletes the account with its keys after typing its address and the password", async () => {
     const { email, browser } = await member();
     const { accountId = "" } = (await userOf(email)) ?? {};
     const settings = { accountId, name: "doomed", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
@@ -279,7 +281,7 @@ describe("a signed-in user", () => {
     expect(await signedIn(browser)).toBe(false);
   });
 
-  it("leaves a trail without secrets", async () => {
+  test("leaves a trail without secrets", async () => {
     const { email, browser } = await member();
     await browser.send(changeProfile, { method: "PATCH", body: { name: "Grace" } });
     await browser.send(changePassword, { body: { current: PASSWORD, password: OTHER } });

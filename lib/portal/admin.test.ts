@@ -17,7 +17,7 @@ import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/port
 import { beginBackfill } from "#lib/market/backfills";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { openPortalSession } from "#lib/testing/portal-session";
-import { TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const ORIGIN = "http://localhost:3000";
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";

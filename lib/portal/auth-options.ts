@@ -1,9 +1,9 @@
 import type { AuthOptions } from "next-auth";
 import type { JWT } from "next-auth/jwt";
 import Credentials from "next-auth/providers/credentials";
-import { endSession, findSessionUser, startSession } from "#lib/access/portal-sessions";
-import { checkSignIn, signInWithProvider } from "#lib/access/sign-in";
-import type { Visitor } from "#lib/access/user-context";
+import type { Visitor } from "#lib/access/users/context";
+import { endSession, findSessionUser, startSession } from "#lib/access/users/sessions";
+import { checkSignIn, signInWithProvider } from "#lib/access/users/sign-in";
 import { PORTAL_SESSION_LONGEST_S, SignInForm } from "#lib/contract/portal";
 import { faultOf } from "#lib/http/respond";
 import type { Runtime } from "#lib/runtime";

@@ -1,13 +1,13 @@
 import { encode } from "next-auth/jwt";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { POST as forgot } from "#app/api/portal/forgot/route";
 import { PATCH as changeProfile } from "#app/api/portal/profile/route";
 import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { setRuntime } from "#lib/runtime";
-import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#lib/testing/portal-browser";
-import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
+import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { portalRoute } from "./route";
 
 const PASSWORD = "correct horse battery";
@@ -33,7 +33,7 @@ async function member(): Promise<{ email: string; browser: PortalBrowser }> {
 }
 
 describe("a change asked for by a page of another site", () => {
-  it.each([undefined, "null", "https://evil.example", "http://spotwire.test.evil.example", "https://spotwire.test"])(
+  test.each([undefined, "null", "https://evil.example", "http://spotwire.test.evil.example", "https://spotwire.test"])(
     "is refused: origin %s",
     async (origin) => {
       const { browser } = await member();
@@ -45,7 +45,7 @@ describe("a change asked for by a page of another site", () => {
     },
   );
 
-  it("is refused as a form, which needs no leave of ours to be sent", async () => {
+  test("is refused as a form, which needs no leave of ours to be sent", async () => {
     const { browser } = await member();
     for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])
       expect(await browser.send(changeProfile, { method: "PATCH", headers: { "content-type": type } })).toMatchObject(
@@ -53,7 +53,7 @@ describe("a change asked for by a page of another site", () => {
       );
   });
 
-  it("does not sign anybody in or out: next-auth wants its token, and the origin", async () => {
+  test("does not sign anybody in or out: next-auth wants its token, and the origin", async () => {
     const { email, browser } = await member();
     const form = { email, password: PASSWORD, json: "true" };
     const stranger = portalBrowser();
@@ -71,7 +71,7 @@ describe("a change asked for by a page of another site", () => {
 });
 
 describe("the session cookie", () => {
-  it("is out of reach of scripts and of other sites, and bound to TLS where there is TLS", async () => {
+  test("is out of reach of scripts and of other sites, and bound to TLS where there is TLS", async () => {
     const { email } = await member();
     const lineOf = async (origin: string) => {
       const browser = portalBrowser();
@@ -87,7 +87,7 @@ describe("the session cookie", () => {
     expect(await lineOf("https://spotwire.example")).toMatch(/^__Host-spotwire\.session=.*Secure/);
   });
 
-  it("is a new session with each sign-in, which ends the one the browser had", async () => {
+  test("is a new session with each sign-in, which ends the one the browser had", async () => {
     const { email, browser } = await member();
     const before = browser.cookies.get(SESSION) ?? "";
     await browser.signIn(email, PASSWORD);
@@ -97,7 +97,7 @@ describe("the session cookie", () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  it("planted by another does not become the victim's session", async () => {
+  test("planted by another does not become the victim's session", async () => {
     const attacker = await member();
     const victim = await member();
     const planted = attacker.browser.cookies.get(SESSION) ?? "";
@@ -109,7 +109,7 @@ describe("the session cookie", () => {
     expect(user.email).toBe(victim.email);
   });
 
-  it("works no more after signing out, even where it was kept", async () => {
+  test("works no more after signing out, even where it was kept", async () => {
     const { browser } = await member();
     const kept = browser.cookies.get(SESSION) ?? "";
     await browser.auth("signout", { csrfToken: await browser.csrfToken(), json: "true" });
@@ -119,7 +119,7 @@ describe("the session cookie", () => {
     expect(browser.cookies.has(SESSION)).toBe(false);
   });
 
-  it("cannot be made without the secret, nor name a session that is not there", async () => {
+  test("cannot be made without the secret, nor name a session that is not there", async () => {
     const { browser } = await member();
     const sessionId = (await browser.send(sessions, { method: "GET" })).body.data.items[0].id;
     const forge = (sid: unknown, secret: string) => encode({ token: { sub: "x", sid }, secret });
@@ -144,7 +144,7 @@ describe("the session cookie", () => {
 });
 
 describe("signing in", () => {
-  it.each([
+  test.each([
     ["https://evil.example/x", PORTAL],
     ["//evil.example", PORTAL],
     ["/\\evil.example", PORTAL],
@@ -159,20 +159,20 @@ describe("signing in", () => {
     expect(new URL(location, PORTAL).href.replace(/\/$/, "")).toBe(end);
   });
 
-  it("does not tell an unknown address from a wrong password", async () => {
+  test("does not tell an unknown address from a wrong password", async () => {
     const { email } = await member();
     expect(await portalBrowser().signIn(email, "not the password")).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(newEmail(), "not the password")).toBe("CredentialsSignin");
   });
 
-  it("is limited for one client, whichever accounts it tries", async () => {
+  test("is limited for one client, whichever accounts it tries", async () => {
     const browser = portalBrowser();
     const errors = new Set<string | null>();
     for (let attempt = 0; attempt < 31; attempt += 1) errors.add(await browser.signIn(newEmail(), "a guess"));
     expect([...errors]).toEqual(["CredentialsSignin", "rate_limited"]);
   });
 
-  it("is limited for one account, whether it exists or not, and the owner gets in again later", async () => {
+  test("is limited for one account, whether it exists or not, and the owner gets in again later", async () => {
     const { email } = await member();
     for (const target of [email, newEmail()]) {
       const errors: (string | null)[] = [];
@@ -184,7 +184,7 @@ describe("signing in", () => {
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  it("stops one client guessing at one account long before others are kept out of it", async () => {
+  test("stops one client guessing at one account long before others are kept out of it", async () => {
     const { email } = await member();
     const guesser = portalBrowser();
     const errors: (string | null)[] = [];
@@ -195,24 +195,24 @@ describe("signing in", () => {
 });
 
 describe("a link in a mail", () => {
-  it("does not lead where the one who asks for it says, by Host or otherwise", async () => {
+  test("does not lead where the one who asks for it says, by Host or otherwise", async () => {
     const { email } = await member();
     await t.clock.advance(60_000);
     const headers = { host: "evil.example", origin: "http://evil.example", "x-forwarded-host": "evil.example" };
     expect((await portalBrowser().send(forgot, { body: { email }, headers })).status).toBe(200);
-    const [mail] = t.outbox.list();
+    const [mail] = t.capturedMails.list();
     expect(mail?.text).toContain("http://localhost:3000/reset?token=");
-    expect(mailedToken(t.outbox, email)).not.toBe("");
+    expect(mailedToken(t.capturedMails, email)).not.toBe("");
     expect(mail?.text).not.toContain("evil");
   });
 
-  it("starts with PUBLIC_URL where that is set", async () => {
+  test("starts with PUBLIC_URL where that is set", async () => {
     const PUBLIC_URL = "https://spotwire.example";
     const { email } = await member();
     setRuntime({ ...t, env: { ...t.env, PUBLIC_URL } });
     const asked = await portalBrowser().send(forgot, { body: { email }, headers: { origin: PUBLIC_URL } });
     expect(asked.status).toBe(200);
-    expect(t.outbox.list()[0]?.text).toContain(`${PUBLIC_URL}/reset?token=`);
+    expect(t.capturedMails.list()[0]?.text).toContain(`${PUBLIC_URL}/reset?token=`);
   });
 });
 
@@ -223,7 +223,7 @@ describe("a route of the portal", () => {
     throw new Error("the secret is in here");
   });
 
-  it("is not there for who is no operator", async () => {
+  test("is not there for who is no operator", async () => {
     const { email, browser } = await member();
     const ask = (who: PortalBrowser) => who.send(operators, { method: "GET" });
     expect(await ask(portalBrowser())).toMatchObject({ status: 401, ...failed("unauthorized") });
@@ -232,7 +232,7 @@ describe("a route of the portal", () => {
     expect((await ask(browser)).body.data).toEqual({ email });
   });
 
-  it("reads no more than 64 KiB", async () => {
+  test("reads no more than 64 KiB", async () => {
     expect(await portalBrowser().send(echo, { body: { a: "x".repeat(60_000) } })).toMatchObject({ status: 200 });
     expect(await portalBrowser().send(echo, { body: { a: "x".repeat(70_000) } })).toMatchObject({
       status: 413,
@@ -240,14 +240,14 @@ describe("a route of the portal", () => {
     });
   });
 
-  it("says nothing of what broke, and writes it to the log under the request id", async () => {
+  test("says nothing of what broke, and writes it to the log under the request id", async () => {
     const answer = await portalBrowser().send(broken, { headers: { "x-request-id": "req_broken" } });
     expect(answer).toMatchObject({ status: 500, ...failed("internal_error", { request_id: "req_broken" }) });
     expect(answer.text).not.toContain("secret");
     expect(t.logged.at(-1)).toMatchObject({ request_id: "req_broken", err: { message: "the secret is in here" } });
   });
 
-  it("is limited for one client", async () => {
+  test("is limited for one client", async () => {
     const browser = portalBrowser(freshAddress());
     const statuses: number[] = [];
     for (let call = 0; call < 201; call += 1) statuses.push((await browser.send(echo)).status);

@@ -1,5 +1,5 @@
 import { encode } from "next-auth/jwt";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GET as readAudit } from "#app/api/portal/audit/route";
 import { POST as revoke } from "#app/api/portal/keys/[id]/revoke/route";
 import { POST as rotate } from "#app/api/portal/keys/[id]/rotate/route";
@@ -13,7 +13,7 @@ import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
 import { openPortalSession } from "#lib/testing/portal-session";
-import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PORTAL = "http://spotwire.test";
 const KEY = { name: "my key", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
@@ -69,7 +69,7 @@ async function signIn(name: string, verified = true) {
 }
 
 describe("keys in the portal", () => {
-  it("are made, changed, rotated and revoked, and the audit log says by whom", async () => {
+  test("are made, changed, rotated and revoked, and the audit log says by whom", async () => {
     const ada = await signIn("ada");
     const { text, key } = await ada.createKey({ origins: ["https://app.example.com"] });
     expect(key).toMatchObject({ name: "my key", state: "active", origins: ["https://app.example.com"], last4: text.slice(-4) });
@@ -110,14 +110,14 @@ describe("keys in the portal", () => {
     });
   });
 
-  it("need a verified e-mail address", async () => {
+  test("need a verified e-mail address", async () => {
     const eve = await signIn("unverified", false);
     const refused = await eve.call(create, { method: "POST", body: KEY });
     expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "email", detail: "Verify your e-mail first." }));
     expect(await t.db.prisma.apiKey.count({ where: { accountId: eve.accountId } })).toBe(0);
   });
 
-  it.each([
+  test.each([
     ["a scope of operators", { scopes: ["market:ingest"] }, "invalid_parameter"],
     ["an origin that is none", { origins: ["*"] }, "invalid_parameter"],
     ["an expiry in the past", { expires_at: "2020-01-01T00:00:00Z" }, "invalid_parameter"],
@@ -130,7 +130,7 @@ describe("keys in the portal", () => {
 });
 
 describe("what is another account's", () => {
-  it("is not there: keys, requests, usage and audit entries", async () => {
+  test("is not there: keys, requests, usage and audit entries", async () => {
     const owner = await signIn("owner");
     const thief = await signIn("thief");
     const { text, key } = await owner.createKey();
@@ -159,7 +159,7 @@ describe("what is another account's", () => {
     });
   });
 
-  it("is asked for by somebody who is signed in, or not at all", async () => {
+  test("is asked for by somebody who is signed in, or not at all", async () => {
     for (const handler of [list, readLogs, readUsage, exportUsage, readAudit, readOverview, explain] as Handler[]) {
       const response = await handler(new Request(`${PORTAL}/api/portal/x`), { params: Promise.resolve({}) });
       expect(response.status).toBe(401);
@@ -168,7 +168,7 @@ describe("what is another account's", () => {
 });
 
 describe("the dashboard", () => {
-  it("ticks off what really happened, and shows today and what is left", async () => {
+  test("ticks off what really happened, and shows today and what is left", async () => {
     const user = await signIn("starter");
     const start = (await user.call(readOverview)).body.data;
     expect(start).toMatchObject({ checklist: { key: false, call: false, stream: false }, today: { calls: 0 }, expiring: [] });
@@ -187,7 +187,7 @@ describe("the dashboard", () => {
     });
   });
 
-  it("explains a refusal, filters the log and pages through it", async () => {
+  test("explains a refusal, filters the log and pages through it", async () => {
     const user = await signIn("reader");
     const { text: key } = await user.createKey();
     for (let index = 0; index < 101; index += 1) await t.ask(`${INSTRUMENTS}?n=${index}`, { key });
@@ -212,7 +212,7 @@ describe("the dashboard", () => {
   });
 });
 
-it("has the text of a key in one answer and nowhere else: no other answer, no log, no column of the database", async () => {
+test("has the text of a key in one answer and nowhere else: no other answer, no log, no column of the database", async () => {
   const user = await signIn("secretive");
   answers.length = 0;
   const made = await user.createKey();
@@ -243,7 +243,7 @@ it("has the text of a key in one answer and nowhere else: no other answer, no lo
 });
 
 describe("a playground token", () => {
-  it("stands in for a key of one's own until one signs out, and is not made for another's", async () => {
+  test("stands in for a key of one's own until one signs out, and is not made for another's", async () => {
     const owner = await signIn("token owner");
     const other = await signIn("token other");
     const { key } = (await owner.call(create, { method: "POST", body: KEY })).body.data;

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { GET as sessions } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { setRuntime } from "#lib/runtime";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
-import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#lib/testing/portal-browser";
-import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { signInChoices, verifiedGithubEmail } from "./providers";
 
 const PASSWORD = "correct horse battery";
@@ -46,7 +46,7 @@ const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email }
 const status = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status;
 
 describe("signing in with a provider", () => {
-  it("makes a verified user without a password, and finds it again by the provider's name for it", async () => {
+  test("makes a verified user without a password, and finds it again by the provider's name for it", async () => {
     const person = { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada" };
     const browser = portalBrowser();
     expect((await signIn(browser, person)).pathname).toBe("/dashboard");
@@ -60,7 +60,7 @@ describe("signing in with a provider", () => {
     expect(await t.db.prisma.portalSession.count({ where: { userId: user?.id ?? "" } })).toBe(2);
   });
 
-  it("refuses an address that the provider does not vouch for", async () => {
+  test("refuses an address that the provider does not vouch for", async () => {
     for (const email_verified of [false, undefined]) {
       const browser = portalBrowser();
       const person = {
@@ -75,21 +75,21 @@ describe("signing in with a provider", () => {
     expect(await userOf("eve@example.com")).toBeNull();
   });
 
-  it("links to the user who verified the same address, who keeps the password", async () => {
+  test("links to the user who verified the same address, who keeps the password", async () => {
     const email = "grace@example.com";
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
-    await browser.send(verify, { body: { token: mailedToken(t.outbox, email) } });
+    await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
     await signIn(browser, { sub: "grace", email, email_verified: true });
     expect((await userOf(email))?.identities).toMatchObject([{ provider: "oidc", subject: "grace" }]);
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  it("takes an address that nobody verified from whoever chose a password for it before", async () => {
+  test("takes an address that nobody verified from whoever chose a password for it before", async () => {
     const email = "alan@example.com";
     const squatter = portalBrowser();
     await squatter.send(signUp, { body: { email, password: PASSWORD } });
-    const token = mailedToken(t.outbox, email);
+    const token = mailedToken(t.capturedMails, email);
     await squatter.signIn(email, PASSWORD);
     const owner = portalBrowser();
     await signIn(owner, { sub: "alan", email, email_verified: true });
@@ -98,7 +98,7 @@ describe("signing in with a provider", () => {
     expect(await squatter.send(verify, { body: { token } })).toMatchObject({ status: 400 });
   });
 
-  it("makes one user of a person who comes twice at once", async () => {
+  test("makes one user of a person who comes twice at once", async () => {
     const person = { sub: "twin", email: "twin@example.com", email_verified: true };
     const browsers = [portalBrowser(), portalBrowser()];
     const backs: URL[] = [];
@@ -108,7 +108,7 @@ describe("signing in with a provider", () => {
     expect((await userOf(person.email))?.identities).toHaveLength(1);
   });
 
-  it("takes an answer of the provider only from the browser that asked for it", async () => {
+  test("takes an answer of the provider only from the browser that asked for it", async () => {
     const victim = portalBrowser();
     const attacker = portalBrowser();
     const back = await provider.visit(await leave(attacker), { sub: "mallory", email: "m@example.com", email_verified: true });
@@ -117,7 +117,7 @@ describe("signing in with a provider", () => {
     expect(await status(victim)).toBe(401);
   });
 
-  it("asks with PKCE, a state and a nonce, for the portal's own address", async () => {
+  test("asks with PKCE, a state and a nonce, for the portal's own address", async () => {
     const asked = new URL(await leave(portalBrowser())).searchParams;
     expect(asked.get("code_challenge_method")).toBe("S256");
     expect(asked.get("redirect_uri")).toBe(`${PORTAL}/api/auth/callback/oidc`);
@@ -125,7 +125,7 @@ describe("signing in with a provider", () => {
   });
 });
 
-it("offers the providers that are configured whole", () => {
+test("offers the providers that are configured whole", () => {
   expect(signInChoices(t.env)).toEqual([]);
   const env = { ...t.env, GITHUB_ID: "a", GITHUB_SECRET: "b", GOOGLE_ID: "c", OIDC_CLIENT_ID: "d", OIDC_CLIENT_SECRET: "e" };
   expect(signInChoices(env)).toEqual([{ id: "github", name: "GitHub" }]);
@@ -136,7 +136,7 @@ it("offers the providers that are configured whole", () => {
   ]);
 });
 
-it("takes of GitHub's addresses a verified one, the primary one first", () => {
+test("takes of GitHub's addresses a verified one, the primary one first", () => {
   const address = (email: string, verified: boolean, primary = false) => ({ email, verified, primary });
   expect(verifiedGithubEmail([address("a@x", false, true), address("b@x", true), address("c@x", true)])).toBe("b@x");
   expect(verifiedGithubEmail([address("b@x", true), address("c@x", true, true)])).toBe("c@x");

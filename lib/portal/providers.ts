@@ -1,5 +1,5 @@
 import type { OAuthConfig } from "next-auth/providers/oauth";
-import type { ProviderIdentity } from "#lib/access/sign-in";
+import type { ProviderIdentity } from "#lib/access/users/sign-in";
 import { Email } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { clientBlock } from "#lib/access/address";
-import type { Visitor } from "#lib/access/user-context";
+import type { Visitor } from "#lib/access/users/context";
 import type { PortalUser } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";

@@ -1,5 +1,5 @@
 import { decode } from "next-auth/jwt";
-import { findSessionUser } from "#lib/access/portal-sessions";
+import { findSessionUser } from "#lib/access/users/sessions";
 import type { PortalUser } from "#lib/contract/portal";
 import type { Runtime } from "#lib/runtime";
 import { readCookies, sessionCookieName } from "./cookies";

@@ -1,4 +1,4 @@
-import type { Visitor } from "#lib/access/user-context";
+import type { Visitor } from "#lib/access/users/context";
 import type { Env } from "#lib/env";
 
 /** Set by our own server on every request it hands to pages, over whatever a client sent. */

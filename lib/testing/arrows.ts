@@ -17,9 +17,9 @@ const GROUND = [
   "lib/log",
   "lib/db",
   "lib/redis",
-  "lib/within",
+  "lib/with-timeout",
   "lib/metrics",
-  "lib/control",
+  "lib/control/",
   "types:lib/env",
 ];
 const MEANING = ["lib/contract/", "lib/domain/"];
@@ -75,7 +75,7 @@ export const ARROWS: readonly ArrowRule[] = [
     ],
     packages: ["@modelcontextprotocol/sdk"],
   },
-  { place: "lib/testing/", project: ["lib/", "server/", "prisma/"], packages: ["*"] },
+  { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
   { place: "lib/env", project: ["lib/contract/"], packages: ["zod", "node:"] },
   { place: "lib/", project: ["lib/"], packages: ["*"] },
   { place: "server/cli/", project: ["server/", "lib/", "prisma/", "app/api/v1/"], packages: ["*"] },
@@ -109,14 +109,39 @@ export const ARROWS: readonly ArrowRule[] = [
   {
     // It is the operator too, who runs the engines and breaks them, and it drives the published client.
     place: "e2e/faults/",
-    project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/"],
+    project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "server/testing/"],
     packages: ["*"],
   },
   { place: "e2e/", project: ["e2e/", "lib/contract/"], packages: ["*"] },
 ];
 
-/** Only what opens the doors of the server touches Next and the route handlers. */
-const DOORS = ["server/http", "server/serve", "server/routes"];
+/** Only what answers HTTP touches Next and the route handlers. */
+const HTTP = "server/http/";
+/** What helps tests and benches run the product; nothing of it runs in production. */
+const SUPPORT = ["lib/testing/", "server/testing/"];
+/** Who may use it beside tests. */
+const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/faults/"];
+
+/** The rooms of the server from the ground up, which is the way of a tick: each imports from rooms below it, never from above. */
+export const FLOORS: readonly string[] = [
+  "server/events/",
+  "server/database/",
+  "server/import/",
+  "server/feed/",
+  "server/view/",
+  "server/engine/",
+  "server/bus/",
+  "server/hub/",
+  "server/market",
+  "server/cluster/",
+  "server/socket/",
+  "server/markets",
+  "server/users",
+  "server/ops/",
+  "server/http/",
+  "server/service",
+  "server/main",
+];
 
 function fits(path: string, place: string): boolean {
   const stem = path.replace(/\.(ts|tsx|mts)$/, "");
@@ -134,14 +159,17 @@ function mayImportPackage(rule: ArrowRule, target: string): boolean {
   return rule.packages.includes("*") || rule.packages.includes(name);
 }
 
+const floorOf = (path: string) => FLOORS.findIndex((place) => fits(path, place));
+
 /** Beyond the table: what only some files of a place may touch. */
 function specialRefusal(source: SourceFile, target: string, internal: boolean): string | undefined {
   const { path } = source;
-  const mayUseTesting = ["lib/testing/", "server/cli/", "e2e/faults/"].some((place) => fits(path, place));
-  if (!mayUseTesting && internal && target.startsWith("lib/testing/")) return "test support does not belong in what runs";
-  const opensDoors = DOORS.some((door) => fits(path, door));
-  if (path.startsWith("server/") && !opensDoors && (target === "next" || (internal && target.startsWith("app/"))))
-    return `only ${DOORS.join(", ")} may`;
+  const maySupport = SUPPORTED.some((place) => fits(path, place));
+  if (!maySupport && internal && SUPPORT.some((place) => fits(target, place))) return "test support does not belong in what runs";
+  if (path.startsWith("server/") && !fits(path, HTTP) && (target === "next" || (internal && target.startsWith("app/"))))
+    return `only ${HTTP} may`;
+  const [from, to] = [floorOf(path), internal ? floorOf(target) : -1];
+  if (from !== -1 && to > from) return `${FLOORS[to]} is above ${FLOORS[from]}`;
   return undefined;
 }
 
@@ -155,4 +183,54 @@ export function wrongArrows(source: SourceFile): string[] {
     const why = allowed ? specialRefusal(source, target, internal) : `${rule.place} may not`;
     return why === undefined ? [] : [`${source.path}:${line}: imports ${target} (${why})`];
   });
+}
+
+/** Strongly connected groups of more than one node (Tarjan's algorithm). */
+function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+
+  function visit(node: string): void {
+    order.set(node, order.size);
+    lowest.set(node, order.size - 1);
+    open.push(node);
+    for (const next of arrows.get(node) ?? []) {
+      if (!order.has(next)) visit(next);
+      if (open.includes(next)) lowest.set(node, Math.min(lowest.get(node) ?? 0, lowest.get(next) ?? 0));
+    }
+    if (lowest.get(node) !== order.get(node)) return;
+    const circle = open.splice(open.indexOf(node));
+    if (circle.length > 1) found.push(circle);
+  }
+  for (const node of arrows.keys()) if (!order.has(node)) visit(node);
+  return found;
+}
+
+/** A file's room: two folders deep in lib, server and components, else the file itself. */
+function roomOf(stem: string): string {
+  const [top, room, ...rest] = stem.split("/");
+  return rest.length > 0 && ["lib", "server", "components"].includes(top ?? "") ? `${top}/${room}/` : stem;
+}
+
+/** Files, and rooms, that import each other in a circle; type imports count. Tests are left out. */
+export function circles(sources: readonly SourceFile[]): string[] {
+  const stems = new Map(
+    sources.map(({ path }) => path.replace(/\.(ts|tsx|mts)$/, "")).map((stem) => [stem.replace(/\/index$/, ""), stem]),
+  );
+  const files = new Map<string, Set<string>>();
+  const rooms = new Map<string, Set<string>>();
+  for (const { path, imports, isTest } of sources) {
+    if (isTest) continue;
+    const stem = path.replace(/\.(ts|tsx|mts)$/, "");
+    for (const { target, internal } of imports) {
+      const to = stems.get(target.replace(/\/index$/, ""));
+      if (!internal || to === undefined) continue;
+      files.set(stem, (files.get(stem) ?? new Set()).add(to));
+      const [from, into] = [roomOf(stem), roomOf(to)];
+      if (from !== into) rooms.set(from, (rooms.get(from) ?? new Set()).add(into));
+    }
+  }
+  return [...circlesOf(files), ...circlesOf(rooms)].map((circle) => circle.join(", "));
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import type { BucketStore } from "#lib/access/bucket-store";
+import { describe, expect, test } from "vitest";
+import type { BucketStore } from "#lib/access/limits/bucket-store";
 import { type ManualClock, manualClock } from "#lib/clock";
 
 const START = 1_767_225_600_000;
@@ -8,20 +8,20 @@ const LIMITS = { restPerMinute: 60, restBurst: 20 };
 /** What every bucket store guarantees; run it on each adapter. */
 export function bucketStoreSuite(name: string, open: (clock: ManualClock) => BucketStore | Promise<BucketStore>): void {
   describe(`bucket store: ${name}`, () => {
-    it("counts each key for itself", async () => {
+    test("counts each key for itself", async () => {
       const store = await open(manualClock(START));
       for (let index = 0; index < 20; index += 1) expect((await store.take("a", LIMITS, 1)).allowed).toBe(true);
       expect((await store.take("a", LIMITS, 1)).allowed).toBe(false);
       expect(await store.take("b", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59 });
     });
 
-    it("counts requests that arrive at once one after the other", async () => {
+    test("counts requests that arrive at once one after the other", async () => {
       const store = await open(manualClock(START));
       const verdicts = await Promise.all(Array.from({ length: 50 }, () => store.take("a", LIMITS, 1)));
       expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
     });
 
-    it("refills with time and starts a new window after the old one", async () => {
+    test("refills with time and starts a new window after the old one", async () => {
       const clock = manualClock(START);
       const store = await open(clock);
       expect(await store.take("a", LIMITS, 20)).toMatchObject({ remaining: 40, resetS: 60 });
@@ -32,7 +32,7 @@ export function bucketStoreSuite(name: string, open: (clock: ManualClock) => Buc
       expect(await store.take("a", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59, resetS: 60 });
     });
 
-    it("judges by the limits of the moment, so that an edited plan counts at once", async () => {
+    test("judges by the limits of the moment, so that an edited plan counts at once", async () => {
       const store = await open(manualClock(START));
       await store.take("a", LIMITS, 10);
       expect(await store.take("a", { restPerMinute: 12, restBurst: 5 }, 1)).toMatchObject({ limit: 12, remaining: 1 });

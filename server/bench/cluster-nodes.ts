@@ -7,7 +7,7 @@ import type { Database } from "#lib/db";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { openRedis, type Redis } from "#lib/redis";
-import { acquireDatabase } from "#server/database";
+import { acquireDatabase } from "#server/database/database";
 import type { Contestant } from "./child";
 import { freePort, startOwnRedis } from "./cluster-redis";
 import { startSpotwire } from "./quotes";

@@ -6,7 +6,7 @@ import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { createKlineStore } from "#lib/market/kline-store";
-import { acquireDatabase } from "#server/database";
+import { acquireDatabase } from "#server/database/database";
 import { startChild } from "./child";
 import { history } from "./history";
 import { compare } from "./load";

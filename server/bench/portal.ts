@@ -1,12 +1,12 @@
 import { encode } from "next-auth/jwt";
-import { startSession } from "#lib/access/portal-sessions";
+import { startSession } from "#lib/access/users/sessions";
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { sessionCookieName } from "#lib/portal/cookies";
-import { acquireSecrets } from "#server/secrets";
+import { acquireSecrets } from "#server/ops/secrets";
+import { localAddress } from "#server/ops/start-message";
 import { startService } from "#server/service";
-import { localAddress } from "#server/start-message";
 import { seedUsage } from "./usage-seed";
 
 /** The service with a signed-in owner of 100 keys, one million rows of usage and 100,000 requests in the log, among others. */

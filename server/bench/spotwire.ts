@@ -1,8 +1,8 @@
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { localAddress } from "#server/ops/start-message";
 import { startService } from "#server/service";
-import { localAddress } from "#server/start-message";
 import { benchKeys } from "./keys";
 import { answerMemory } from "./stream-memory";
 import { createUncounted } from "./uncounted";

@@ -1,5 +1,5 @@
-import { StreamUse } from "#lib/access/stream-use";
-import type { Usage } from "#lib/access/usage";
+import { StreamUse } from "#lib/access/usage/stream-use";
+import type { Usage } from "#lib/access/usage/usage";
 
 /** Counts nothing: the service without accounting, to measure what that costs. */
 export function createUncounted(): Usage {

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import { LATENCY_BANDS_COUNT } from "#lib/access/latency-bands";
-import { GRAIN_MS } from "#lib/access/usage-store";
+import { LATENCY_BANDS_COUNT } from "#lib/access/usage/latency-bands";
+import { GRAIN_MS } from "#lib/access/usage/store";
 import type { UsageGrain } from "#lib/contract/portal";
 
 /** How much one account did. */

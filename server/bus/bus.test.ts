@@ -3,11 +3,11 @@ import { describe, expect, test, vi } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
-import { caughtUp, followVenue, publishVenue, SOON } from "#lib/testing/bus-scene";
-import { eventOf } from "#lib/testing/events";
 import { type RedisNodes, redisDescribe } from "#lib/testing/redis-nodes";
-import type { MarketEvent } from "#server/engine/event";
-import { createMemoryBus } from "./memory";
+import type { MarketEvent } from "#server/events/event";
+import { createMemoryBus } from "#server/events/memory-bus";
+import { caughtUp, followVenue, publishVenue, SOON } from "#server/testing/bus-scene";
+import { eventOf } from "#server/testing/events";
 
 /** Somebody who follows the events from when it was made. */
 interface Heard {

@@ -4,6 +4,8 @@ import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { createLog } from "#lib/log";
 import { openRedis, type Redis } from "#lib/redis";
+import { ready, redisDescribe } from "#lib/testing/redis-nodes";
+import type { MarketEvent } from "#server/events/event";
 import {
   busKeys,
   caughtUp,
@@ -14,10 +16,8 @@ import {
   SOON,
   sendWhole,
   unexplained,
-} from "#lib/testing/bus-scene";
-import { eventOf } from "#lib/testing/events";
-import { ready, redisDescribe } from "#lib/testing/redis-nodes";
-import type { MarketEvent } from "#server/engine/event";
+} from "#server/testing/bus-scene";
+import { eventOf } from "#server/testing/events";
 import { raiseFence, WAITING_MAX_EVENTS } from "./redis-publisher";
 import { createEventReader } from "./redis-reader";
 

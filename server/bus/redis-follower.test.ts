@@ -3,6 +3,8 @@ import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import type { Redis } from "#lib/redis";
+import { redisDescribe } from "#lib/testing/redis-nodes";
+import type { MarketEvent } from "#server/events/event";
 import {
   batchFields,
   busKeys,
@@ -13,10 +15,8 @@ import {
   SOON,
   sendWhole,
   unexplained,
-} from "#lib/testing/bus-scene";
-import { eventOf } from "#lib/testing/events";
-import { redisDescribe } from "#lib/testing/redis-nodes";
-import type { MarketEvent } from "#server/engine/event";
+} from "#server/testing/bus-scene";
+import { eventOf } from "#server/testing/events";
 import { CLOSED_KEPT_COUNT } from "./wire";
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@ import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import type { Redis, RedisClient } from "#lib/redis";
-import { within } from "#lib/within";
-import type { MarketEvent } from "#server/engine/event";
+import { withTimeout } from "#lib/with-timeout";
+import type { MarketEvent } from "#server/events/event";
 import type { Projection } from "#server/view/projection";
 import { type Batch, createEventReader, type State } from "./redis-reader";
 import { BUS_KEYS, type Header } from "./wire";
@@ -144,7 +144,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     connected = true;
     while (!signal.aborted) {
       const reading = client.xRead({ key: eventsKey, id: lastId }, { BLOCK: BLOCK_MS, COUNT: READ_MAX_BATCHES });
-      const read = await within(reading, BLOCK_MS + ANSWER_MAX_MS, clock, signal);
+      const read = await withTimeout(reading, BLOCK_MS + ANSWER_MAX_MS, clock, signal);
       for (const message of read?.[0]?.messages ?? []) {
         const batch = reader.batch(message);
         if (batch !== undefined) await take(batch, client);

@@ -3,9 +3,8 @@ import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import { createScript, type Redis } from "#lib/redis";
-import type { MarketEvent } from "#server/engine/event";
-import { conflate } from "#server/hub/conflate";
-import { updateOf } from "#server/hub/outgoing";
+import { conflate } from "#server/events/conflate";
+import type { MarketEvent } from "#server/events/event";
 import { createLatestState } from "./latest-state";
 import { BUS_KEYS, COLUMNS_TEXT, type Header, STATE_COLUMNS, STATE_HEADER, STATE_ID, toRow } from "./wire";
 
@@ -79,12 +78,14 @@ interface Waiting {
   readonly reachedMs: number;
 }
 
-/** Events in few: the newest of each topic says how many it stands for, closed klines all stay. */
+/** Conflates what waits: the newest event of each topic says how many it replaces; closed klines all stay. Nothing is printed. */
 function merge(waiting: readonly Waiting[]): Waiting[] {
   const reachedMs = waiting.at(-1)?.reachedMs ?? 0;
-  return conflate(waiting.map(({ event }) => updateOf(event))).flatMap(({ event, merged }) =>
-    event === undefined ? [] : [{ event: merged > 0 ? { ...event, merged } : event, reachedMs }],
-  );
+  const queue = waiting.map(({ event }) => ({ event, merged: event.merged ?? 0, baseline: event.restored ?? false }));
+  return conflate(queue, (item, event, merged) => ({ ...item, event: { ...event, merged }, merged })).map(({ event }) => ({
+    event,
+    reachedMs,
+  }));
 }
 
 /** At most so many, without the oldest closed klines, which the store has: of all else only the newest of a topic is left. */

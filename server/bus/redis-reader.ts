@@ -1,4 +1,4 @@
-import type { MarketEvent } from "#server/engine/event";
+import type { MarketEvent } from "#server/events/event";
 import {
   CLOSED_KEPT_COUNT,
   CLOSED_SUFFIX,

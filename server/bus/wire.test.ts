@@ -4,9 +4,9 @@ import { klineExample } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
-import { eventOf, TEST_EPOCH } from "#lib/testing/events";
-import type { MarketEvent } from "#server/engine/event";
-import { topicName } from "#server/engine/topic";
+import type { MarketEvent } from "#server/events/event";
+import { topicName } from "#server/events/topic";
+import { eventOf, TEST_EPOCH } from "#server/testing/events";
 import { COLUMNS_TEXT, createRowReader, type Row, toRow } from "./wire";
 
 type Columns = Record<MarketEvent["type"], string[]>;

@@ -3,8 +3,8 @@ import { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { Quote } from "#lib/contract/quote";
 import { Snapshot } from "#lib/contract/snapshot";
-import type { MarketEvent } from "#server/engine/event";
-import { topicName } from "#server/engine/topic";
+import type { MarketEvent } from "#server/events/event";
+import { topicName } from "#server/events/topic";
 
 /** What is said of a batch beside its events. */
 export const Header = z.object({

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createUser } from "#lib/access/users";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createUser } from "#lib/access/users/users";
 import { systemClock } from "#lib/clock";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { runAdmin } from "./admin";
 
 let db: TestDatabase;
@@ -19,7 +19,7 @@ async function run(...args: string[]): Promise<string> {
   return lines.join("\n");
 }
 
-it("grants, lists and revokes, with an entry in the audit log each", async () => {
+test("grants, lists and revokes, with an entry in the audit log each", async () => {
   expect(await run("list")).toContain("Nobody yet");
   expect(await run("grant", " ADA@example.com")).toBe("ada@example.com may open /admin now.");
   expect(await run("list")).toBe("ada@example.com");
@@ -32,13 +32,13 @@ it("grants, lists and revokes, with an entry in the audit log each", async () =>
   ]);
 });
 
-it("refuses who never signed up, and who did not show that the address is theirs", async () => {
+test("refuses who never signed up, and who did not show that the address is theirs", async () => {
   await expect(run("grant", "nobody@example.com")).rejects.toThrow("Nobody has signed up as nobody@example.com");
   await expect(run("grant", "eve@example.com")).rejects.toThrow("not verified yet");
   expect(await run("list")).toContain("Nobody yet");
 });
 
-it("says what it takes", async () => {
+test("says what it takes", async () => {
   expect(await run()).toContain("npm run admin --");
   await expect(run("crown", "ada@example.com")).rejects.toThrow("Unknown command crown");
   await expect(run("grant")).rejects.toThrow("takes one e-mail address");

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import type { KeyContext } from "#lib/access/keys";
-import { listOperators, setOperator } from "#lib/access/operators";
+import { listOperators, setOperator } from "#lib/access/users/operators";
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { isFault } from "#lib/fault";
 import { createLog } from "#lib/log";
-import { borrowDatabase } from "#server/database";
+import { borrowDatabase } from "#server/database/database";
 
 const USAGE = `npm run admin -- <command>
 

@@ -6,13 +6,13 @@ import { type Clock, systemClock } from "#lib/clock";
 import { DatabaseError, openDatabase } from "#lib/db";
 import { type Env, EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { BackupError } from "#server/backup/format";
-import { openBackup } from "#server/backup/open";
-import { restoreBackup } from "#server/backup/restore";
-import { writeBackup } from "#server/backup/write";
-import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database";
-import { pathsOf } from "#server/embedded/cluster";
-import { DataDirInUseError } from "#server/embedded-postgres";
+import { BackupError } from "#server/database/backup/format";
+import { openBackup } from "#server/database/backup/open";
+import { restoreBackup } from "#server/database/backup/restore";
+import { writeBackup } from "#server/database/backup/write";
+import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
+import { pathsOf } from "#server/database/embedded/cluster";
+import { DataDirInUseError } from "#server/database/embedded/embedded-postgres";
 
 const USAGE = `npm run backup -- [--to FILE]
 

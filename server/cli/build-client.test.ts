@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
@@ -66,7 +66,7 @@ client.stream().subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ data }) =
 `;
 
 describe("the package", () => {
-  it("holds what a user needs and nothing else", () => {
+  test("holds what a user needs and nothing else", () => {
     const home = path.join(folder, "node_modules", "spotwire-client");
     expect(readdirSync(home).sort()).toEqual(["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "package.json"]);
     const manifest = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
@@ -82,7 +82,7 @@ describe("the package", () => {
     expect(readFileSync(path.join(home, "index.d.ts"), "utf8")).toContain("/** Current bid price. */");
   });
 
-  it.each([
+  test.each([
     ["an ES module", "consumer.mts", "nodenext"],
     ["a CommonJS module", "consumer.cts", "nodenext"],
     ["a bundled page", "consumer.ts", "preserve"],
@@ -95,7 +95,7 @@ describe("the package", () => {
     expect(code).toBe(0);
   });
 
-  it("has a guide whose every sample type-checks", async () => {
+  test("has a guide whose every sample type-checks", async () => {
     const guide = readFileSync(path.join(folder, "node_modules", "spotwire-client", "README.md"), "utf8");
     const samples = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
     expect(samples.length).toBeGreaterThan(5);
@@ -134,7 +134,7 @@ describe("the package", () => {
     return peer.headers;
   }
 
-  it("calls and streams with the key in a header where `ws` is installed, as either kind of module", async () => {
+  test("calls and streams with the key in a header where `ws` is installed, as either kind of module", async () => {
     symlinkSync(path.join(MODULES, "ws"), path.join(folder, "node_modules", "ws"));
     writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
     writeFileSync(
@@ -149,7 +149,7 @@ describe("the package", () => {
     rmSync(path.join(folder, "node_modules", "ws"));
   });
 
-  it("streams with a ticket where only the runtime's own WebSocket is there", async () => {
+  test("streams with a ticket where only the runtime's own WebSocket is there", async () => {
     writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
     // Node has it built in from 22 on, and behind this flag before.
     const flag = process.versions.node.startsWith("20.") ? ["--experimental-websocket"] : [];
@@ -159,7 +159,7 @@ describe("the package", () => {
     expect(headers.authorization).toBeUndefined();
   });
 
-  it.runIf(process.versions.node.startsWith("20."))("says what is missing where there is no WebSocket at all", async () => {
+  test.runIf(process.versions.node.startsWith("20."))("says what is missing where there is no WebSocket at all", async () => {
     writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
     expect((await run(["run.mjs", service.url])).output).toContain("websocket_unavailable");
   });

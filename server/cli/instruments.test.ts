@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCatalogue } from "#lib/market/catalogue";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { runInstruments } from "./instruments";
 
 describe("npm run instruments", () => {
@@ -16,7 +16,7 @@ describe("npm run instruments", () => {
     return lines.join("\n");
   }
 
-  it("adds an instrument with what follows from its ticker, and the catalogue takes it", async () => {
+  test("adds an instrument with what follows from its ticker, and the catalogue takes it", async () => {
     await run("add nokjpy --asset-class forex --digits 3");
     expect((await createCatalogue(db, "live")).find("NOKJPY")).toMatchObject({
       base: "NOK",
@@ -29,7 +29,7 @@ describe("npm run instruments", () => {
     expect(await run("list")).toMatch(/^NOKJPY +forex +digits 3 +calendar forex$/m);
   });
 
-  it("retires and restores, and lists what is retired when asked", async () => {
+  test("retires and restores, and lists what is retired when asked", async () => {
     await run("retire EURUSD xauusd");
     expect(await run("list")).not.toMatch(/EURUSD|XAUUSD/);
     expect(await run("list --all")).toMatch(/^EURUSD .* retired 1970-01-01T00:00:00.000Z$/m);
@@ -38,7 +38,7 @@ describe("npm run instruments", () => {
     expect(await run("list --venue sandbox")).toMatch(/^XAUUSD /m);
   });
 
-  it.each([
+  test.each([
     ["add EURUSD --asset-class forex --digits 5", /listed on live already/],
     ["add NEWONE --asset-class forex --digits many", /digits/],
     ["add NEWONE --asset-class test --digits 5", /assetClass/],

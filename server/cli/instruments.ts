@@ -8,7 +8,7 @@ import { STREAMS, TIMEFRAMES, Ticker, Timeframe, Venue } from "#lib/contract/pri
 import type { Database } from "#lib/db";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { borrowDatabase } from "#server/database";
+import { borrowDatabase } from "#server/database/database";
 
 const USAGE = `npm run instruments -- <command>
 

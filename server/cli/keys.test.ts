@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listKeys } from "#lib/access/keys";
 import { isWellFormedKey } from "#lib/contract/key-text";
-import { type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { runKeys } from "./keys";
 
 let t: TestRuntime;
@@ -19,7 +19,7 @@ async function run(...args: string[]): Promise<string[]> {
 const QUOTE = "/api/v1/market/instruments";
 
 describe("npm run keys", () => {
-  it("creates a key that works, printed once, and lists it without its text", async () => {
+  test("creates a key that works, printed once, and lists it without its text", async () => {
     const [text = ""] = await run("create", "--account", "acme", "--plan", "standard", "--name", "server", "--venue", "sandbox");
     expect(isWellFormedKey(text)).toBe(true);
     const answer = await t.ask(QUOTE, { key: text });
@@ -30,7 +30,7 @@ describe("npm run keys", () => {
     expect(listed).not.toContain(text);
   });
 
-  it("rotates with a grace and revokes", async () => {
+  test("rotates with a grace and revokes", async () => {
     const [old = ""] = await run("create", "--account", "turner", "--name", "k");
     const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "turner" });
     const [next = ""] = await run("rotate", id, "--grace", "1h");
@@ -42,7 +42,7 @@ describe("npm run keys", () => {
     expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
   });
 
-  it.each([
+  test.each([
     [["create"], /--name/],
     [["create", "--name", "k", "--venue", "paper"], /live/],
     [["create", "--name", "k", "--scopes", "all"], /market:read/],

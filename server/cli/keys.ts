@@ -10,7 +10,7 @@ import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
 import { readEnv } from "#lib/env";
 import { isFault } from "#lib/fault";
 import { createLog } from "#lib/log";
-import { borrowDatabase } from "#server/database";
+import { borrowDatabase } from "#server/database/database";
 
 const USAGE = `npm run keys -- <command>
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { quote } from "#lib/testing/scripted-service";
@@ -22,7 +22,7 @@ function seenBoard() {
 }
 
 describe("the table", () => {
-  it("shows each ticker with its prices, its market and what is missing of it", () => {
+  test("shows each ticker with its prices, its market and what is missing of it", () => {
     expect(renderBoard(seenBoard().view, 10_000, { ...SIZE, columns: 90 })).toEqual([
       "quote  http://localhost:3000",
       "open  sandbox, connection c-1",
@@ -34,7 +34,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("shows klines by their four prices", () => {
+  test("shows klines by their four prices", () => {
     const board = createBoard("kline H1", "http://localhost:3000", ["EURUSD"]);
     board.record({ ...quote("EURUSD", 5), type: "kline", timeframe: "H1", closed: false, data: klineExample }, 0);
     expect(renderBoard(board.view, 250_000, { ...SIZE, columns: 100 }).slice(3)).toEqual([
@@ -43,13 +43,13 @@ describe("the table", () => {
     ]);
   });
 
-  it.each([120, 80, 60, 40, 20, 6])("fits %i columns; the ticker stays to the last", (columns) => {
+  test.each([120, 80, 60, 40, 20, 6])("fits %i columns; the ticker stays to the last", (columns) => {
     const lines = renderBoard(seenBoard().view, 10_000, { columns, rows: 24 });
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
     expect(lines[3]?.startsWith("TICKER".slice(0, columns))).toBe(true);
   });
 
-  it("counts the tickers that have no room", () => {
+  test("counts the tickers that have no room", () => {
     const board = createBoard(
       "quote",
       "http://localhost:3000",
@@ -61,12 +61,12 @@ describe("the table", () => {
     expect(lines.slice(-4)).toEqual([expect.stringContaining("T4AA"), "… and 45 more", "", "unknown_ticker: T7AA"]);
   });
 
-  it("never has more lines than the terminal", () => {
+  test("never has more lines than the terminal", () => {
     for (let rows = 1; rows < 12; rows += 1)
       expect(renderBoard(seenBoard().view, 0, { columns: 80, rows }).length).toBeLessThanOrEqual(rows);
   });
 
-  it("counts one gap where another epoch began", () => {
+  test("counts one gap where another epoch began", () => {
     const board = seenBoard();
     board.gap({ stream: "quote", ticker: "EURUSD", timeframe: undefined, epoch: "e2", expected: null, received: 1 });
     expect(board.view.rows[0]?.gaps).toBe(1);

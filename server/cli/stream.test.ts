@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { marketStatusExample } from "#lib/contract/status";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
@@ -51,7 +51,7 @@ function start(args: readonly string[], terminal?: { columns: number; rows: numb
 }
 
 describe("a wrong command is refused with words and exit code 2:", () => {
-  it.each([
+  test.each([
     ["an unknown stream", ["trade", "EURUSD"], "must be one of quote"],
     ["no tickers", ["quote"], "at least one ticker"],
     ["klines without a timeframe", ["kline", "EURUSD"], "--timeframe, one of M1"],
@@ -67,7 +67,7 @@ describe("a wrong command is refused with words and exit code 2:", () => {
     expect(output.text).toBe("");
   });
 
-  it("no demo key, or no port to guess", async () => {
+  test("no demo key, or no port to guess", async () => {
     const terminal = { output: createSink(), errors: createSink(), clock, signal: ended.signal };
     expect(await runStream(["quote", "EURUSD"], { ...ENV, DEMO_KEY: "off" }, terminal)).toBe(2);
     expect(await runStream(["quote", "EURUSD"], { ...ENV, PORT: 0 }, terminal)).toBe(2);
@@ -75,14 +75,14 @@ describe("a wrong command is refused with words and exit code 2:", () => {
   });
 });
 
-it("shows how it is used", async () => {
+test("shows how it is used", async () => {
   const { code, output } = start([]);
   expect(await code).toBe(0);
   expect(output.text).toContain("npm run stream --");
 });
 
 describe("without a terminal", () => {
-  it("prints one line a record to the output, all else beside it, and ends with 0", async () => {
+  test("prints one line a record to the output, all else beside it, and ends with 0", async () => {
     const { code, output, errors } = start(["quote", "EURUSD,xauusd"]);
     const peer = await service.welcomed();
     expect(peer.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
@@ -101,7 +101,7 @@ describe("without a terminal", () => {
     expect(errors.text).toBe("connecting\nopen\nEURUSD market closed\nEURUSD gap: 11 to 12\nclosed\n");
   });
 
-  it("prints klines with their timeframe, and says which are closed", async () => {
+  test("prints klines with their timeframe, and says which are closed", async () => {
     const { code, output } = start(["kline", "EURUSD", "--timeframe", "H1"]);
     const peer = await service.welcomed();
     await peer.ack();
@@ -113,7 +113,7 @@ describe("without a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it.each([
+  test.each([
     [
       "a refused key",
       () => service.refuseHandshakes(fail("unauthorized", { detail: "No such key." })),
@@ -127,14 +127,14 @@ describe("without a terminal", () => {
     expect(errors.text.split(words)).toHaveLength(2);
   });
 
-  it("ends with 1 when no ticker is known", async () => {
+  test("ends with 1 when no ticker is known", async () => {
     const { code, errors } = start(["quote", "XXXYYY"]);
     await (await service.welcomed()).ack(["XXXYYY"]);
     expect(await code).toBe(1);
     expect(errors.text).toContain("unknown_ticker: XXXYYY");
   });
 
-  it("ends with 1 when nobody is there", async () => {
+  test("ends with 1 when nobody is there", async () => {
     const { url } = service;
     await service.stop();
     const { code, errors } = start(["quote", "EURUSD"], undefined, url);
@@ -144,7 +144,7 @@ describe("without a terminal", () => {
     service = await startScriptedService();
   });
 
-  it("ends at once when it was ended before it began", async () => {
+  test("ends at once when it was ended before it began", async () => {
     ended.abort();
     expect(await start(["quote", "EURUSD"]).code).toBe(0);
     expect(service.handshakes).toBe(0);
@@ -154,7 +154,7 @@ describe("without a terminal", () => {
 describe("on a terminal", () => {
   const SIZE = { columns: 80, rows: 24 };
 
-  it("draws a table in place, at most ten times a second, and gives the terminal back", async () => {
+  test("draws a table in place, at most ten times a second, and gives the terminal back", async () => {
     const { code, output } = start(["quote", "EURUSD"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -174,7 +174,7 @@ describe("on a terminal", () => {
     expect(output.text.endsWith("\u001b[?25h")).toBe(true);
   });
 
-  it("keeps ages moving when nothing comes", async () => {
+  test("keeps ages moving when nothing comes", async () => {
     const { code, output } = start(["quote", "EURUSD"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -186,7 +186,7 @@ describe("on a terminal", () => {
     await code;
   });
 
-  it("prints lines all the same with --lines", async () => {
+  test("prints lines all the same with --lines", async () => {
     const { code, output } = start(["quote", "EURUSD", "--lines"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -197,7 +197,7 @@ describe("on a terminal", () => {
     expect(output.text).not.toContain("\u001b");
   });
 
-  it("leaves the reason of a failure behind in full", async () => {
+  test("leaves the reason of a failure behind in full", async () => {
     const detail = `No such key. ${"Ask the operator for another one. ".repeat(5)}`;
     service.refuseHandshakes(fail("unauthorized", { detail }));
     const { code, errors } = start(["quote", "EURUSD"], SIZE);

@@ -7,11 +7,11 @@ import path from "node:path";
 import { DCLinter } from "dclint";
 import { DockerfileParser, Keyword } from "dockerfile-ast";
 import { validate as validateDockerfile } from "dockerfile-utils";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { SOCKET_IO_PATH } from "#lib/contract/stream";
 import { EnvSchema, readEnv } from "#lib/env";
-import { DRAIN_MAX_MS } from "#server/shutdown";
+import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const CADDYFILE = path.join(import.meta.dirname, "Caddyfile");
@@ -65,15 +65,15 @@ function filled(value: string): string {
 }
 
 describe("compose.yaml", () => {
-  it("follows the Compose specification and its linter's rules", () => expect(lintCompose(composeText)).toEqual([]));
+  test("follows the Compose specification and its linter's rules", () => expect(lintCompose(composeText)).toEqual([]));
 
-  it.each([
+  test.each([
     ["a key that is not known", composeText.replace("stop_grace_period:", "stop_grace:")],
     ["a value of the wrong type", composeText.replace("init: true", "init: {}")],
     ["an image without a version", composeText.replace("caddy:2.11-alpine", "caddy")],
   ])("would be refused with %s", (_, text) => expect(lintCompose(text)).not.toEqual([]));
 
-  it.each(["edge", "ingest"])("gives %s nodes a configuration that the service takes", (role) => {
+  test.each(["edge", "ingest"])("gives %s nodes a configuration that the service takes", (role) => {
     const { environment = {} } = services[role] ?? {};
     expect(Object.keys(environment).filter((name) => !(name in EnvSchema.shape))).toEqual([]);
     const env = readEnv(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])));
@@ -81,11 +81,11 @@ describe("compose.yaml", () => {
     expect(composeText).toContain(`subnet: \${SUBNET:-${env.TRUSTED_PROXIES[0]}}`);
   });
 
-  it.each(Object.keys(OTHERS))("gives %s no variable that it does not know", (name) =>
+  test.each(Object.keys(OTHERS))("gives %s no variable that it does not know", (name) =>
     expect(OTHERS[name]).toEqual(expect.arrayContaining(Object.keys(services[name]?.environment ?? {}))),
   );
 
-  it("runs two edges and two ingests, lets them drain, and opens only the balancer", () => {
+  test("runs two edges and two ingests, lets them drain, and opens only the balancer", () => {
     for (const role of ["edge", "ingest"]) {
       expect(services[role]?.deploy?.replicas).toBe(2);
       expect(Number.parseInt(services[role]?.stop_grace_period ?? "", 10) * 1000).toBeGreaterThan(DRAIN_MAX_MS);
@@ -122,12 +122,12 @@ async function probe(status: number): Promise<number | null> {
 }
 
 describe("Dockerfile", () => {
-  it("has no fault that its linter knows", () => {
+  test("has no fault that its linter knows", () => {
     expect(complaints(read("Dockerfile"))).toEqual([]);
     expect(complaints(read("Dockerfile").replace("EXPOSE 3000", "EXPOSE port"))).not.toEqual([]);
   });
 
-  it("starts what `npm start` starts, as an ordinary user, with Node as the process that gets the signal", () => {
+  test("starts what `npm start` starts, as an ordinary user, with Node as the process that gets the signal", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Readonly<Record<string, string>> };
     expect(scripts.start?.endsWith(` ${atRun(Keyword.CMD).join(" ")}`)).toBe(true);
     expect(atRun(Keyword.USER)).toEqual(["node"]);
@@ -135,13 +135,13 @@ describe("Dockerfile", () => {
     expect(atRun(Keyword.EXPOSE)).toEqual([String(defaults.PORT)]);
   });
 
-  it("sets only what the service knows, and keeps its data on the volume", () => {
+  test("sets only what the service knows, and keeps its data on the volume", () => {
     const set = Object.fromEntries(atRun(Keyword.ENV).map((pair) => pair.split("=")));
     expect(Object.keys(set).filter((name) => name !== NEXT_VARIABLE && !(name in EnvSchema.shape))).toEqual([]);
     expect([set.DATA_DIR]).toEqual(atRun(Keyword.VOLUME));
   });
 
-  it("copies folders that are there and not kept out of the build", () => {
+  test("copies folders that are there and not kept out of the build", () => {
     const ignored = read(".dockerignore").split("\n");
     const copied = [...read("Dockerfile").matchAll(/^COPY --from=build (.+)$/gm)].flatMap(([, line = ""]) =>
       (line.match(/\/app\/\S+/g) ?? []).map((file) => file.slice("/app/".length)),
@@ -152,12 +152,12 @@ describe("Dockerfile", () => {
     expect(copied.filter((file) => file !== ".next" && ignored.includes(file))).toEqual([]);
   });
 
-  it("tells a healthy process from one that is not", async () => {
+  test("tells a healthy process from one that is not", async () => {
     expect(await probe(200)).toBe(0);
     expect(await probe(503)).toBe(1);
   });
 
-  it("makes the embedded database's libraries complete with a command that runs", () => {
+  test("makes the embedded database's libraries complete with a command that runs", () => {
     const command = /^RUN (\["node".+\])$/m.exec(read("Dockerfile"))?.[1] ?? "[]";
     const [node, ...args] = JSON.parse(command) as string[];
     expect(node).toBe("node");
@@ -173,7 +173,7 @@ describe("the balancers", () => {
       encoding: "utf8",
     });
 
-  it.skipIf(!has("caddy", "version"))("Caddy takes its file, both ways of finding edges", () => {
+  test.skipIf(!has("caddy", "version"))("Caddy takes its file, both ways of finding edges", () => {
     for (const way of ["by_name", "fixed"]) {
       const { status, stderr } = caddy(`EDGES=${way}`, "EDGE_UPSTREAMS=10.0.0.11:3000 10.0.0.12:3000");
       expect(status, stderr).toBe(0);
@@ -181,7 +181,7 @@ describe("the balancers", () => {
     expect(caddy("EDGES=guessed").status).not.toBe(0);
   });
 
-  it.skipIf(!has("nginx", "-v"))("nginx takes its file", () => {
+  test.skipIf(!has("nginx", "-v"))("nginx takes its file", () => {
     const file = path.join(scratch, "nginx.conf");
     const included = path.join(import.meta.dirname, "nginx.conf");
     writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include "${included}"; }\n`);
@@ -189,14 +189,14 @@ describe("the balancers", () => {
     expect(status, stderr).toBe(0);
   });
 
-  it("nginx's file is what the guide shows the core of", () => {
+  test("nginx's file is what the guide shows the core of", () => {
     const shown = /```nginx\n([\s\S]*?)```/.exec(read("lib/docs/guides/deploy.mdx"))?.[1]?.trim().split("\n") ?? [];
     const lines = read("server/deploy/nginx.conf").split("\n");
     expect(shown.length).toBeGreaterThan(10);
     expect(shown.filter((line) => !lines.includes(line))).toEqual([]);
   });
 
-  it("keep one node for Socket.IO's polling, and operational doors inside", () => {
+  test("keep one node for Socket.IO's polling, and operational doors inside", () => {
     const caddyfile = readFileSync(CADDYFILE, "utf8");
     const nginx = read("server/deploy/nginx.conf");
     expect(caddyfile).toContain(`path ${SOCKET_IO_PATH}*`);
@@ -208,7 +208,7 @@ describe("the balancers", () => {
     }
   });
 
-  it("are given what the Caddyfile asks for", () => {
+  test("are given what the Caddyfile asks for", () => {
     const asked = [...readFileSync(CADDYFILE, "utf8").matchAll(/\{\$(\w+)/g)].map(([, name]) => name);
     expect(asked).toEqual(expect.arrayContaining([...(OTHERS.caddy ?? [])]));
   });

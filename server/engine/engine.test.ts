@@ -8,10 +8,10 @@ import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
-import { createMemoryBus } from "#server/bus/memory";
+import type { MarketEvent } from "#server/events/event";
+import { createMemoryBus } from "#server/events/memory-bus";
 import { createView } from "#server/view/view";
 import { createEngine } from "./engine";
-import type { MarketEvent } from "./event";
 import { hydrateAll } from "./hydrate";
 
 const alignment = createAlignment();

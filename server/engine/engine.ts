@@ -10,8 +10,8 @@ import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
 import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/domain/tick";
 import type { TradingAlignment } from "#lib/domain/timeframe";
 import type { LastQuote } from "#lib/market/ports";
-import type { MarketEvent } from "./event";
-import { topicName } from "./topic";
+import type { MarketEvent } from "#server/events/event";
+import { topicName } from "#server/events/topic";
 
 /** What a ticker goes on from after a restart. */
 export interface RestoredTicker {

@@ -10,11 +10,11 @@ import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { createEngine, type RestoredTicker } from "./engine";
-import type { MarketEvent } from "./event";
 import { hydrateAll, hydrateTicker } from "./hydrate";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 

@@ -4,9 +4,9 @@ import type { Kline } from "#lib/contract/kline";
 import { klineExample } from "#lib/contract/kline";
 import { snapshotExample } from "#lib/contract/snapshot";
 import { createLog } from "#lib/log";
-import { eventOf } from "#lib/testing/events";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
-import type { MarketEvent } from "./event";
+import type { MarketEvent } from "#server/events/event";
+import { eventOf } from "#server/testing/events";
 import { createRecorder, PENDING_MAX_ROWS } from "./recorder";
 
 const log = createLog("silent");

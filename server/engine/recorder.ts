@@ -2,7 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
-import type { Listener } from "#server/bus/bus";
+import type { Listener } from "#server/events/bus";
 
 /** Longest time between a change and its row. */
 const FLUSH_INTERVAL_MS = 500;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
-import { eventOf } from "#lib/testing/events";
-import { createStreamReader } from "#lib/testing/stream-reader";
 import { frameOf } from "#server/socket/frames";
+import { eventOf } from "#server/testing/events";
+import { createStreamReader } from "#server/testing/stream-reader";
 import { createFlusher, FLUSH_INTERVAL_MS } from "./flusher";
 import { createHub, topicOf } from "./hub";
 import { Outbox } from "./outbox";

@@ -1,6 +1,6 @@
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
-import type { Listener } from "#server/bus/bus";
-import { topicName } from "#server/engine/topic";
+import type { Listener } from "#server/events/bus";
+import { topicName } from "#server/events/topic";
 import type { Outbox } from "./outbox";
 import { type Outgoing, updateOf } from "./outgoing";
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
 import { quoteExample } from "#lib/contract/quote";
-import { eventOf } from "#lib/testing/events";
-import { createStreamReader } from "#lib/testing/stream-reader";
+import { eventOf } from "#server/testing/events";
+import { createStreamReader } from "#server/testing/stream-reader";
 import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
 
 const MINUTE_S = 60;

@@ -1,8 +1,8 @@
 import type { CloseId } from "#lib/contract/close-codes";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
-import { conflate } from "./conflate";
+import { conflate } from "#server/events/conflate";
 import type { Flusher } from "./flusher";
-import type { Outgoing } from "./outgoing";
+import { mergedOf, type Outgoing } from "./outgoing";
 
 /** Handed over in one write: as much as a socket takes without a pause. */
 const WRITE_MAX_BYTES = 65_536;
@@ -115,7 +115,7 @@ export class Outbox {
   }
 
   #conflate(): void {
-    const kept = conflate(this.#queue);
+    const kept = conflate(this.#queue, mergedOf);
     this.#tally.merged(this.#queue.length - kept.length);
     this.#queue = kept;
     this.#bytes = kept.reduce((sum, message) => sum + message.bytes, 0);

@@ -1,5 +1,5 @@
 import type { PushMessage, ServerMessage } from "#lib/contract/stream";
-import type { MarketEvent } from "#server/engine/event";
+import type { MarketEvent } from "#server/events/event";
 
 /** A message on its way to one connection or to many; its text is made once. */
 export interface Outgoing {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { OPEN_GRACE_DEFAULT_S, STALE_AFTER_DEFAULT_S, STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
 import type { MarketStatusMessage } from "#lib/contract/stream";
-import { createTestMarket } from "#lib/testing/market";
-import { TEST_START_MS } from "#lib/testing/runtime";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
-import { createStreamReader } from "#lib/testing/stream-reader";
+import { createTestMarket } from "#server/testing/market";
+import { TEST_START_MS } from "#server/testing/runtime";
+import { createStreamReader } from "#server/testing/stream-reader";
 import { createHub, topicOf } from "./hub";
 import { createStatusWatch } from "./status-watch";
 

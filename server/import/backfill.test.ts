@@ -4,8 +4,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { listBackfills } from "#lib/market/backfills";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { hurriedClock, IMPORT_NOW_MS, importCommand } from "#lib/testing/import-command";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { hurriedClock, IMPORT_NOW_MS, importCommand } from "#server/testing/import-command";
 import { IMPORTING, reportBackfill } from "./backfill";
 
 let database: TestDatabase;

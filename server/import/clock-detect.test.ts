@@ -3,7 +3,7 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { zone } from "#lib/domain/zone";
-import { readFile } from "#lib/testing/import-rows";
+import { readFile } from "#server/testing/import-rows";
 import { type ClockRule, detectClock, doubtClock } from "./clock-detect";
 import { createEvidenceCollector } from "./clock-evidence";
 import { type KnownClock, knownClock, parseClock } from "./clock-zone";

@@ -4,8 +4,8 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { importCommand, storedKlines } from "#lib/testing/import-command";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { importCommand, storedKlines } from "#server/testing/import-command";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
 const PRICES = ["open", "high", "low", "close"] as const;

@@ -7,9 +7,9 @@ import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
-import { type TestDatabase, testDatabase } from "#lib/testing/database";
-import { hurriedClock, importCommand, storedKlines } from "#lib/testing/import-command";
 import { zipOf } from "#lib/testing/zip";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { hurriedClock, importCommand, storedKlines } from "#server/testing/import-command";
 
 const DAY_S = 86_400;
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { systemClock } from "#lib/clock";
 import { DatabaseError } from "#lib/db";
 import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { borrowDatabase } from "#server/database";
+import { borrowDatabase } from "#server/database/database";
 import { EXIT_DONE, EXIT_FAILED, isImportFailure } from "./failure";
 import { parseOptions, USAGE } from "./options";
 import type { Terminal } from "./progress";

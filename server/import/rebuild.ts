@@ -3,7 +3,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
-import { createLadder, type Level, MADE_OF } from "./ladder";
+import { createAggregation, type Level, MADE_OF } from "./aggregation";
 
 /** Rows read and written at once. */
 const PAGE_ROWS = 50_000;
@@ -42,7 +42,7 @@ async function readMinutes(
 }
 
 /** Klines of longer timeframes that wait to be written, in the order a store takes best. */
-function createOutbox(store: Store) {
+function createWriteBuffer(store: Store) {
   const waiting = new Map<Timeframe, Kline[]>(MADE_OF.map(([timeframe]) => [timeframe, []]));
   let size = 0;
   let written = 0;
@@ -63,11 +63,16 @@ function createOutbox(store: Store) {
   };
 }
 
-type Outbox = ReturnType<typeof createOutbox>;
+type WriteBuffer = ReturnType<typeof createWriteBuffer>;
 
 /** A ladder whose klines go to the outbox when they hold a touched minute and are closed; open ones are the running service's. */
-function createWritingLadder(outbox: Outbox, alignment: TradingAlignment, touched: () => Touched, nowMs: number): Level {
-  return createLadder(alignment, (kline) => {
+function createWritingAggregation(
+  outbox: WriteBuffer,
+  alignment: TradingAlignment,
+  touched: () => Touched,
+  nowMs: number,
+): Level {
+  return createAggregation(alignment, (kline) => {
     const { first, last } = touched();
     // Around the stretch rows are read that complete its weeks and months: they touch no shorter interval outside it.
     const holds = kline.time >= alignment.openTime(kline.timeframe, first) && kline.time <= last;
@@ -105,7 +110,7 @@ function ascends(klines: readonly Kline[], after: number): boolean {
 /** @param nowMs the clock, Unix milliseconds: what closes later is not written */
 export function createRebuilder(store: Store, ticker: string, nowMs: number): Rebuilder {
   const alignment = createAlignment();
-  const outbox = createOutbox(store);
+  const outbox = createWriteBuffer(store);
   let touched: Touched | null = null;
   /** The ladder of batches that pass by; null before the first, undefined once it cannot be right any more. */
   let passing: Level | null | undefined = null;
@@ -116,7 +121,7 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
   }
 
   async function startPassing(first: number): Promise<Level> {
-    const ladder = createWritingLadder(outbox, alignment, current, nowMs);
+    const ladder = createWritingAggregation(outbox, alignment, current, nowMs);
     const { from } = widened(alignment, { first, last: first });
     await readMinutes(store, ticker, from, first, async (rows) => rows.forEach(ladder.push));
     return ladder;
@@ -129,7 +134,7 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
 
   async function readAgain(onPage: OnPage): Promise<void> {
     const { from, to } = widened(alignment, current());
-    const ladder = createWritingLadder(outbox, alignment, current, nowMs);
+    const ladder = createWritingAggregation(outbox, alignment, current, nowMs);
     let count = 0;
     await readMinutes(store, ticker, from, to, async (rows) => {
       rows.forEach(ladder.push);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { quoteExample } from "#lib/contract/quote";
-import { eventOf } from "#lib/testing/events";
 import { topicOf } from "#server/hub/hub";
 import { type Outgoing, updateOf } from "#server/hub/outgoing";
 import { createJoinFrames } from "#server/socket/frames";
+import { eventOf } from "#server/testing/events";
 import { type Complaints, VirtualClient } from "./client";
 import { report } from "./report";
 import { simulate } from "./simulation";

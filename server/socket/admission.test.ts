@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { freshAddress, type TestRuntime, testRuntime } from "#lib/testing/runtime";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createAdmissions } from "./admission";
-import { createConnections } from "./connections";
+import { createLocalConnections } from "./connections";
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-it("gives the place back when the drain began while it was taken", async () => {
+test("gives the place back when the drain began while it was taken", async () => {
   const { text: key } = await t.issueKey({ scopes: ["market:stream"] });
   const { accountId } = await t.access.verify(key, freshAddress());
-  const connections = createConnections();
+  const connections = createLocalConnections();
   let taken = false;
   const admissions = createAdmissions({
     access: t.access,

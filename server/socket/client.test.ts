@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { revokeKey } from "#lib/access/keys";
 import { createClient, type PushMessage } from "#lib/client/index";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 let t: StreamService;
 /** Connections of the server, to cut them as a bad line does. */

@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
-import { type Connections, createConnections } from "./connections";
+import { type Connections, createLocalConnections } from "./connections";
+import { createSharedConnections } from "./shared-connections";
 
 const describeOnRedis = await redisDescribe();
 
@@ -36,12 +37,12 @@ function connectionsSuite(open: () => Promise<Connections>): void {
   });
 }
 
-describe("the count of connections at one node", () => connectionsSuite(async () => createConnections()));
+describe("the count of connections at one node", () => connectionsSuite(async () => createLocalConnections()));
 
 /** A node of an installation, running. */
 async function start(t: RedisNodes, clock: ManualClock, prefix: string) {
   const redis = await t.open(prefix);
-  const connections = createConnections({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+  const connections = createSharedConnections({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
   const stopping = new AbortController();
   const running = connections.run(stopping.signal);
   await t.settled(redis);
@@ -62,7 +63,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     }
   }
   connectionsSuite(async () =>
-    createConnections({ redis: await t.open(), clock, log: collectingLog([], "warn"), serverClock: clock }),
+    createSharedConnections({ redis: await t.open(), clock, log: collectingLog([], "warn"), serverClock: clock }),
   );
 
   test("is one count, whatever order places are taken and given back in", async () => {

@@ -1,6 +1,3 @@
-import type { SharedOptions } from "#lib/access/redis-script";
-import { createSharedConnections } from "./shared-connections";
-
 /** Counts the open stream connections of each owner; a handshake under way counts already. */
 export interface Connections {
   /** Takes a place; false when the owner has `max` already, over all nodes. Never rejects. */
@@ -13,12 +10,8 @@ export interface Connections {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Counts in this process's memory; with what nodes share, over all of them. */
-export function createConnections(shared?: SharedOptions): Connections {
-  return shared === undefined ? createLocalConnections() : createSharedConnections(shared);
-}
-
-function createLocalConnections(): Connections {
+/** Counts in the memory of this process. */
+export function createLocalConnections(): Connections {
   const counts = new Map<string, number>();
   const count = (owner: string) => counts.get(owner) ?? 0;
   return {

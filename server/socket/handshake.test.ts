@@ -10,10 +10,10 @@ import {
 } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
 import { STREAM_PATH } from "#lib/contract/stream";
-import { DEMO_KEY, freshAddress } from "#lib/testing/runtime";
 import type { StreamClient } from "#lib/testing/stream-client";
-import { type Connect, type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { handshakeText, openWire } from "#lib/testing/stream-wire";
+import { DEMO_KEY, freshAddress } from "#server/testing/runtime";
+import { type Connect, type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { PLAN_DEFAULTS, STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
 import type { AckOf } from "#lib/contract/stream";
 import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -1,4 +1,4 @@
-import type { Plan } from "#lib/access/plans";
+import type { Plan } from "#lib/access/limits/plans";
 import {
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_MESSAGE_MAX_BYTES,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 const PORTAL = "https://portal.example.com";
 

@@ -8,8 +8,8 @@ import {
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import type { PushMessage } from "#lib/contract/stream";
 import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 20_000 });
 

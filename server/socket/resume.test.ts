@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { STREAM_REPLAY_MAX_RECORDS, STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
 import type { AckOf } from "#lib/contract/stream";
 import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -1,4 +1,4 @@
-import type { StreamUse } from "#lib/access/stream-use";
+import type { StreamUse } from "#lib/access/usage/stream-use";
 import type { CloseId } from "#lib/contract/close-codes";
 import type { Tally } from "#server/hub/outbox";
 

@@ -1,10 +1,10 @@
 import type { Access } from "#lib/access/access";
 import type { Principal } from "#lib/access/principal";
-import type { Usage } from "#lib/access/usage";
+import type { Usage } from "#lib/access/usage/usage";
 import { concerns } from "#lib/access/verify-key";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control";
+import type { ControlMessage } from "#lib/control/control";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Flusher } from "#server/hub/flusher";
@@ -51,7 +51,7 @@ interface SessionsOptions {
   tally: Tally;
   usage: Pick<Usage, "connected">;
   /** True while every control message is heard. */
-  heard: () => boolean;
+  controlConnected: () => boolean;
   docsBase: string;
   clock: Clock;
   log: Logger;
@@ -76,7 +76,7 @@ function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
 
 /** Makes the register of connections, with none open. */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { venues, access, connections, flusher, tally, usage, heard, docsBase, clock, log } = options;
+  const { venues, access, connections, flusher, tally, usage, controlConnected, docsBase, clock, log } = options;
   const sessions = new Set<Session>();
   /** Principals that have to be looked up again, by what they were verified by. */
   const stale = new Map<string, Principal>();
@@ -182,7 +182,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         await clock.wait(SWEEP_INTERVAL_MS, signal);
         const nowMs = clock.now();
         for (const session of sessions) session.sweep(nowMs);
-        if (!heard() && nowMs >= unheardMs) {
+        if (!controlConnected() && nowMs >= unheardMs) {
           unheardMs = nowMs + LOOK_UP_AGAIN_MS;
           markStale(() => true);
         }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createSharedScript, type SharedOptions } from "#lib/access/redis-script";
+import { createSharedScript, type SharedOptions } from "#lib/access/limits/shared-script";
 import type { Connections } from "./connections";
 
 const BEAT_INTERVAL_MS = 1_000;

@@ -2,10 +2,10 @@ import { io } from "socket.io-client";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { STREAM_MESSAGE_MAX_BYTES, STREAM_NO_PROGRESS_TIMEOUT_S } from "#lib/contract/limits";
-import { DEMO_KEY, freshAddress } from "#lib/testing/runtime";
 import type { StreamClient } from "#lib/testing/stream-client";
-import { type Connect, type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { DEMO_KEY, freshAddress } from "#server/testing/runtime";
+import { type Connect, type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -3,8 +3,8 @@ import { klineExample } from "#lib/contract/kline";
 import { STREAM_MESSAGE_MAX_BYTES } from "#lib/contract/limits";
 import type { Ack, AckOf, ErrorMessage } from "#lib/contract/stream";
 import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -6,7 +6,7 @@ import type { AckOf, Resume, SubscribeParams, Subscription, TickerRejection, Uns
 import type { Listing } from "#lib/domain/instrument";
 import { isClosed } from "#lib/domain/kline";
 import { findListing, suggestTicker } from "#lib/market/tickers";
-import type { MarketEvent } from "#server/engine/event";
+import type { MarketEvent } from "#server/events/event";
 import { type Topic, topicOf } from "#server/hub/hub";
 import type { Outbox } from "#server/hub/outbox";
 import { baselineOf, type Outgoing, updateOf } from "#server/hub/outgoing";

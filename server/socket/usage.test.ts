@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 let t: StreamService;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { STREAM_FIRST_SUBSCRIBE_TIMEOUT_S, STREAM_MESSAGE_MAX_BYTES, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
 import type { StreamClient } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
 import { openWire } from "#lib/testing/stream-wire";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -4,8 +4,8 @@ import { CLOSES, type CloseId } from "#lib/contract/close-codes";
 import type { ErrorId } from "#lib/contract/errors";
 import { STREAM_REVOCATION_MAX_MS } from "#lib/contract/limits";
 import { type StreamClient, TRANSPORTS } from "#lib/testing/stream-client";
-import { type StreamService, startStreamService } from "#lib/testing/stream-service";
 import { fence } from "#lib/testing/stream-time";
+import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });
 

@@ -3,8 +3,8 @@ import type { Kline } from "#lib/contract/kline";
 import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
-import type { Listener } from "#server/bus/bus";
-import { createMemoryBus } from "#server/bus/memory";
+import type { Listener } from "#server/events/bus";
+import { createMemoryBus } from "#server/events/memory-bus";
 import { createRing, type Ring } from "./ring";
 import { createView, type View } from "./view";
 

@@ -4,7 +4,7 @@ import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
 import { quoteExample } from "#lib/contract/quote";
-import { eventOf, TEST_EPOCH } from "#lib/testing/events";
+import { eventOf, TEST_EPOCH } from "#server/testing/events";
 import { createRing } from "./ring";
 
 const EURUSD = "quote:EURUSD";

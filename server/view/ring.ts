@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/clock";
 import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
-import type { Listener } from "#server/bus/bus";
-import type { MarketEvent } from "#server/engine/event";
+import type { Listener } from "#server/events/bus";
+import type { MarketEvent } from "#server/events/event";
 
 /** The recent events of a venue, from which a reader that was away for a moment is made whole again. */
 export interface Ring {

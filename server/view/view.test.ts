@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
-import { eventOf } from "#lib/testing/events";
+import { eventOf } from "#server/testing/events";
 import { createView } from "./view";
 
 const at = (time: number, close = 1) => eventOf({ ...klineExample, time, close });

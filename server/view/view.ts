@@ -4,7 +4,7 @@ import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
-import type { Listener } from "#server/bus/bus";
+import type { Listener } from "#server/events/bus";
 
 /** Klines kept a series: the open one, those that wait for their clock, and closed ones the recorder may not have written yet. */
 const RECENT_KLINES_COUNT = 64;

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { OPERATION_LIST } from "#lib/contract/operations";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -10,12 +10,12 @@ const files = readdirSync(here, { recursive: true, encoding: "utf8" })
   .map((file) => `/api/v1/${file.replaceAll("\\", "/").replace(/\/route\.ts$/, "")}`);
 
 describe("route files", () => {
-  it("stand for every operation, and for nothing else but the catch-all", () => {
+  test("stand for every operation, and for nothing else but the catch-all", () => {
     const paths = OPERATION_LIST.map(({ path }) => path);
     expect(files.filter((path) => !path.includes("[...")).sort()).toEqual(paths.sort());
   });
 
-  it.each(files)("%s answers every method with an envelope, under any host", async (path) => {
+  test.each(files)("%s answers every method with an envelope, under any host", async (path) => {
     const module: Record<string, (request: Request, context: unknown) => Promise<Response>> = await import(
       `${here}${path.slice("/api/v1".length)}/route.ts`
     );

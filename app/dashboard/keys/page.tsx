@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser } from "#app/session";
 import { KeysView } from "#components/keys/keys-view";
+import { toPortalKey } from "#lib/access/key-json";
 import { listKeys } from "#lib/access/keys";
-import { toPortalKey } from "#lib/access/portal-key";
 import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Keys" };

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Failure } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
@@ -15,19 +15,19 @@ const addresses = new Set(pages.map(({ path }) => `/docs/${path.replace(/\/?inde
 const bodyOf = (address: string) => pages.find(({ path }) => `/docs/${path}` === address)?.body ?? "";
 
 describe("the reference", () => {
-  it("has one page for each operation, record and error, where links and docs_url lead", () => {
+  test("has one page for each operation, record and error, where links and docs_url lead", () => {
     expect(OPERATION_LIST.filter((operation) => !addresses.has(operationPath(operation)))).toEqual([]);
     expect(RECORD_NAMES.filter((name) => !addresses.has(recordPath(name) ?? ""))).toEqual([]);
     expect(ERROR_IDS.filter((id) => !addresses.has(errorDocsPath(id)))).toEqual([]);
     expect(addresses.size).toBe(pages.length);
   });
 
-  it("prints nothing that is missing or no text", () => {
+  test("prints nothing that is missing or no text", () => {
     const text = Object.values(referenceFiles()).join("\n");
     expect(text).not.toMatch(/\bundefined\b|\[object |NaN/);
   });
 
-  it("links only to pages that exist", () => {
+  test("links only to pages that exist", () => {
     const guides = readdirSync(new URL("../guides/", import.meta.url)).filter((file) => file.endsWith(".mdx"));
     const known = new Set([...addresses, ...guides.map((file) => `/docs/${file.replace(".mdx", "")}`), "/docs"]);
     const guideTexts = guides.map((file) => readFileSync(new URL(`../guides/${file}`, import.meta.url), "utf8"));
@@ -37,7 +37,7 @@ describe("the reference", () => {
     expect([...new Set(targets)].filter((target) => !known.has(target))).toEqual([]);
   });
 
-  it.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
+  test.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
     "tells all parameters, answers and errors of %s",
     (_, operation) => {
       const body = bodyOf(operationPath(operation));
@@ -49,7 +49,7 @@ describe("the reference", () => {
     },
   );
 
-  it.each(ERROR_IDS)("tells the cause and the fix of %s", (id) => {
+  test.each(ERROR_IDS)("tells the cause and the fix of %s", (id) => {
     const body = bodyOf(errorDocsPath(id));
     expect(body).toContain(ERRORS[id].cause);
     expect(body).toContain(ERRORS[id].fix);
@@ -58,7 +58,7 @@ describe("the reference", () => {
 });
 
 describe("fields", () => {
-  it("are spelled out below their parents, but for records that have a page", () => {
+  test("are spelled out below their parents, but for records that have a page", () => {
     const fields = createFieldReader().of(Ack.options[0]);
     const byName = new Map(fields.map((field) => [field.name, field]));
     expect(byName.get("data.rejected[].ticker")?.meaning).toBe("As it was sent.");
@@ -69,7 +69,7 @@ describe("fields", () => {
     expect(quote.some(({ name }) => name.startsWith("data."))).toBe(false);
   });
 
-  it("say what a parameter may be", () => {
+  test("say what a parameter may be", () => {
     const { klines } = Object.fromEntries(OPERATION_LIST.map((operation) => [operation.id, operation]));
     const typeOf = (name: string) => klines && createFieldReader().parameterType(klines.query[name]?.schema ?? klines.data);
     expect(typeOf("limit")).toBe("integer from 1 to 5000, 500 unless given");
@@ -79,7 +79,7 @@ describe("fields", () => {
 });
 
 describe("the recorded answers", () => {
-  it.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
+  test.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
     "%s is what the contract says",
     (id, { data }) => {
       const { status, body } = recordedAnswer(id as OperationId);
@@ -88,38 +88,38 @@ describe("the recorded answers", () => {
     },
   );
 
-  it.each(ERROR_IDS.filter((id) => recordedError(id) !== undefined))("%s is the error it stands for", (id) => {
+  test.each(ERROR_IDS.filter((id) => recordedError(id) !== undefined))("%s is the error it stands for", (id) => {
     const answer = recordedError(id);
     expect(Failure.parse(answer?.body)).toMatchObject({ code: ERRORS[id].code, message: id });
     expect(answer?.status).toBe(httpStatus(id));
     expect(Failure.parse(answer?.body).data.docs_url).toBe(errorDocsPath(id));
   });
 
-  it("cover every error that a call alone brings about", () => {
+  test("cover every error that a call alone brings about", () => {
     const others = ["account_suspended", "slow_consumer", "too_many_connections", "too_many_subscriptions"];
     const broken = ["internal_error", "service_unavailable"];
     expect(ERROR_IDS.filter((id) => recordedError(id) === undefined).sort()).toEqual([...others, ...broken].sort());
   });
 
-  it("hold a message of each type and an ack of each method", () => {
+  test("hold a message of each type and an ack of each method", () => {
     for (const method of STREAM_METHODS) expect(Ack.parse(recordedMessage(`ack.${method}`)).method).toBe(method);
     const types = (Object.keys(SERVER_MESSAGES) as ServerMessage["type"][]).filter((type) => type !== "ack");
     for (const type of types) expect(SERVER_MESSAGES[type].parse(recordedMessage(type)).type).toBe(type);
     expect(() => recordedMessage("no_such_message")).toThrow("docs:examples");
   });
 
-  it("show no key", () => {
+  test("show no key", () => {
     expect(readFileSync(new URL("./recorded.json", import.meta.url), "utf8")).not.toMatch(/sw_(?:test|live)_\w{20}/);
   });
 
-  it("cut long lists and say so", () => {
+  test("cut long lists and say so", () => {
     const block = jsonBlock({ code: 0, data: { items: [1, 2, 3] } });
     expect(block).toContain("The first 2 of 3 items.");
     expect(jsonBlock({ code: 0, data: { items: [1, 2] } })).not.toContain("The first");
   });
 });
 
-it("the generated files are those of this contract", () => {
+test("the generated files are those of this contract", () => {
   const folder = new URL("../../generated/reference/", import.meta.url);
   for (const [file, text] of Object.entries(referenceFiles())) {
     const made = new URL(file, folder);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { subscribeOf } from "./call";
@@ -30,20 +30,20 @@ const stream: StreamCall = {
 const codeOf = (call: RestCall | StreamCall, id: string) => generate(call).find((sample) => sample.id === id)?.code ?? "";
 
 describe("a sample is printed as it was agreed", () => {
-  it.each(REST_SAMPLES.map(({ id }) => id))("REST in %s", async (id) => {
+  test.each(REST_SAMPLES.map(({ id }) => id))("REST in %s", async (id) => {
     const own = codeOf({ ...klines, key: null }, id);
     const post = codeOf({ ...klines, operation: operations.createStreamTicket, parameters: {} }, id);
     await expect([codeOf(klines, id), own, post, ""].join("\n\n")).toMatchFileSnapshot(`golden/rest-${id}.txt`);
   });
 
-  it.each(STREAM_SAMPLES.map(({ id }) => id))("a stream in %s", async (id) => {
+  test.each(STREAM_SAMPLES.map(({ id }) => id))("a stream in %s", async (id) => {
     const own = codeOf({ ...stream, key: null, parameters: { stream: "quote", tickers: ["EURUSD"] } }, id);
     await expect([codeOf(stream, id), own, ""].join("\n\n")).toMatchFileSnapshot(`golden/stream-${id}.txt`);
   });
 });
 
 describe("whatever stands in the form", () => {
-  it("is in the address of every language, and nothing of it is code", () => {
+  test("is in the address of every language, and nothing of it is code", () => {
     const values = fc.dictionary(ANY_TEXT, ANY_TEXT);
     fc.assert(
       fc.property(values, fc.constantFrom(...OPERATION_LIST), (parameters, operation) => {
@@ -59,7 +59,7 @@ describe("whatever stands in the form", () => {
     );
   });
 
-  it("changes nothing of a sample but the address", () => {
+  test("changes nothing of a sample but the address", () => {
     fc.assert(
       fc.property(ANY_TEXT, (value) => {
         const plain = generate({ ...klines, parameters: {} });
@@ -69,7 +69,7 @@ describe("whatever stands in the form", () => {
     );
   });
 
-  it("never prints a key that could be code, and names the variable in its place", () => {
+  test("never prints a key that could be code, and names the variable in its place", () => {
     fc.assert(
       fc.property(ANY_TEXT, (text) => {
         const key = `${text}"'$(x)`;
@@ -82,7 +82,7 @@ describe("whatever stands in the form", () => {
     );
   });
 
-  it("keeps an address with active characters from being code", () => {
+  test("keeps an address with active characters from being code", () => {
     for (const call of [{ ...klines, base: `http://a$(x)'"\`b` } satisfies RestCall, { ...stream, base: `http://a$(x)'"\`b` }])
       for (const { code } of generate(call)) expect(code).not.toMatch(/\$\(x\)|a\$/);
   });
@@ -95,7 +95,7 @@ describe("a subscription in a literal means what it meant", () => {
     .array(ANY_TEXT, { minLength: 1, maxLength: 5 })
     .map((list) => subscribeOf({ ...stream, parameters: { ...stream.parameters, tickers: list } }));
 
-  it("of JavaScript", () => {
+  test("of JavaScript", () => {
     fc.assert(
       fc.property(fc.oneof(params, wild), (value) => {
         expect(new Function(`return ${javaScriptLiteral(value)}`)()).toEqual(value);
@@ -103,13 +103,13 @@ describe("a subscription in a literal means what it meant", () => {
     );
   });
 
-  it("of a POSIX shell", () => {
+  test("of a POSIX shell", () => {
     const texts = fc.sample(ANY_TEXT, 200).map((text) => text.replaceAll("\0", "").replace(/\p{Surrogate}/gu, "?"));
     const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${texts.map(shellLiteral).join(" ")}`]);
     expect(printed.toString().split("\0").slice(0, -1)).toEqual(texts);
   });
 
-  it("of Python", () => {
+  test("of Python", () => {
     const values = [...fc.sample(params, 100), ...fc.sample(wild, 100)];
     const lines = values.map((value) => `print(json.dumps(${pythonLiteral(value)}))`);
     const printed = execFileSync("python3", ["-"], { input: ["import json", ...lines].join("\n") });

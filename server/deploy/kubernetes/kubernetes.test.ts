@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { EnvSchema, readEnv } from "#lib/env";
 import { createMetrics } from "#lib/metrics";
-import { DRAIN_MAX_MS } from "#server/shutdown";
+import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 
 const FOLDER = import.meta.dirname;
 const ROOT = path.join(FOLDER, "..", "..", "..");
@@ -92,12 +92,12 @@ function deployment(name: string): Deployment {
 }
 
 describe("the manifests", () => {
-  it("fit Kubernetes' own types, field by field", () => {
+  test("fit Kubernetes' own types, field by field", () => {
     expect(manifests.length).toBeGreaterThan(6);
     expect(misfits(manifests.map(([, manifest]) => manifest))).toEqual([]);
   });
 
-  it("would not with a misspelt, missing or mistaken field", () => {
+  test("would not with a misspelt, missing or mistaken field", () => {
     const text = read("edge.yaml");
     const broken = (from: string, to: string) => misfits([parseAllDocuments(text.replace(from, to))[0]?.toJS() as Manifest]);
     expect(broken("terminationGracePeriodSeconds", "terminationGraceSeconds")).not.toEqual([]);
@@ -105,7 +105,7 @@ describe("the manifests", () => {
     expect(broken("containerPort: 3000", "protocol: TCP")).not.toEqual([]);
   });
 
-  it.each(manifests)("%s has values that Kubernetes' schema allows", async (_, manifest) => {
+  test.each(manifests)("%s has values that Kubernetes' schema allows", async (_, manifest) => {
     type Model = new (data: Manifest) => { validate(): void };
     const place = `kubernetes-models/${manifest.apiVersion}`;
     const models = (await import(/* @vite-ignore */ place)) as Readonly<Record<string, Model>>;
@@ -114,12 +114,12 @@ describe("the manifests", () => {
     expect(() => new Kind({ ...manifest, metadata: { name: [] as unknown as string } }).validate()).toThrow();
   });
 
-  it("are all applied but the examples", () => {
+  test("are all applied but the examples", () => {
     const { resources } = parse(read("kustomization.yaml")) as { resources: string[] };
     expect([...resources, ...NOT_APPLIED].sort()).toEqual([...files].sort());
   });
 
-  it.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("are put together by kustomize", () => {
+  test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("are put together by kustomize", () => {
     const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", FOLDER], { encoding: "utf8" });
     expect(status, stderr).toBe(0);
     const made = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
@@ -134,14 +134,14 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  it("is replaced after its successor is ready, and has time to leave the balancers and to drain", () => {
+  test("is replaced after its successor is ready, and has time to leave the balancers and to drain", () => {
     expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
     const leaveMs = container.lifecycle.preStop.sleep.seconds * 1000;
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leaveMs + DRAIN_MAX_MS);
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
   });
 
-  it("is asked at doors that are there", () => {
+  test("is asked at doors that are there", () => {
     const { startupProbe, livenessProbe, readinessProbe, ports } = container;
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
       expect(existsSync(path.join(ROOT, "app", httpGet.path, "route.ts")), httpGet.path).toBe(true);
@@ -152,7 +152,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(ports[0]?.containerPort).toBe(readEnv({}).PORT);
   });
 
-  it("has a configuration that the service takes", () => {
+  test("has a configuration that the service takes", () => {
     const { configMapGenerator } = parse(read("kustomization.yaml")) as { configMapGenerator: [{ literals: string[] }] };
     const { stringData } = manifestsOf("secret.example.yaml")[0] as unknown as { stringData: Record<string, string> };
     const own = container.env.flatMap(({ name, value }) =>
@@ -164,7 +164,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(readEnv(settings)).toMatchObject({ ROLE: role, NODE_URL: "http://10.0.0.7:3000" });
   });
 
-  it("runs as nobody special, and writes only where it is given room", () => {
+  test("runs as nobody special, and writes only where it is given room", () => {
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/tmp", "/data"]);
@@ -173,7 +173,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
 });
 
 describe("the autoscaler", () => {
-  it("follows a metric that the service has, by the name that the adapter gives it", () => {
+  test("follows a metric that the service has, by the name that the adapter gives it", () => {
     const metrics = createMetrics();
     metrics.streamConnections(() => 0);
     const { spec } = manifestsOf("autoscaler.yaml")[0] as unknown as {

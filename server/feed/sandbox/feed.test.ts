@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
@@ -41,7 +41,7 @@ function follow(clock: ManualClock, options: Partial<Parameters<typeof sandboxFe
 }
 
 describe("the sandbox feed", () => {
-  it("gives exactly the ticks of the formula, from the start of the running minute on", async () => {
+  test("gives exactly the ticks of the formula, from the start of the running minute on", async () => {
     const clock = manualClock(START_MS + 20_000);
     const { start, ticks } = follow(clock);
     const run = start();
@@ -51,7 +51,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  it("gives each tick at its instant: never early, and late by no more than a batch", async () => {
+  test("gives each tick at its instant: never early, and late by no more than a batch", async () => {
     const clock = manualClock(START_MS);
     const { start, batches } = follow(clock);
     const run = start();
@@ -65,7 +65,7 @@ describe("the sandbox feed", () => {
       }
   });
 
-  it("keeps times rising over all batches, none of them empty or over the end of a minute", async () => {
+  test("keeps times rising over all batches, none of them empty or over the end of a minute", async () => {
     const clock = manualClock(START_MS + 59_900);
     const { start, batches, ticks } = follow(clock);
     const run = start();
@@ -78,7 +78,7 @@ describe("the sandbox feed", () => {
       expect(new Set(batch.map(({ time_msc }) => Math.floor(time_msc / MINUTE_MS))).size).toBe(1);
   });
 
-  it("goes on after it was stopped and started again, without a tick lost or doubled", async () => {
+  test("goes on after it was stopped and started again, without a tick lost or doubled", async () => {
     const clock = manualClock(START_MS);
     const { start, ticks } = follow(clock, { startMs: START_MS - 30_000 });
     for (let i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS - 30_000, clock.now() - 7_000 + 1).toSorted(order));
   });
 
-  it("makes up for a stall in order, a minute a batch", async () => {
+  test("makes up for a stall in order, a minute a batch", async () => {
     const clock = manualClock(START_MS);
     const { start, batches, ticks } = follow(clock);
     const run = start();
@@ -111,7 +111,7 @@ describe("the sandbox feed", () => {
     expect(new Set(minutes)).toEqual(new Set([1]));
   });
 
-  it("leaves out a stall that is too long, says so, and goes on with a whole minute", async () => {
+  test("leaves out a stall that is too long, says so, and goes on with a whole minute", async () => {
     const clock = manualClock(START_MS);
     const skipped: [number, number][] = [];
     const { start, ticks } = follow(clock, { onSkip: (fromMs, toMs) => skipped.push([fromMs, toMs]) });
@@ -127,7 +127,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(given.toSorted(order));
   });
 
-  it("waits, and repeats nothing, when the clock is set back", async () => {
+  test("waits, and repeats nothing, when the clock is set back", async () => {
     const clock = manualClock(START_MS);
     const { start, ticks } = follow(clock);
     const run = start();
@@ -139,7 +139,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  it("is held back by a reader that is slow to ask", async () => {
+  test("is held back by a reader that is slow to ask", async () => {
     const clock = manualClock(START_MS);
     const batches = sandboxFeed({ prices, clock })(new AbortController().signal)[Symbol.asyncIterator]();
     const first = batches.next();
@@ -153,7 +153,7 @@ describe("the sandbox feed", () => {
     expect(given.toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  it("ends at once when it is stopped before it began", async () => {
+  test("ends at once when it is stopped before it began", async () => {
     const { start, batches } = follow(manualClock(START_MS));
     const stopped = new AbortController();
     stopped.abort();

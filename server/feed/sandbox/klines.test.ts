@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
@@ -49,7 +49,7 @@ const anyAnchor = fc.constantFrom(
 );
 
 describe("windows", () => {
-  it.each(TIMEFRAMES)("%s rows are the aggregates of their minutes, in any window", async (timeframe) => {
+  test.each(TIMEFRAMES)("%s rows are the aggregates of their minutes, in any window", async (timeframe) => {
     // Long klines need many minutes to compare with.
     const intervals = timeframe === "MN1" ? 2 : timeframe === "W1" ? 4 : 40;
     const span = TIMEFRAME_SECONDS[timeframe] * intervals;
@@ -69,7 +69,7 @@ describe("windows", () => {
     );
   });
 
-  it("keep the rows of the end that is asked for when they hold more than the limit", async () => {
+  test("keep the rows of the end that is asked for when they hold more than the limit", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...TICKERS),
@@ -88,14 +88,14 @@ describe("windows", () => {
     );
   });
 
-  it("give the newest row across a long silence", async () => {
+  test("give the newest row across a long silence", async () => {
     const [last] = await read("TESTSTALE", "M1", 0, NOW_S, 1, "newest");
     expect(last?.time).toBe(Date.UTC(2026, 0, 1) / 1000 - 60);
     const [friday] = await read("TESTFX", "M1", 0, NOW_S, 1, "newest");
     expect(friday?.time).toBe(Date.UTC(2026, 10, 20, 21, 59) / 1000);
   });
 
-  it("are empty for a ticker that is unknown, never quoted, or asked about backwards", async () => {
+  test("are empty for a ticker that is unknown, never quoted, or asked about backwards", async () => {
     expect(await read("NOSUCH", "M1", 0, NOW_S)).toEqual([]);
     expect(await read("TESTMISSING", "D1", 0, NOW_S)).toEqual([]);
     expect(await read("EURUSD", "M1", NOW_S, NOW_S - HOUR_S)).toEqual([]);
@@ -103,14 +103,14 @@ describe("windows", () => {
 });
 
 describe("the clock", () => {
-  it("an M1 kline is there from the instant its minute has passed, and not before", async () => {
+  test("an M1 kline is there from the instant its minute has passed, and not before", async () => {
     const minuteS = Math.floor(NOW_S / 60) * 60;
     const newest = async (nowMs: number) => (await storeAt(nowMs).read("EURUSD", "M1", 0, ALL, 1, "newest"))[0]?.time;
     expect(await newest((minuteS + 60) * 1000 - 1)).toBe(minuteS - 60);
     expect(await newest((minuteS + 60) * 1000)).toBe(minuteS);
   });
 
-  it("a longer kline that runs holds its passed minutes alone", async () => {
+  test("a longer kline that runs holds its passed minutes alone", async () => {
     const openS = Math.floor(NOW_S / HOUR_S) * HOUR_S;
     const [running] = await read("EURUSD", "H1", openS, ALL);
     const minutes = await read("EURUSD", "M1", openS, ALL);
@@ -119,13 +119,13 @@ describe("the clock", () => {
     expect(running?.close).toBe(minutes.at(-1)?.close);
   });
 
-  it("nothing of the future is shown, however far the window reaches", async () => {
+  test("nothing of the future is shown, however far the window reaches", async () => {
     for (const timeframe of TIMEFRAMES) expect(await read("EURUSD", timeframe, NOW_S, ALL)).toEqual([]);
   });
 });
 
 describe("history", () => {
-  it("reaches back to the first trading day of 2020 in every timeframe", async () => {
+  test("reaches back to the first trading day of 2020 in every timeframe", async () => {
     const first = await Promise.all(TIMEFRAMES.map(async (timeframe) => (await read("EURUSD", timeframe, 0, ALL, 1))[0]?.time));
     // The week that holds the first trading day opened on the Sunday before.
     const weekS = Date.UTC(2019, 11, 29, 22) / 1000;
@@ -134,14 +134,14 @@ describe("history", () => {
     expect(HISTORY_START_S).toBeLessThanOrEqual(Date.UTC(2020, 0, 1) / 1000);
   });
 
-  it("holds every minute of ninety days for an ordinary ticker", async () => {
+  test("holds every minute of ninety days for an ordinary ticker", async () => {
     const rows = await read("GBPJPY", "M1", NOW_S - 90 * 24 * HOUR_S, NOW_S);
     expect(rows).toHaveLength(90 * 1_440 - 1);
   });
 });
 
 describe("last quotes", () => {
-  it("are each ticker's last tick with the asks of its trading day, as its ticks say", async () => {
+  test("are each ticker's last tick with the asks of its trading day, as its ticks say", async () => {
     const quotes = await lastQuotes(NOW_MS);
     for (const ticker of TICKERS) {
       const series = prices.series(ticker) ?? expect.fail(`${ticker} has no series`);
@@ -155,7 +155,7 @@ describe("last quotes", () => {
     }
   });
 
-  it("leave out what was never quoted and know nothing of the future", async () => {
+  test("leave out what was never quoted and know nothing of the future", async () => {
     const quotes = await lastQuotes(NOW_MS + 86_400_000);
     expect(quotes.has("TESTMISSING")).toBe(false);
     expect(quotes.has("TESTNOTREADY")).toBe(false);

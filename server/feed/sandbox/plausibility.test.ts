@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { exponential } from "./noise";
@@ -20,7 +20,7 @@ function minuteOf(ticker: string, minute: number): { open: number; close: number
   return { open: rows.open[minute % MINUTES_PER_DAY] ?? 0, close: rows.close[minute % MINUTES_PER_DAY] ?? 0 };
 }
 
-it.each(ORDINARY)("$ticker has sane levels, ranges, spreads and digits on any day", ({ ticker }) => {
+test.each(ORDINARY)("$ticker has sane levels, ranges, spreads and digits on any day", ({ ticker }) => {
   const own = series(ticker);
   const today = Date.UTC(2026, 0, 1) / DAY_MS;
   const middle = minuteOf(ticker, today * MINUTES_PER_DAY).open;
@@ -43,7 +43,7 @@ it.each(ORDINARY)("$ticker has sane levels, ranges, spreads and digits on any da
   }
 });
 
-it("opens a minute next to the close of the one before, over midnight too", () => {
+test("opens a minute next to the close of the one before, over midnight too", () => {
   const start = Date.UTC(2025, 6, 1) / 60_000;
   for (let minute = start - 30; minute < start + 30; minute++) {
     const { open } = minuteOf("EURUSD", minute);
@@ -52,7 +52,7 @@ it("opens a minute next to the close of the one before, over midnight too", () =
   }
 });
 
-it("is consistent over crosses: EURJPY is EURUSD times USDJPY", () => {
+test("is consistent over crosses: EURJPY is EURUSD times USDJPY", () => {
   fc.assert(
     fc.property(anyMinute, (minute) => {
       const close = (ticker: string) => minuteOf(ticker, minute).close / series(ticker).scale;
@@ -63,7 +63,7 @@ it("is consistent over crosses: EURJPY is EURUSD times USDJPY", () => {
   );
 });
 
-it("is livelier while London and New York trade than at night, with narrower spreads", () => {
+test("is livelier while London and New York trade than at night, with narrower spreads", () => {
   const sums = { day: { count: 0, range: 0, spread: 0 }, night: { count: 0, range: 0, spread: 0 } };
   for (let day = 20_000; day < 20_030; day++) {
     const rows = series("EURUSD").minutes(day) ?? expect.fail("no prices");
@@ -81,7 +81,7 @@ it("is livelier while London and New York trade than at night, with narrower spr
   expect(sums.night.spread).toBeGreaterThan(1.5 * sums.day.spread);
 });
 
-it("takes e to a power without the engine's own function", () => {
+test("takes e to a power without the engine's own function", () => {
   fc.assert(
     fc.property(fc.double({ min: -0.3, max: 0.3, noNaN: true }), (x) => {
       expect(exponential(x)).toBeCloseTo(Math.exp(x), 5);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createSandboxPrices, type PriceSeries } from "./prices";
@@ -27,7 +27,7 @@ function minuteOf(series: PriceSeries, minute: number): number[] | undefined {
 }
 
 describe("the same prices everywhere", () => {
-  it("agrees between two instances asked in different orders", () => {
+  test("agrees between two instances asked in different orders", () => {
     const [one, other] = [sandbox(), sandbox()];
     fc.assert(
       fc.property(fc.array(fc.tuple(anyOrdinary, anyMinute), { maxLength: 12 }), (questions) => {
@@ -39,7 +39,7 @@ describe("the same prices everywhere", () => {
     );
   });
 
-  it.each([
+  test.each([
     // Open, high, low, close and spread in points, and the number of ticks.
     ["EURUSD", NOON_2025, [109626, 109655, 109615, 109640, 5, 49]],
     ["USDJPY", NOON_2025, [143322, 143354, 143314, 143316, 8, 31]],
@@ -52,7 +52,7 @@ describe("the same prices everywhere", () => {
     expect(minuteOf(sandbox().series(ticker), minute)).toEqual(golden);
   });
 
-  it("keeps the golden ticks of a minute", () => {
+  test("keeps the golden ticks of a minute", () => {
     expect(sandbox().series("EURUSD").ticks(NOON_2025).slice(0, 3)).toEqual([
       { ticker: "EURUSD", time_msc: 1_741_609_800_104, bid: 1.09626, ask: 1.09631 },
       { ticker: "EURUSD", time_msc: 1_741_609_802_410, bid: 1.09629, ask: 1.09635 },
@@ -60,12 +60,12 @@ describe("the same prices everywhere", () => {
     ]);
   });
 
-  it("gives other prices for another seed", () => {
+  test("gives other prices for another seed", () => {
     const minute = Date.UTC(2026, 5, 1) / 60_000;
     expect(minuteOf(sandbox(2).series("EURUSD"), minute)).not.toEqual(minuteOf(sandbox(1).series("EURUSD"), minute));
   });
 
-  it("forgets days it was not asked about for long, and makes them again alike", () => {
+  test("forgets days it was not asked about for long, and makes them again alike", () => {
     const { series } = sandbox();
     const eurusd = series("EURUSD");
     const first = eurusd.minutes(20_000);
@@ -78,7 +78,7 @@ describe("the same prices everywhere", () => {
 });
 
 describe("always on", () => {
-  it("prices every ordinary ticker in every minute of any year", () => {
+  test("prices every ordinary ticker in every minute of any year", () => {
     const { series } = sandbox();
     fc.assert(
       fc.property(anyOrdinary, anyMinute, (ticker, minute) => {
@@ -90,7 +90,7 @@ describe("always on", () => {
     );
   });
 
-  it("has a last tick at any instant, at it or less than a minute before its running minute", () => {
+  test("has a last tick at any instant, at it or less than a minute before its running minute", () => {
     const { series } = sandbox();
     fc.assert(
       fc.property(anyOrdinary, anyMinute, fc.integer({ min: 0, max: 59_999 }), (ticker, minute, ms) => {
@@ -113,7 +113,7 @@ describe("an operator's edits", () => {
     digits: 2,
   };
 
-  it("prices a listing of unknown currencies with at least five figures", () => {
+  test("prices a listing of unknown currencies with at least five figures", () => {
     const { catalogue, prices, series } = sandbox();
     expect(prices.series("ABCXYZ")).toBeUndefined();
     catalogue.put(added);
@@ -121,7 +121,7 @@ describe("an operator's edits", () => {
     for (const tick of series("ABCXYZ").ticks(29_500_000)) expect(tick.bid).toBeGreaterThan(50);
   });
 
-  it("follows changed digits at once", () => {
+  test("follows changed digits at once", () => {
     const { catalogue, series } = sandbox();
     catalogue.put(added);
     series("ABCXYZ").ticks(29_500_000);

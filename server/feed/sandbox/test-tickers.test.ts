@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createSandboxPrices } from "./prices";
 
@@ -12,7 +12,7 @@ const series = (ticker: string) => prices.series(ticker) ?? expect.fail(`${ticke
 const ticksAt = (ticker: string, atMs: number) => series(ticker).ticks(Math.floor(atMs / MINUTE_MS)).length;
 
 describe.each(["TESTCLOSED", "TESTSTALE", "TESTLATE"])("%s", (ticker) => {
-  it("has quotes until just before 2026 and none since", () => {
+  test("has quotes until just before 2026 and none since", () => {
     expect(ticksAt(ticker, YEAR_2026_MS - 1)).toBeGreaterThan(0);
     expect(ticksAt(ticker, YEAR_2026_MS)).toBe(0);
     const last = series(ticker).lastTick(Date.UTC(2030, 5, 1));
@@ -22,20 +22,20 @@ describe.each(["TESTCLOSED", "TESTSTALE", "TESTLATE"])("%s", (ticker) => {
 });
 
 describe.each(["TESTMISSING", "TESTNOTREADY"])("%s", (ticker) => {
-  it("never had a quote", () => {
+  test("never had a quote", () => {
     for (const year of [2020, 2025, 2026, 2030]) expect(ticksAt(ticker, Date.UTC(year, 6, 3, 12))).toBe(0);
     expect(series(ticker).lastTick(Date.UTC(2030, 0, 1))).toBeUndefined();
   });
 });
 
 describe("TESTUNKNOWN", () => {
-  it("is quoted at any hour, weekends included", () => {
+  test("is quoted at any hour, weekends included", () => {
     for (let hour = 0; hour < 168; hour++) expect(ticksAt("TESTUNKNOWN", Date.UTC(2026, 7, 1, hour))).toBeGreaterThan(0);
   });
 });
 
 describe("TESTFLIP", () => {
-  it("is quoted exactly in the minutes its calendar has open: two, then two without", () => {
+  test("is quoted exactly in the minutes its calendar has open: two, then two without", () => {
     const start = Date.UTC(2026, 3, 4, 5);
     const quoted = Array.from({ length: 12 }, (_, minute) => ticksAt("TESTFLIP", start + minute * MINUTE_MS) > 0);
     expect(quoted).toEqual([true, true, false, false, true, true, false, false, true, true, false, false]);
@@ -43,7 +43,7 @@ describe("TESTFLIP", () => {
 });
 
 describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
-  it.each([
+  test.each([
     ["an ordinary week", Date.UTC(2026, 4, 2)],
     ["the week in which New York springs forward", Date.UTC(2026, 2, 7)],
     ["the week in which New York falls back", Date.UTC(2025, 10, 1)],
@@ -59,7 +59,7 @@ describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
     }
   });
 
-  it("keeps the last quote before a weekend", () => {
+  test("keeps the last quote before a weekend", () => {
     const sunday = Date.UTC(2026, 4, 3, 12);
     const last = series(ticker).lastTick(sunday)?.time_msc ?? 0;
     const closedAt = catalogue.calendar(ticker)?.sessionAt(sunday).closedAt ?? 0;
@@ -67,14 +67,14 @@ describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
     expect(last).toBeGreaterThan(closedAt - MINUTE_MS);
   });
 
-  it("is silent where its calendar does not know any more", () => {
+  test("is silent where its calendar does not know any more", () => {
     expect(catalogue.calendar(ticker)?.sessionAt(Date.UTC(2199, 5, 4, 12)).state).toBe("unknown");
     expect(ticksAt(ticker, Date.UTC(2199, 5, 4, 12))).toBe(0);
   });
 });
 
 describe("an operator's override", () => {
-  it("silences TESTFX at once, and lifts again", () => {
+  test("silences TESTFX at once, and lifts again", () => {
     const edited = createSandboxCatalogue();
     const own = createSandboxPrices({ catalogue: edited, seed: 1 });
     const minute = Date.UTC(2026, 4, 6, 12) / MINUTE_MS;
@@ -89,7 +89,7 @@ describe("an operator's override", () => {
 });
 
 describe("TESTGAP", () => {
-  it("lacks a few minutes, some short holes and one whole hour of each day, always the same ones", () => {
+  test("lacks a few minutes, some short holes and one whole hour of each day, always the same ones", () => {
     const again = createSandboxPrices({ catalogue, seed: 1 });
     let missing = 0;
     let holes = 0;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
@@ -19,7 +19,7 @@ const anyMinute = fc.integer({ min: FIRST_MINUTE, max: LAST_MINUTE - 1 });
 const prices = createSandboxPrices({ catalogue: createSandboxCatalogue(), seed: 7 });
 const store = createSandboxKlines({ prices, clock: manualClock(LAST_MINUTE * 60_000), alignment: createAlignment() });
 
-it("the ticks of a minute, folded, are exactly its kline; a minute without a kline has no ticks", async () => {
+test("the ticks of a minute, folded, are exactly its kline; a minute without a kline has no ticks", async () => {
   await fc.assert(
     fc.asyncProperty(anyListing, anyMinute, async ({ ticker, digits }, minute) => {
       const time = minute * 60;
@@ -33,7 +33,7 @@ it("the ticks of a minute, folded, are exactly its kline; a minute without a kli
   );
 });
 
-it("ticks come in distinct, rising milliseconds inside their minute", () => {
+test("ticks come in distinct, rising milliseconds inside their minute", () => {
   fc.assert(
     fc.property(anyListing, anyMinute, ({ ticker }, minute) => {
       let last = minute * 60_000 - 1;
@@ -47,7 +47,7 @@ it("ticks come in distinct, rising milliseconds inside their minute", () => {
   );
 });
 
-it("bid and ask are rounded to the listing's digits already, with the ask above the bid", () => {
+test("bid and ask are rounded to the listing's digits already, with the ask above the bid", () => {
   fc.assert(
     fc.property(anyListing, anyMinute, ({ ticker, digits }, minute) => {
       for (const tick of prices.series(ticker)?.ticks(minute) ?? []) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const RAW = path.resolve(process.cwd(), "../shared/data/raw/dukascopy");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const KLINE = {
   timeMs: at("2019-02-04T00:00:00Z"),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const RAW = path.resolve(process.cwd(), "../shared/data/raw/histdata");
 const KLINE = { timeMs: at("2020-05-01T00:00:00Z"), open: 1.0945, high: 1.0952, low: 1.0944, close: 1.0951, tickVolume: 0 };

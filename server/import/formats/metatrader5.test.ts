@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const RAW = path.resolve(process.cwd(), "../shared/data/raw/mt5");
 const KLINES_HEADER = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
 const TICK = { timeMs: at("2014-05-04T21:00:00.462Z"), bid: 1.387, ask: 1.38745 };

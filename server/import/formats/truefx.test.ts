@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { at, readFile } from "#lib/testing/import-rows";
+import { at, readFile } from "#server/testing/import-rows";
 
 const LINES = "EUR/USD,20200102 00:00:00.123,1.12125,1.12130\nEUR/USD,20200102 00:00:00.123,1.12126,1.12131\n";
 

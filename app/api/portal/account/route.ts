@@ -1,4 +1,4 @@
-import { deleteAccount } from "#lib/access/user-account";
+import { deleteAccount } from "#lib/access/users/account";
 import { DeleteAccountForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,4 +1,4 @@
-import { requestEmailChange } from "#lib/access/user-email";
+import { requestEmailChange } from "#lib/access/users/email";
 import { EmailForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,4 +1,4 @@
-import { requestReset } from "#lib/access/user-password";
+import { requestReset } from "#lib/access/users/password";
 import { ForgotForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,5 +1,5 @@
+import { toPortalKey } from "#lib/access/key-json";
 import { createKey, listKeys } from "#lib/access/keys";
-import { toPortalKey } from "#lib/access/portal-key";
 import { CreateKeyForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import { changedBy } from "#lib/portal/changed-by";

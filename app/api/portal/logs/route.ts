@@ -1,4 +1,4 @@
-import { LogQuery, listRequests } from "#lib/access/request-log-query";
+import { LogQuery, listRequests } from "#lib/access/usage/request-log-query";
 import { portalRoute } from "#lib/portal/route";
 
 /** The latest requests of the reader's account. */

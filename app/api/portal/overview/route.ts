@@ -1,4 +1,4 @@
-import { overview } from "#lib/access/overview";
+import { overview } from "#lib/access/usage/overview";
 import { portalRoute } from "#lib/portal/route";
 
 /** The reader's account at a glance. */

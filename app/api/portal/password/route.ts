@@ -1,4 +1,4 @@
-import { changePassword } from "#lib/access/user-password";
+import { changePassword } from "#lib/access/users/password";
 import { PasswordForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,4 +1,4 @@
-import { changeName } from "#lib/access/user-account";
+import { changeName } from "#lib/access/users/account";
 import { ProfileForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

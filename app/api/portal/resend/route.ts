@@ -1,4 +1,4 @@
-import { resendVerification } from "#lib/access/sign-up";
+import { resendVerification } from "#lib/access/users/sign-up";
 import { ForgotForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

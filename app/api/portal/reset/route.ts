@@ -1,4 +1,4 @@
-import { resetPassword } from "#lib/access/user-password";
+import { resetPassword } from "#lib/access/users/password";
 import { ResetForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,5 +1,5 @@
-import { listSessions } from "#lib/access/portal-sessions";
-import { signOutEverywhere } from "#lib/access/user-account";
+import { signOutEverywhere } from "#lib/access/users/account";
+import { listSessions } from "#lib/access/users/sessions";
 import { portalRoute } from "#lib/portal/route";
 
 /** The browsers the user is signed in with. */

@@ -1,4 +1,4 @@
-import { signUp } from "#lib/access/sign-up";
+import { signUp } from "#lib/access/users/sign-up";
 import { SignUpForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

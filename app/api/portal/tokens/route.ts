@@ -1,4 +1,4 @@
-import { mintTokenForKey } from "#lib/access/portal-keys";
+import { mintTokenForKey } from "#lib/access/issue-portal-token";
 import { TokenForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 import { ownOrigin } from "#lib/portal/visitor";

@@ -1,4 +1,4 @@
-import { UsageQuery, usageReport, usageSpan } from "#lib/access/usage-query";
+import { UsageQuery, usageReport, usageSpan } from "#lib/access/usage/query";
 import { portalRoute } from "#lib/portal/route";
 
 /** What the keys of the reader's account were used for. */

@@ -1,4 +1,4 @@
-import { verifyEmail } from "#lib/access/user-email";
+import { verifyEmail } from "#lib/access/users/email";
 import { VerifyForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

@@ -1,4 +1,4 @@
-import { listAccounts } from "#lib/access/account-admin";
+import { listAccounts } from "#lib/access/users/account-admin";
 import { AccountsQuery } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 

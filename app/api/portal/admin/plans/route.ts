@@ -1,4 +1,4 @@
-import { listPlans } from "#lib/access/plan-admin";
+import { listPlans } from "#lib/access/limits/plan-admin";
 import { portalRoute } from "#lib/portal/route";
 
 /** All plans, the smallest first. */

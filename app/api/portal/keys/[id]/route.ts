@@ -1,5 +1,5 @@
+import { toPortalKey } from "#lib/access/key-json";
 import { editKey } from "#lib/access/keys";
-import { toPortalKey } from "#lib/access/portal-key";
 import { EditKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";

@@ -1,4 +1,4 @@
-import { explainRequest } from "#lib/access/request-log-query";
+import { explainRequest } from "#lib/access/usage/request-log-query";
 import { portalRoute } from "#lib/portal/route";
 
 /** One request, and why it was refused. */

@@ -1,4 +1,4 @@
-import { revokeSession } from "#lib/access/portal-sessions";
+import { revokeSession } from "#lib/access/users/sessions";
 import { portalRoute } from "#lib/portal/route";
 
 /** Signs one browser out. */

@@ -1,5 +1,5 @@
-import { usageCsv } from "#lib/access/usage-csv";
-import { UsageQuery, usageSpan } from "#lib/access/usage-query";
+import { usageCsv } from "#lib/access/usage/csv";
+import { UsageQuery, usageSpan } from "#lib/access/usage/query";
 import { portalRoute } from "#lib/portal/route";
 
 /** The same as CSV. */

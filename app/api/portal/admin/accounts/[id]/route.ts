@@ -1,5 +1,5 @@
-import { changeAccount } from "#lib/access/account-admin";
 import type { AccountChange } from "#lib/access/accounts";
+import { changeAccount } from "#lib/access/users/account-admin";
 import { AccountForm } from "#lib/contract/portal";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";

@@ -1,5 +1,5 @@
 import { audit } from "#lib/access/audit";
-import { putPlan } from "#lib/access/plan-admin";
+import { putPlan } from "#lib/access/limits/plan-admin";
 import { PlanForm } from "#lib/contract/portal-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";

@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { operations as contract } from "#lib/contract/operations";
+import { issuesOf } from "./check";
+import type { PlayOperation } from "./model";
+import { playOperations } from "./operations";
+import { linkTo, readLink, startValues } from "./share";
+import { matching } from "./ticker-field";
+import { pickedValue, pickerText } from "./time-field";
+import { PAST_MAX_COUNT, readPastCalls } from "./use-past-calls";
+
+const operations = playOperations();
+const [first] = operations as [PlayOperation];
+const find = (id: string) => operations.find((operation) => operation.id === id) ?? first;
+const read = (link: string) => readLink(operations, first, Object.fromEntries(new URL(link, "http://x").searchParams));
+const KEY = "sw_live_0123456789abcdefghijklmnopqrstuvwxyz";
+
+describe("the operations of the playground", () => {
+  test("are the five that read the market and the three streams, with values that work", () => {
+    expect(operations.map(({ id }) => id)).toEqual([
+      ...["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"],
+      ...["quoteStream", "klineStream", "snapshotStream"],
+    ]);
+    for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});
+  });
+
+  test("ask for every parameter of the contract, each in its own way", () => {
+    expect(find("klines").fields.map(({ name, kind }) => [name, kind])).toEqual([
+      ["ticker", "ticker"],
+      ["timeframe", "choice"],
+      ["from", "seconds"],
+      ["to", "seconds"],
+      ["limit", "number"],
+    ]);
+    expect(find("marketStatus").fields.map(({ kind }) => kind)).toEqual(["tickers", "instant"]);
+    expect(Object.keys(contract.klines.query)).toEqual(find("klines").fields.map(({ name }) => name));
+  });
+});
+
+describe("the form is judged in the service's words", () => {
+  test.each([
+    [
+      "klines",
+      { ticker: "EUR/USD", timeframe: "H1" },
+      { ticker: "A ticker is 3 to 20 letters and digits, without a separator." },
+    ],
+    ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: "Not one of the nine timeframes." }],
+    ["klines", { ticker: "EURUSD", timeframe: "H1", limit: "0" }, { limit: "Must be between 1 and 5000." }],
+    ["klines", { ticker: "EURUSD", timeframe: "H1", from: "5", to: "5" }, { from: "`from` must be before `to`." }],
+    ["klines", {}, { ticker: "Required.", timeframe: "Required." }],
+    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "The list holds an empty element." }],
+    ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "Required." }],
+  ])("%s with %o", (id, values, issues) => {
+    expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);
+  });
+});
+
+describe("a share link", () => {
+  test("leads back to the same operation and values, whatever they are", () => {
+    const values = fc.dictionary(
+      fc.constantFrom("ticker", "tickers", "timeframe", "from", "to", "limit", "at"),
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 50 }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...operations), values, (operation, given) => {
+        const own = Object.fromEntries(
+          Object.entries(given).filter(([name]) => operation.fields.some((field) => field.name === name)),
+        );
+        const back = read(linkTo(operation, own));
+        expect(back.operation.id).toBe(operation.id);
+        const wanted =
+          Object.keys(own).length === 0
+            ? startValues(operation)
+            : { ...Object.fromEntries(operation.fields.map(({ name }) => [name, ""])), ...own };
+        expect(back.values).toEqual(wanted);
+        expect(back.notices).toEqual([]);
+      }),
+    );
+  });
+
+  test("carries no key, however it got into the form", () => {
+    const link = linkTo(find("klines"), { ticker: KEY, timeframe: "H1", key: KEY });
+    expect(link).toBe("/playground?op=klines&timeframe=H1");
+    expect(read(`/playground?op=klines&ticker=${KEY}`).values.ticker).toBe("");
+  });
+
+  test("with rubbish says in a sentence each what was left out, and keeps the rest", () => {
+    const rubbish = read("/playground?op=klines&ticker=%3Cscript%3E&bogus=1&limit=none");
+    expect(rubbish.values).toMatchObject({ ticker: "<script>", limit: "none" });
+    expect(rubbish.notices).toEqual(["Historical klines does not take “bogus”; it was left out."]);
+    expect(issuesOf("klines", rubbish.values)).toMatchObject({ ticker: expect.any(String), limit: "Must be a whole number." });
+    const unknown = read(`/playground?op=${"x".repeat(5_000)}<b>`);
+    expect(unknown.operation).toBe(first);
+    expect(unknown.notices[0]).toMatch(
+      /^This link names an operation that is not offered here, “x{40}…”\. Choose one from the list\.$/,
+    );
+    expect(read(`/playground?op=klines&ticker=${"A".repeat(5_000)}`).notices).toEqual([
+      "The value of “ticker” was left out: it is too long or holds a key.",
+    ]);
+    const inherited = read("/playground?op=klines&__proto__=1&constructor=2&toString=3");
+    expect(inherited.operation.id).toBe("klines");
+  });
+
+  test("survives any query", () => {
+    const search = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)));
+    fc.assert(
+      fc.property(search, fc.constantFrom(...operations.map(({ id }) => id), "?"), (query, op) => {
+        const { operation, values, notices } = readLink(operations, first, { ...query, op });
+        issuesOf(operation.id, values);
+        expect(notices.join()).not.toMatch(/null|undefined|\[object/);
+      }),
+    );
+  });
+});
+
+describe("the picker of an instant", () => {
+  test("writes Unix seconds or ISO 8601, and shows what was typed", () => {
+    expect(pickedValue("seconds", "2026-01-01T00:00")).toBe("1767225600");
+    expect(pickerText("seconds", "1767225600")).toBe("2026-01-01T00:00");
+    expect(pickedValue("instant", "2026-01-01T00:00")).toBe("2026-01-01T00:00:00Z");
+    expect(pickerText("instant", "2026-01-01T02:00:00+02:00")).toBe("2026-01-01T00:00");
+    expect([pickerText("seconds", "soon"), pickerText("instant", "soon"), pickedValue("seconds", "")]).toEqual(["", "", ""]);
+  });
+});
+
+describe("the search for instruments", () => {
+  const instruments = ["XAUUSD", "EURUSD", "USDJPY"].map((ticker) => ({
+    ...contract.instruments.example.items[0],
+    ticker,
+    display_name: ticker,
+  })) as never;
+  test("puts those first that begin with what is typed", () => {
+    expect(matching(instruments, "usd").map(({ ticker }) => ticker)).toEqual(["USDJPY", "XAUUSD", "EURUSD"]);
+  });
+});
+
+describe("the calls of this device", () => {
+  test("are read without what is no call, and never more than are kept", () => {
+    expect(readPastCalls("rubbish")).toEqual([]);
+    expect(readPastCalls([null, 1, {}, { operationId: "klines", at: "now" }])).toEqual([]);
+    expect(readPastCalls([{ operationId: "klines", at: 1, values: { ticker: "EURUSD", x: 5 } }])).toEqual([
+      { operationId: "klines", at: 1, values: { ticker: "EURUSD" }, status: null },
+    ]);
+    expect(readPastCalls(Array.from({ length: 100 }, () => ({ operationId: "klines", at: 1 })))).toHaveLength(PAST_MAX_COUNT);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
+import { closeSentence } from "./closes";
+import { createStreamBook, LOG_MAX_ENTRIES } from "./stream-state";
+
+const quote = (seq: number, more: object = {}) =>
+  JSON.stringify({ type: "quote", event: "update", ticker: "EURUSD", epoch: "k1", seq, data: quoteExample, ...more });
+const kline = (seq: number, closed: boolean) =>
+  JSON.stringify({
+    type: "kline",
+    event: "update",
+    ticker: "EURUSD",
+    timeframe: "M1",
+    closed,
+    epoch: "k1",
+    seq,
+    data: klineExample,
+  });
+const closed = { ticker: "EURUSD", final_display_state: "closed", reason: "weekend", next_open_at: "2026-01-04T22:00:00.000Z" };
+
+function bookOf(...texts: string[]) {
+  const book = createStreamBook();
+  for (const text of texts) book.received(text, 0);
+  return book;
+}
+
+describe("the book of a stream", () => {
+  test("counts records, gaps and what was merged, and takes none twice", () => {
+    const book = bookOf(
+      quote(1),
+      quote(2),
+      quote(2),
+      quote(5),
+      quote(9, { merged: 3 }),
+      quote(1, { epoch: "k2", event: "snapshot" }),
+    );
+    expect(book.view().rows).toEqual([
+      expect.objectContaining({ ticker: "EURUSD", records: 5, gaps: 1, merged: 3, position: { epoch: "k2", seq: 1 } }),
+    ]);
+    expect(book.view().received).toBe(6);
+  });
+
+  test("keeps streams and timeframes of one ticker apart, each with its last value", () => {
+    const { rows } = bookOf(quote(1), kline(4, false), kline(5, true)).view();
+    expect(rows.map(({ stream, value }) => [stream, value])).toEqual([
+      ["quote", "1.08543 / 1.08551"],
+      ["kline M1", "1.08502 1.08571 1.08466 1.08543 closed"],
+    ]);
+  });
+
+  test("keeps a bounded log, and what it counted when that is cleared", () => {
+    const book = createStreamBook();
+    for (let seq = 1; seq <= LOG_MAX_ENTRIES + 10; seq += 1) book.received(quote(seq), seq);
+    const { entries, received, rows } = book.view();
+    expect([entries.length, entries.at(-1)?.at, received, rows[0]?.records]).toEqual([LOG_MAX_ENTRIES, 510, 510, 510]);
+    book.clear();
+    expect(book.view()).toMatchObject({ entries: [], received: 510 });
+  });
+
+  test("says which tickers are quiet, until they bring something or a heartbeat leaves them out", () => {
+    const ack = JSON.stringify({
+      type: "ack",
+      method: "subscribe",
+      data: { accepted: ["EURUSD"], rejected: [], quiet: [closed] },
+    });
+    const book = bookOf(ack, quote(1, { event: "snapshot" }));
+    expect(book.view().quiet).toEqual([expect.stringMatching(/^EURUSD is closed \(weekend\)\. It opens .*22:00 UTC\.$/)]);
+    book.received(quote(2), 0);
+    expect(book.view().quiet).toEqual([]);
+    book.received(JSON.stringify({ type: "heartbeat", quiet: [closed] }), 0);
+    expect(book.view().quiet).toHaveLength(1);
+    book.received(JSON.stringify({ type: "heartbeat", quiet: [] }), 0);
+    expect(book.view().quiet).toEqual([]);
+  });
+
+  test("repeats what the service refuses, and forgets a ticker that was let go", () => {
+    const rejected = [
+      { ticker: "EUR/USD", code: 40003, message: "invalid_ticker", detail: "No separator.", suggestion: "EURUSD" },
+    ];
+    const book = bookOf(
+      quote(1),
+      JSON.stringify({ type: "ack", method: "subscribe", data: { accepted: [], rejected, quiet: [] } }),
+    );
+    expect(book.view().refused).toEqual(["EUR/USD was not accepted: No separator. Did you mean EURUSD?"]);
+    book.received(JSON.stringify({ type: "error", data: { detail: "Too fast." } }), 0);
+    expect(book.view().refused).toEqual(["Too fast."]);
+    book.received(JSON.stringify({ type: "ack", method: "unsubscribe", data: { accepted: ["EURUSD"], rejected: [] } }), 0);
+    expect(book.view()).toMatchObject({ rows: [], refused: [] });
+  });
+
+  test("shows a message that cannot be read, and goes on", () => {
+    const book = bookOf("not json", "[]", '"text"', quote(1));
+    expect(book.view().entries).toHaveLength(4);
+    expect(book.view().rows).toHaveLength(1);
+  });
+});
+
+describe("a close", () => {
+  test.each([1000, 1001, 1002, 1006, 1009, 1011, 4008, 4029, 4400, 4401, 4403, 4999, null])(
+    "%s is explained in words",
+    (code) => {
+      expect(closeSentence(code)).toMatch(/^[A-Z].*\.$/);
+    },
+  );
+});

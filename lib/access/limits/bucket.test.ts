@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Bucket, take, WINDOW_MS } from "./bucket";
+
+const LIMITS = { restPerMinute: 60, restBurst: 20 };
+const START = 1_767_225_600_000;
+
+/** Plays requests of a cost after a pause and gives the verdicts. */
+function play(limits: typeof LIMITS, requests: readonly { afterMs: number; cost: number }[]) {
+  let bucket: Bucket | undefined;
+  let now = START;
+  return requests.map(({ afterMs, cost }) => {
+    now += afterMs;
+    const taken = take(bucket, limits, cost, now);
+    bucket = taken.bucket;
+    return { now, cost, ...taken.verdict };
+  });
+}
+
+const request = fc.record({ afterMs: fc.nat(20_000), cost: fc.integer({ min: 1, max: 5 }) });
+const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 600 }), restBurst: fc.integer({ min: 5, max: 200 }) });
+
+describe("bucket", () => {
+  test("lets a burst pass, then one request each refill interval", () => {
+    const verdicts = play(
+      LIMITS,
+      Array.from({ length: 21 }, () => ({ afterMs: 0, cost: 1 })),
+    );
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
+    expect(verdicts.at(-1)).toMatchObject({ allowed: false, remaining: 40, resetS: 60, retryAfterS: 1, refusedBy: "burst" });
+  });
+
+  test("counts the quota down and names the seconds to the window's end", () => {
+    const [first, second, third] = play(LIMITS, [
+      { afterMs: 0, cost: 1 },
+      { afterMs: 18_500, cost: 5 },
+      { afterMs: 41_500, cost: 1 },
+    ]);
+    expect(first).toMatchObject({ limit: 60, remaining: 59, resetS: 60 });
+    expect(second).toMatchObject({ remaining: 54, resetS: 42 });
+    expect(third).toMatchObject({ remaining: 59, resetS: 60 });
+  });
+
+  test("refuses past the quota until the window ends", () => {
+    const wide = { restPerMinute: 60, restBurst: 1_000 };
+    const verdicts = play(wide, [...Array.from({ length: 61 }, () => ({ afterMs: 10, cost: 1 })), { afterMs: 59_400, cost: 1 }]);
+    expect(verdicts[59]).toMatchObject({ allowed: true, remaining: 0 });
+    expect(verdicts[60]).toMatchObject({ allowed: false, remaining: 0, retryAfterS: 60, refusedBy: "quota" });
+    expect(verdicts[61]).toMatchObject({ allowed: true, remaining: 59 });
+  });
+
+  test("never lets more than the quota pass in a window, nor more than burst plus refill in any stretch", () => {
+    fc.assert(
+      fc.property(limits, fc.array(request, { maxLength: 200 }), (limit, requests) => {
+        const passed = play(limit, requests).filter(({ allowed }) => allowed);
+        for (let from = 0; from < passed.length; from += 1) {
+          let units = 0;
+          for (const { now, cost } of passed.slice(from)) {
+            units += cost;
+            const allowance = limit.restBurst + ((now - (passed[from]?.now ?? 0)) * limit.restPerMinute) / WINDOW_MS;
+            expect(units).toBeLessThanOrEqual(allowance + 1e-6);
+          }
+        }
+      }),
+    );
+  });
+
+  test("lets a refused request pass after exactly the seconds it named", () => {
+    fc.assert(
+      fc.property(limits, fc.array(request, { maxLength: 100 }), fc.integer({ min: 1, max: 5 }), (limit, requests, cost) => {
+        let bucket: Bucket | undefined;
+        let now = START;
+        for (const { afterMs, cost: each } of requests) {
+          now += afterMs;
+          bucket = take(bucket, limit, each, now).bucket;
+        }
+        const { verdict, bucket: after } = take(bucket, limit, cost, now);
+        fc.pre(!verdict.allowed);
+        expect(take(after, limit, cost, now + verdict.retryAfterS * 1000).verdict.allowed).toBe(true);
+      }),
+    );
+  });
+
+  test("keeps remaining and reset within their bounds, whatever the clock does", () => {
+    fc.assert(
+      fc.property(
+        limits,
+        fc.array(fc.record({ afterMs: fc.integer({ min: -90_000, max: 90_000 }), cost: fc.integer({ min: 1, max: 5 }) })),
+        (limit, requests) => {
+          for (const { remaining, resetS, retryAfterS } of play(limit, requests)) {
+            expect(remaining).toBeGreaterThanOrEqual(0);
+            expect(remaining).toBeLessThanOrEqual(limit.restPerMinute);
+            expect(resetS).toBeGreaterThan(0);
+            expect(resetS).toBeLessThanOrEqual(60);
+            expect(retryAfterS).toBeGreaterThanOrEqual(0);
+          }
+        },
+      ),
+    );
+  });
+
+  test("refuses nothing for ever: a cost above the burst takes it all", () => {
+    const [first, second] = play({ restPerMinute: 60, restBurst: 2 }, [
+      { afterMs: 0, cost: 5 },
+      { afterMs: 0, cost: 5 },
+    ]);
+    expect(first).toMatchObject({ allowed: true, remaining: 55 });
+    expect(second).toMatchObject({ allowed: false, retryAfterS: 2 });
+  });
+});

@@ -1,0 +1,131 @@
+import { type Bucket, type BucketLimits, take, WINDOW_MS } from "./bucket";
+import { createSharedScript, type SharedOptions } from "./shared-script";
+
+/** Units that are not spent within this are given back. Long enough that a busy client is not asked for at each request. */
+export const LEASE_MS = 2_000;
+/** A lease is written down for longer than it may be spent, so that what is given back at its end still counts. */
+const LEASE_NOTED_MS = 2 * LEASE_MS;
+/** A lease takes one part in so many of what is left, so that the last units do not stand at a node where the client is not. */
+const LEASE_PART = 4;
+
+/**
+ * One bucket, shared. `take` in bucket.ts judges the same way, which a test compares. Beside it: units that nodes hold are
+ * taken off already, and the allowance refills up to the burst less what they may still spend, so that all together never
+ * let more pass than one bucket would.
+ */
+const LUA = `
+local key, node = KEYS[1], ARGV[2]
+local perMinute, burst, cost, want = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local held, back, owed, opens = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10] == "1"
+local WINDOW, LEASE, NOTED, PART = ${WINDOW_MS}, ${LEASE_MS}, ${LEASE_NOTED_MS}, ${LEASE_PART}
+local rate = perMinute / WINDOW
+
+local raw = redis.call("GET", key)
+local bucket
+if raw then
+  bucket = cmsgpack.unpack(raw)
+else
+  -- It ran full, or Redis lost it: it begins as the node knows it, which is full where the node knows nothing.
+  local start = now - tonumber(ARGV[11])
+  bucket = { start = start, used = tonumber(ARGV[12]) + held, tokens = tonumber(ARGV[13]) - held, at = now, leases = {} }
+  if held > 0 then bucket.leases[node] = { units = held, start = start, till = now + NOTED } end
+  back, owed = 0, 0
+end
+
+local others, mine = 0, nil
+for name, lease in pairs(bucket.leases) do
+  -- One that ends too far ahead was written before the clock of this server went back.
+  if lease.till <= now or lease.till > now + NOTED then bucket.leases[name] = nil
+  elseif name == node then mine = lease
+  else others = others + lease.units end
+end
+local noted = mine and mine.units or 0
+
+local running = now < bucket.start + WINDOW
+local start = running and math.min(bucket.start, now) or bucket.start
+local leasedNow = mine ~= nil and running and mine.start == start
+local returned = math.min(back, math.max(0, noted - held))
+local refilled = bucket.tokens + math.max(0, now - bucket.at) * rate
+local tokens = math.max(0, math.min(burst - others - noted, refilled) + returned - owed)
+-- The allowance refills over more than one window: what passed meanwhile in earlier ones counts too.
+if owed > 0 then tokens = math.max(0, math.min(tokens, tonumber(ARGV[13]) - held)) end
+local used = running and bucket.used + owed or 0
+if leasedNow then used = math.max(0, used - returned) end
+if opens and not running then
+  start = now
+  running = true
+end
+
+local usedAfter, tokensAfter, leased, lasts = used, tokens, 0, 0
+local fits = running and used + math.min(cost, perMinute) <= perMinute and tokens >= math.min(cost, burst)
+if fits then
+  usedAfter = math.min(perMinute, used + cost)
+  tokensAfter = math.max(0, tokens - cost)
+end
+-- Units of a window that is over must not be spent in the next one.
+local usable = running and (held == 0 or leasedNow)
+if usable then lasts = math.min(LEASE, start + WINDOW - now) end
+if usable and fits then
+  leased = math.max(0, math.floor(math.min(want, tokensAfter / PART, (perMinute - usedAfter) / PART)))
+end
+
+local units = held + leased
+bucket.leases[node] = units > 0 and { units = units, start = usable and start or (mine and mine.start or 0), till = now + NOTED } or nil
+bucket.start, bucket.at = start, now
+bucket.used, bucket.tokens = usedAfter + leased, tokensAfter - leased
+local keepMs = math.max(start + WINDOW - now, (burst - bucket.tokens) / rate, NOTED)
+redis.call("SET", key, cmsgpack.pack(bucket), "PX", string.format("%.0f", math.ceil(keepMs)))
+
+local function exact(number) return string.format("%.17g", number) end
+return { exact(now - start), exact(used), exact(tokens), exact(leased), exact(lasts) }
+`;
+
+/** What a node says of a bucket when it asks. */
+export interface BucketCall {
+  /** Tells the nodes apart. */
+  readonly node: string;
+  readonly limits: BucketLimits;
+  /** Of the request that waits for the answer; 0 without one. */
+  readonly cost: number;
+  /** Units it would like to hold on top. */
+  readonly want: number;
+  /** Units it keeps holding meanwhile; it may have spent some when the answer comes. */
+  readonly held: number;
+  /** Units it held, and gives back. */
+  readonly back: number;
+  /** Units it let pass while Redis was away. */
+  readonly owed: number;
+  /** A request may begin a window; what is done in the background may not. */
+  readonly opens: boolean;
+  /** The bucket as the node sees it, for one that Redis has lost; undefined where it knows nothing. */
+  readonly known: Bucket | undefined;
+}
+
+export interface BucketReply {
+  /** The shared bucket before the cost and the lease are taken off, in the node's time; `take` judges the cost by it. */
+  readonly bucket: Bucket;
+  /** Units that are leased now. */
+  readonly leased: number;
+  /** How long after the call was sent the held and the leased may be spent; 0 once their window is over. */
+  readonly lastsMs: number;
+}
+
+/** Asks Redis for one bucket, in one call. */
+export type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
+
+/** Makes the asking. Rejects when Redis is away. */
+export function createAskBucket(options: SharedOptions): AskBucket {
+  const { redis, clock } = options;
+  const script = createSharedScript(options, LUA);
+  return async (key, { node, limits, cost, want, held, back, owed, opens, known }) => {
+    const sentMs = clock.now();
+    const { restPerMinute, restBurst } = limits;
+    const ageMs = known === undefined ? WINDOW_MS : Math.max(0, sentMs - known.windowStartMs);
+    const tokens = take(known, limits, 0, sentMs).bucket.tokens;
+    const asked = [node, restPerMinute, restBurst, cost, want, held, back, owed, opens ? 1 : 0, ageMs, known?.used ?? 0, tokens];
+    const answer = (await script(redis.key(`b:${key}`, "bucket"), ...asked)) as readonly string[];
+    const [age = 0, used = 0, left = 0, leased = 0, lastsMs = 0] = answer.map(Number);
+    // Counted from the sending: here a window and a lease end no later than there.
+    return { bucket: { windowStartMs: sentMs - age, used, tokens: left, tokensAtMs: sentMs }, leased, lastsMs };
+  };
+}

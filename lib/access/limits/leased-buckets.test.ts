@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import type { Redis } from "#lib/redis";
+import { bucketStoreSuite } from "#lib/testing/bucket-store-suite";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
+import { type Bucket, take } from "./bucket";
+import { createLeasedBuckets, type LeasedBuckets } from "./leased-buckets";
+
+const START = 1_767_225_600_000;
+const LIMITS = { restPerMinute: 60, restBurst: 20 };
+const WIDE = { restPerMinute: 600, restBurst: 120 };
+
+const describeOnRedis = await redisDescribe();
+
+interface Node extends LeasedBuckets {
+  readonly redis: Redis;
+  /** Takes so many single units one after the other; resolves to how many passed. */
+  spend(count: number, limits?: typeof LIMITS): Promise<number>;
+}
+
+/** Nodes of one installation, on one clock that is Redis' too. */
+async function openNodes(t: RedisNodes, clock: ManualClock, count: number, waitingMaxCount = 1_000): Promise<Node[]> {
+  const prefix = randomUUID();
+  const open = async () => {
+    const redis = await t.open(prefix);
+    const store = createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock, waitingMaxCount });
+    const spend = async (wanted: number, limits = LIMITS) => {
+      let passed = 0;
+      for (let index = 0; index < wanted; index += 1) if ((await store.take("a", limits, 1)).allowed) passed += 1;
+      return passed;
+    };
+    return { ...store, redis, spend };
+  };
+  return Promise.all(Array.from({ length: count }, open));
+}
+
+/** Two nodes and what they share the time with. */
+async function pair(t: RedisNodes) {
+  const clock = manualClock(START);
+  const [a, b] = (await openNodes(t, clock, 2)) as [Node, Node];
+  return { clock, a, b, settled: () => t.settled(a.redis, b.redis) };
+}
+
+describeOnRedis("leased buckets", (t) => {
+  bucketStoreSuite("leased from Redis", async (clock) => {
+    const redis = await t.open();
+    return createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+  });
+
+  test("let no more pass over several nodes than one bucket would, whatever comes and when", async () => {
+    const request = fc.record({ node: fc.nat(2), cost: fc.integer({ min: 0, max: 5 }) });
+    const step = fc.record({
+      afterMs: fc.oneof(fc.nat(300), fc.nat(3_000), fc.nat(70_000)),
+      requests: fc.array(request, { maxLength: 12 }),
+      sweeps: fc.boolean(),
+    });
+    const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 200 }), restBurst: fc.integer({ min: 5, max: 60 }) });
+    await fc.assert(
+      fc.asyncProperty(limits, fc.array(step, { minLength: 5, maxLength: 25 }), async (limit, steps) => {
+        const clock = manualClock(START);
+        const stores = await openNodes(t, clock, 3);
+        const settled = () => t.settled(...stores.map(({ redis }) => redis));
+        let oracle: Bucket | undefined;
+        for (const { afterMs, requests, sweeps } of steps) {
+          clock.set(clock.now() + afterMs);
+          const stopped = AbortSignal.abort();
+          if (sweeps) await Promise.all(stores.map((store) => store.run(stopped)));
+          const verdicts = await Promise.all(
+            requests.map(async ({ node, cost }) => {
+              const verdict = await (stores[node] as Node).take("a", limit, cost);
+              return { cost, ...verdict };
+            }),
+          );
+          await settled();
+          for (const { cost, allowed, remaining, resetS } of verdicts) {
+            expect(remaining).toBeGreaterThanOrEqual(0);
+            expect(remaining).toBeLessThanOrEqual(limit.restPerMinute);
+            expect(resetS).toBeLessThanOrEqual(60);
+            const judged = take(oracle, limit, allowed ? cost : 0, clock.now());
+            expect(judged.verdict.allowed || !allowed).toBe(true);
+            oracle = judged.bucket;
+          }
+        }
+        for (const { redis } of stores) redis.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("make no call while a client is warm, and few in the background", async () => {
+    const { clock, a, settled } = await pair(t);
+    expect(await a.spend(1, WIDE)).toBe(1);
+    const before = await t.scripts();
+    for (let index = 0; index < 5; index += 1)
+      expect(a.take("a", WIDE, 1)).toMatchObject({ allowed: true, remaining: 598 - index });
+    await settled();
+    expect((await t.scripts()) - before).toBe(0);
+    for (let round = 0; round < 100; round += 1) {
+      for (let index = 0; index < 5; index += 1) expect(a.take("a", WIDE, 1)).not.toBeInstanceOf(Promise);
+      clock.set(clock.now() + 500);
+      await settled();
+    }
+    expect((await t.scripts()) - before).toBeLessThan(101);
+  });
+
+  test("answer a flood of refused requests here, and ask again each second", async () => {
+    const { clock, a, settled } = await pair(t);
+    expect(await a.spend(21)).toBe(20);
+    const before = await t.scripts();
+    for (let index = 0; index < 1_000; index += 1)
+      expect(a.take("a", LIMITS, 5)).toMatchObject({ allowed: false, remaining: 40 });
+    expect((await t.scripts()) - before).toBe(0);
+    clock.set(START + 1_000);
+    expect(await a.take("a", LIMITS, 5)).toMatchObject({ allowed: false });
+    await settled();
+    expect((await t.scripts()) - before).toBe(1);
+  });
+
+  test("give back what is not used, so that the node where the client is gets it", async () => {
+    const { clock, a, b, settled } = await pair(t);
+    const stop = new AbortController();
+    const running = a.run(stop.signal);
+    expect(await a.spend(1)).toBe(1);
+    const held = 19 - (await b.spend(20));
+    expect(held).toBeGreaterThan(0);
+    await clock.advance(2_500);
+    await settled();
+    expect(await b.take("a", LIMITS, 0)).toMatchObject({ remaining: 60 - 1 - (19 - held) });
+    stop.abort();
+    await running;
+  });
+
+  test("give everything back when the node stops", async () => {
+    const { a, b } = await pair(t);
+    expect(await a.spend(1)).toBe(1);
+    await a.run(AbortSignal.abort());
+    expect(await b.spend(20)).toBe(19);
+  });
+
+  test("lose no more than a block to a node that dies, and that only until the window ends", async () => {
+    const { clock, a, b } = await pair(t);
+    expect(await a.spend(1)).toBe(1);
+    a.redis.close();
+    const passed = await b.spend(20);
+    expect(passed).toBeGreaterThanOrEqual(19 - Math.ceil(LIMITS.restBurst / 8));
+    expect(passed).toBeLessThan(19);
+    clock.set(START + 60_000);
+    expect(await b.spend(21)).toBe(20);
+  });
+
+  test("never hold an old window's units in the next one", async () => {
+    const narrow = { restPerMinute: 20, restBurst: 100 };
+    const { clock, a, b } = await pair(t);
+    clock.set(START);
+    expect(await a.spend(1, narrow)).toBe(1);
+    clock.set(START + 59_000);
+    expect(await a.spend(1, narrow)).toBe(1);
+    clock.set(START + 60_000);
+    expect(await b.spend(10, narrow)).toBe(10);
+    await a.run(AbortSignal.abort());
+    expect((await a.spend(30, narrow)) + (await b.spend(30, narrow))).toBe(10);
+  });
+
+  test("let a burst pass once: what is held does not refill beside it", async () => {
+    const { clock, a, b } = await pair(t);
+    expect(await a.spend(1, WIDE)).toBe(1);
+    clock.set(START + 1_900);
+    const passed = (await a.spend(200, WIDE)) + (await b.spend(200, WIDE));
+    expect(passed).toBeLessThanOrEqual(WIDE.restBurst);
+    expect(passed).toBeGreaterThanOrEqual(WIDE.restBurst - Math.ceil(WIDE.restBurst / 8));
+  });
+
+  test("are remembered up to a number; one that was forgotten is asked for, not begun anew", async () => {
+    const clock = manualClock(START);
+    const store = createLeasedBuckets({
+      redis: await t.open(),
+      clock,
+      log: collectingLog([], "warn"),
+      serverClock: clock,
+      maxCount: 2,
+    });
+    for (const key of ["a", "b", "c"]) expect(await store.take(key, LIMITS, 10)).toMatchObject({ remaining: 50 });
+    const again = store.take("a", LIMITS, 1);
+    expect(again).toBeInstanceOf(Promise);
+    expect((await again).remaining).toBeLessThan(50);
+  });
+
+  test("are judged here when the server refuses to count, which is said once", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const clock = manualClock(START);
+    const redis = await t.open();
+    const store = createLeasedBuckets({ redis, clock, log: collectingLog(lines, "warn"), serverClock: clock });
+    await redis.client.configSet("maxmemory", "1");
+    try {
+      expect(await store.take("a", LIMITS, 15)).toMatchObject({ allowed: true, remaining: 45 });
+      clock.set(START + 1_000);
+      expect(await store.take("b", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59 });
+      expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining("counts for itself")]);
+    } finally {
+      await redis.client.configSet("maxmemory", "0");
+    }
+    clock.set(START + 2_000);
+    expect(await store.take("a", LIMITS, 0)).toMatchObject({ remaining: 45 });
+  });
+
+  test("refuse who would wait past the bound", async () => {
+    const [node] = (await openNodes(t, manualClock(START), 1, 3)) as [Node];
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => node.take("a", WIDE, 1)));
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, true, ...Array(6).fill(false)]);
+    expect(verdicts[9]).toMatchObject({ retryAfterS: 1, refusedBy: "burst" });
+  });
+});
+
+describeOnRedis("leased buckets without Redis for a while", (t) => {
+  test("are judged by what each node knew, and what passed is told when Redis is back, emptied", async () => {
+    const { clock, a, b } = await pair(t);
+    expect(await a.spend(15, LIMITS)).toBe(15);
+    await t.server.kill();
+    expect(await a.spend(30)).toBe(5);
+    expect(await b.spend(30)).toBe(20);
+    expect(a.take("a", LIMITS, 1)).not.toBeInstanceOf(Promise);
+    await t.server.start();
+    await Promise.all([ready(a.redis), ready(b.redis)]);
+    clock.set(START + 1_000);
+    await a.spend(1);
+    expect(await b.take("a", LIMITS, 0)).toMatchObject({ remaining: 60 - 20 - 1 - 20 });
+  });
+
+  test("are judged by what was known also where Redis is silent, and nobody waits twice", async () => {
+    const { clock, a, b } = await pair(t);
+    expect(await a.spend(5, WIDE)).toBe(5);
+    const silent = b.redis.client;
+    process.kill(t.server.pid(), "SIGSTOP");
+    try {
+      const waiting = Promise.resolve(b.take("a", WIDE, 2));
+      await clock.advance(500);
+      expect(await waiting).toMatchObject({ allowed: true, remaining: 598 });
+      expect(b.take("a", WIDE, 2)).toMatchObject({ allowed: true, remaining: 596 });
+      await vi.waitFor(() => expect(b.redis.client).not.toBe(silent), { timeout: 10_000 });
+    } finally {
+      process.kill(t.server.pid(), "SIGCONT");
+    }
+    await ready(b.redis);
+    await t.settled(b.redis);
+    clock.set(clock.now() + 1_000);
+    // The silent call came through after all, and counts as well: rather too little passes than too much.
+    const { remaining } = await b.take("a", WIDE, 0);
+    expect(remaining).toBeLessThanOrEqual(600 - 5 - 4);
+    expect(remaining).toBeGreaterThan(600 - 5 - 4 - 2 - 2 * 15 - 1);
+  });
+});

@@ -1,0 +1,212 @@
+import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
+import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
+import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
+import type { SharedOptions } from "./shared-script";
+
+/** A node holds one part in so many of the burst allowance, so that a busy client is asked for every few requests. */
+const BLOCK_PART = 8;
+/** For so long what Redis said of a bucket is believed without asking again: a flood of refused requests makes no calls. */
+const BELIEVED_MS = 1_000;
+/** After a failed call nobody asks for so long, then one does. */
+const FAILED_PAUSE_MS = 1_000;
+const SWEEP_INTERVAL_MS = 500;
+/** Owners whose units go back in one sweep; the rest follow in the next. */
+const SWEEP_MAX_COUNT = 1_000;
+/** Requests of one owner that wait for an answer about it; one more is refused for a second. */
+const WAITING_MAX_COUNT = 10_000;
+
+/** What this node knows of one bucket. */
+interface Share {
+  /** The shared bucket as last seen, with the units held here put back into it. */
+  bucket: Bucket | undefined;
+  limits: BucketLimits;
+  /** When Redis said so. */
+  seenMs: number;
+  /** Units that are taken off the shared bucket and may be spent here. */
+  units: number;
+  /** When they may be spent, and from when on or below what count more are asked for. */
+  sinceMs: number;
+  untilMs: number;
+  renewMs: number;
+  renewUnits: number;
+  /** Units let pass while Redis was away, less those that were lost on the way there. */
+  owed: number;
+  /** The one call under way. */
+  asking: Promise<Verdict | undefined> | undefined;
+  waiting: number;
+}
+
+/** Buckets that nodes share. */
+export interface LeasedBuckets extends BucketStore {
+  /** Gives back what is not used, until the signal aborts, and then everything. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface LeasedBucketsOptions extends SharedOptions {
+  /** Owners remembered at once; past it the least recently used one is asked for anew. */
+  readonly maxCount?: number;
+  readonly waitingMaxCount?: number;
+}
+
+/**
+ * Buckets in Redis, from which this node leases small blocks of units: they are taken off first and spent here, so that a
+ * warm request makes no call. All nodes together let no more pass than one bucket would; a node that dies takes the units
+ * it holds with it until the window ends. While Redis is away each node judges by what it knew, and tells Redis afterwards.
+ */
+export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBuckets {
+  const { redis, clock, maxCount = BUCKETS_MAX_COUNT, waitingMaxCount = WAITING_MAX_COUNT } = options;
+  const node = randomUUID();
+  const ask = createAskBucket(options);
+  /** Shares that hold units or owe some. */
+  const unsettled = new Map<string, Share>();
+  const shares = new LRUCache<string, Share>({ max: maxCount, dispose: (_, key) => unsettled.delete(key) });
+  let failedMs: number | undefined;
+  let calls = 0;
+
+  const within = (nowMs: number, fromMs: number, lengthMs: number) => nowMs >= fromMs && nowMs < fromMs + lengthMs;
+  const spendable = (share: Share, nowMs: number) => nowMs >= share.sinceMs && nowMs < share.untilMs;
+
+  function mayAsk(): boolean {
+    if (!redis.connected()) return false;
+    return failedMs === undefined || (calls === 0 && !within(clock.now(), failedMs, FAILED_PAUSE_MS));
+  }
+
+  function shareOf(key: string, limits: BucketLimits): Share {
+    const found = shares.get(key);
+    if (found !== undefined) return found;
+    const never = Number.NEGATIVE_INFINITY;
+    const times = { seenMs: never, sinceMs: never, untilMs: never, renewMs: Number.POSITIVE_INFINITY, renewUnits: -1 };
+    const share: Share = { bucket: undefined, limits, ...times, units: 0, owed: 0, asking: undefined, waiting: 0 };
+    shares.set(key, share);
+    return share;
+  }
+
+  function keepTrack(key: string, share: Share): void {
+    const open = (share.units > 0 || share.owed > 0) && shares.peek(key) === share;
+    if (open) unsettled.set(key, share);
+    else if (unsettled.get(key) === share) unsettled.delete(key);
+  }
+
+  /** One call to Redis, and what follows from it. Resolves to the verdict on its cost, undefined when Redis is away. */
+  async function settle(key: string, share: Share, call: Pick<BucketCall, "cost" | "want" | "held" | "back" | "opens">) {
+    const { limits, owed, bucket: known } = share;
+    const sentMs = clock.now();
+    calls += 1;
+    try {
+      const { bucket, leased, lastsMs } = await ask(key, { ...call, node, limits, owed: Math.max(0, owed), known });
+      const { bucket: after, verdict } = take(bucket, limits, call.cost, sentMs);
+      failedMs = undefined;
+      const { units } = share;
+      share.bucket = { ...after, used: after.used - units, tokens: after.tokens + units };
+      share.units += leased;
+      share.owed -= owed;
+      share.seenMs = sentMs;
+      share.sinceMs = sentMs;
+      share.untilMs = sentMs + lastsMs;
+      share.renewMs = sentMs + LEASE_MS / 2;
+      share.renewUnits = leased > 0 ? Math.floor(share.units / 2) : -1;
+      return verdict;
+    } catch {
+      failedMs = clock.now();
+      share.owed -= call.back;
+      return undefined;
+    } finally {
+      calls -= 1;
+      share.asking = undefined;
+      keepTrack(key, share);
+    }
+  }
+
+  const blockOf = ({ restBurst }: BucketLimits) => Math.ceil(restBurst / BLOCK_PART);
+
+  /** Judges without a call, where what is held or known here is enough. */
+  function judgeHere(key: string, share: Share, cost: number): Verdict | undefined {
+    const nowMs = clock.now();
+    const { bucket, verdict } = take(share.bucket, share.limits, cost, nowMs);
+    if (!verdict.allowed || cost === 0) {
+      if (!within(nowMs, share.seenMs, BELIEVED_MS)) return undefined;
+    } else {
+      if (share.units < cost || !spendable(share, nowMs)) return undefined;
+      share.units -= cost;
+      const low = share.units <= share.renewUnits || nowMs >= share.renewMs;
+      if (low && share.asking === undefined && mayAsk()) renew(key, share);
+    }
+    share.bucket = bucket;
+    return verdict;
+  }
+
+  function renew(key: string, share: Share): void {
+    const { units: held, limits } = share;
+    share.asking = settle(key, share, { cost: 0, want: Math.max(0, blockOf(limits) - held), held, back: 0, opens: false });
+  }
+
+  /** Judges by what was known when Redis went away. */
+  function judgeAlone(key: string, share: Share, cost: number): Verdict {
+    const { bucket, verdict } = take(share.bucket, share.limits, cost, clock.now());
+    // What was owed of a window that is over need not be told any more.
+    if (bucket.windowStartMs !== share.bucket?.windowStartMs) share.owed = 0;
+    if (verdict.allowed) share.owed += cost;
+    share.bucket = bucket;
+    keepTrack(key, share);
+    return verdict;
+  }
+
+  async function judgeThere(key: string, share: Share, cost: number): Promise<Verdict> {
+    const { units: back, limits, waiting } = share;
+    share.units = 0;
+    const asking = settle(key, share, { cost, want: (cost > 0 ? blockOf(limits) : 0) + waiting, held: 0, back, opens: true });
+    share.asking = asking;
+    return (await asking) ?? judgeAlone(key, share, cost);
+  }
+
+  /** One call of an owner at a time: who comes meanwhile waits for its answer, which often is enough for all. */
+  async function judgeInTurn(key: string, share: Share, limits: BucketLimits, cost: number): Promise<Verdict> {
+    while (share.asking !== undefined) {
+      share.waiting += 1;
+      await share.asking;
+      share.waiting -= 1;
+      share.limits = limits;
+      const verdict = judgeHere(key, share, cost);
+      if (verdict !== undefined) return verdict;
+    }
+    return mayAsk() ? judgeThere(key, share, cost) : judgeAlone(key, share, cost);
+  }
+
+  async function giveBack(all: boolean): Promise<void> {
+    const nowMs = clock.now();
+    const given: Promise<unknown>[] = [];
+    for (const [key, share] of unsettled) {
+      if (given.length >= SWEEP_MAX_COUNT && !all) break;
+      const inUse = share.owed <= 0 && spendable(share, nowMs);
+      if (share.asking !== undefined || (inUse && !all)) continue;
+      if (!mayAsk()) break;
+      const { units: back } = share;
+      share.units = 0;
+      share.asking = settle(key, share, { cost: 0, want: 0, held: 0, back, opens: false });
+      given.push(share.asking);
+    }
+    await Promise.all(given);
+  }
+
+  return {
+    take(key, limits, cost) {
+      const share = shareOf(key, limits);
+      share.limits = limits;
+      const here = judgeHere(key, share, cost);
+      if (here !== undefined) return here;
+      if (!mayAsk() && share.asking === undefined) return judgeAlone(key, share, cost);
+      if (share.waiting < waitingMaxCount) return judgeInTurn(key, share, limits, cost);
+      const { verdict } = take(share.bucket, limits, 0, clock.now());
+      return { ...verdict, allowed: false, retryAfterS: 1, refusedBy: "burst" };
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(SWEEP_INTERVAL_MS, signal);
+        await giveBack(false);
+      }
+      await giveBack(true);
+    },
+  };
+}

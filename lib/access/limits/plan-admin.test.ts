@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import { PLANS_MAX_COUNT } from "#lib/contract/portal-admin";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { listPlans, putPlan } from "./plan-admin";
+
+/** The free plan as forms and answers have it. */
+const FREE = {
+  rest_per_minute: PLAN_DEFAULTS.free.restPerMinute,
+  rest_burst: PLAN_DEFAULTS.free.restBurst,
+  stream_connections: PLAN_DEFAULTS.free.streamConnections,
+  subscriptions_per_connection: PLAN_DEFAULTS.free.subscriptionsPerConnection,
+};
+
+let t: TestRuntime;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+describe("plans", () => {
+  test("are listed with their limits, the smallest first", async () => {
+    const plans = (await listPlans(t)).filter(({ name }) => name in PLAN_DEFAULTS);
+    expect(plans.map(({ name }) => name)).toEqual(["demo", "free", "standard", "pro"]);
+    expect(plans[1]).toMatchObject(FREE);
+  });
+
+  test("count as they were changed, from the next request on", async () => {
+    const { text: key } = await t.issueKey({ plan: "free" });
+    const limit = async () => (await t.ask("/api/v1/market/instruments", { key })).headers.get("x-ratelimit-limit");
+    expect(await limit()).toBe("120");
+    const raised = { ...FREE, rest_per_minute: 240 };
+    expect(await putPlan(t, "free", raised)).toEqual({ before: FREE, after: raised });
+    await t.settle();
+    expect(await limit()).toBe("240");
+  });
+
+  test("can be made anew, under a name of the right form, up to a bound", async () => {
+    expect(await putPlan(t, "team-a", FREE)).toEqual({ before: null, after: FREE });
+    for (const name of ["Team A", "", "-", "a".repeat(41)])
+      await expect(putPlan(t, name, FREE)).rejects.toMatchObject({ id: "invalid_parameter", data: { parameter: "name" } });
+    for (let count = (await listPlans(t)).length; count < PLANS_MAX_COUNT; count += 1) await putPlan(t, `plan-${count}`, FREE);
+    await expect(putPlan(t, "one-more", FREE)).rejects.toMatchObject({ data: { parameter: "name" } });
+    expect(await putPlan(t, "team-a", { ...FREE, rest_burst: 1 })).toMatchObject({ before: FREE });
+  });
+});

@@ -1,0 +1,158 @@
+import { DEMO_NAME } from "#lib/access/find-key";
+import type { Principal } from "#lib/access/principal";
+import type { Clock } from "#lib/clock";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import { LATENCY_BANDS_COUNT, latencyBand } from "./latency-bands";
+
+const MINUTE_MS = 60_000;
+/** Different (minute, key, operation, code) that wait to be written, and as many again that are being counted. */
+const WAITING_MAX_COUNT = 50_000;
+/** Counts and logged requests are written so often. */
+export const FLUSH_INTERVAL_MS = 2_000;
+/**
+ * Requests of one account that are logged between two flushes; further ones are only counted. What the largest plan that ships
+ * allows in that time; it keeps one busy account from pushing the requests of others out of the log.
+ */
+const LOGGED_MAX_COUNT = Math.max(
+  ...Object.values(PLAN_DEFAULTS).map(
+    ({ restPerMinute, restBurst }) => restBurst + (restPerMinute * FLUSH_INTERVAL_MS) / MINUTE_MS,
+  ),
+);
+
+/** Calls of one key, operation and outcome in one minute. */
+export interface CallCount {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly operation: string;
+  readonly code: number;
+  /** Begin of the minute, Unix milliseconds. */
+  readonly atMs: number;
+  calls: number;
+  /** In each latency band. */
+  readonly latency: number[];
+}
+
+/** Counts calls in memory. */
+export interface UsageCounts {
+  /** Counts one call, in constant time; true when it is to be logged as well. */
+  add(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
+  /** Takes up to so many of the counts that wait; they are the caller's to write, or to give back. */
+  take(max: number): CallCount[];
+  giveBack(counts: readonly CallCount[]): void;
+  /** Begins a new interval between flushes: what was counted waits to be written from now on. */
+  turn(): void;
+  /** Calls that were neither kept nor written since this was last asked. */
+  dropped(): number;
+}
+
+interface Cell {
+  calls: number;
+  latency: number[];
+}
+
+interface KeyCounts {
+  readonly accountId: string;
+  /** Shared by all keys of the account. */
+  readonly log: { left: number };
+  readonly operations: Map<string, Map<number, Cell>>;
+}
+
+const nameOf = ({ atMs, keyId, operation, code }: CallCount) => `${atMs} ${keyId} ${operation} ${code}`;
+
+/**
+ * Makes counts by minute. When so many wait that a minute has no room (the database was away long), counting goes on in the
+ * last one that had some; past its own bound, calls of keys, operations and codes that are not in it are dropped.
+ */
+export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, loggedMax = LOGGED_MAX_COUNT): UsageCounts {
+  const waiting = new Map<string, CallCount>();
+  const keys = new Map<string, KeyCounts>();
+  const logs = new Map<string, { left: number }>();
+  let cells = 0;
+  let dropped = 0;
+  let minuteMs = 0;
+  let minuteEndMs = 0;
+
+  function merge(count: CallCount): void {
+    const name = nameOf(count);
+    const known = waiting.get(name);
+    if (known === undefined) {
+      waiting.set(name, count);
+      return;
+    }
+    known.calls += count.calls;
+    for (const [band, calls] of count.latency.entries()) known.latency[band] = (known.latency[band] ?? 0) + calls;
+  }
+
+  function turn(): void {
+    if (cells > 0 && waiting.size + cells > waitingMax) {
+      for (const log of logs.values()) log.left = loggedMax;
+    } else {
+      for (const [keyId, { accountId, operations }] of keys)
+        for (const [operation, codes] of operations)
+          for (const [code, cell] of codes) merge({ accountId, keyId, operation, code, atMs: minuteMs, ...cell });
+      keys.clear();
+      logs.clear();
+      cells = 0;
+    }
+    const nowMs = clock.now();
+    if (cells === 0) minuteMs = nowMs - (nowMs % MINUTE_MS);
+    minuteEndMs = nowMs - (nowMs % MINUTE_MS) + MINUTE_MS;
+  }
+
+  function openKey(keyId: string, accountId: string): KeyCounts {
+    const log = logs.get(accountId) ?? { left: loggedMax };
+    logs.set(accountId, log);
+    const key = { accountId, log, operations: new Map<string, Map<number, Cell>>() };
+    keys.set(keyId, key);
+    return key;
+  }
+
+  function openCell(key: KeyCounts, operation: string, code: number): Cell {
+    const codes = key.operations.get(operation) ?? new Map<number, Cell>();
+    key.operations.set(operation, codes);
+    const cell = { calls: 0, latency: new Array<number>(LATENCY_BANDS_COUNT).fill(0) };
+    codes.set(code, cell);
+    cells += 1;
+    return cell;
+  }
+
+  return {
+    add({ keyId, accountId, perAddress }, operation, code, latencyMs) {
+      // Where the demo account was taken out of the database, its key is nobody's.
+      if (accountId === DEMO_NAME) return false;
+      if (clock.now() >= minuteEndMs) turn();
+      const known = keys.get(keyId)?.operations.get(operation)?.get(code);
+      if (known === undefined && cells >= waitingMax) {
+        dropped += 1;
+        return false;
+      }
+      const key = keys.get(keyId) ?? openKey(keyId, accountId);
+      const cell = known ?? openCell(key, operation, code);
+      const band = latencyBand(latencyMs);
+      cell.calls += 1;
+      cell.latency[band] = (cell.latency[band] ?? 0) + 1;
+      // Nobody owns the demo key, so nobody may read where its users come from.
+      if (perAddress || key.log.left === 0) return false;
+      key.log.left -= 1;
+      return true;
+    },
+    take(max) {
+      const taken: CallCount[] = [];
+      for (const [name, count] of waiting) {
+        if (taken.length === max) break;
+        waiting.delete(name);
+        taken.push(count);
+      }
+      return taken;
+    },
+    giveBack(counts) {
+      for (const count of counts) merge(count);
+    },
+    turn,
+    dropped() {
+      const count = dropped;
+      dropped = 0;
+      return count;
+    },
+  };
+}

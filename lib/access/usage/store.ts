@@ -1,0 +1,98 @@
+import type { Pool } from "pg";
+import type { UsageGrain } from "#lib/contract/portal";
+import type { CallCount } from "./counts";
+import type { StreamCount } from "./stream-use";
+
+/** Length of each grain, milliseconds; all begin on multiples of it in UTC. */
+export const GRAIN_MS: Readonly<Record<UsageGrain, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+const GRAINS = Object.keys(GRAIN_MS) as UsageGrain[];
+
+// Sorted, so that two processes that write the same rows lock them in one order and cannot block each other for good.
+const ADD_CALLS = `
+  INSERT INTO usage_bucket AS b (account_id, grain, at, key_id, operation, code, calls, latency)
+  SELECT account_id, grain, at, key_id, operation, code, calls, latency::bigint[]
+    FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::int[], $7::bigint[], $8::text[])
+      AS added(account_id, grain, at, key_id, operation, code, calls, latency)
+   ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (account_id, grain, at, key_id, operation, code) DO UPDATE
+    SET calls = b.calls + excluded.calls,
+        latency = ARRAY(SELECT coalesce(x, 0) + coalesce(y, 0) FROM unnest(b.latency, excluded.latency) AS bands(x, y))`;
+
+const ADD_STREAMS = `
+  INSERT INTO stream_usage_bucket AS b (account_id, grain, at, key_id, connections, subscriptions, messages, merged)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+   ORDER BY 1, 2, 3, 4
+  ON CONFLICT (account_id, grain, at, key_id) DO UPDATE
+    SET connections = b.connections + excluded.connections, subscriptions = b.subscriptions + excluded.subscriptions,
+        messages = b.messages + excluded.messages, merged = b.merged + excluded.merged`;
+
+type Row<Count> = { grain: UsageGrain; at: Date; count: Count };
+
+/** Each count once a grain; counts of one bucket stand together, since one statement may touch a row only once. */
+function inGrains<Count extends { atMs: number }>(
+  counts: readonly Count[],
+  nameOf: (count: Count) => string,
+  add: (sum: Count, count: Count) => void,
+  copy: (count: Count) => Count,
+): Row<Count>[] {
+  const rows = new Map<string, Row<Count>>();
+  for (const count of counts)
+    for (const grain of GRAINS) {
+      const atMs = count.atMs - (count.atMs % GRAIN_MS[grain]);
+      const name = `${grain} ${atMs} ${nameOf(count)}`;
+      const row = rows.get(name);
+      if (row === undefined) rows.set(name, { grain, at: new Date(atMs), count: copy(count) });
+      else add(row.count, count);
+    }
+  return [...rows.values()];
+}
+
+function addCalls(sum: CallCount, { calls, latency }: CallCount): void {
+  sum.calls += calls;
+  for (const [band, count] of latency.entries()) sum.latency[band] = (sum.latency[band] ?? 0) + count;
+}
+
+function addStreams(sum: StreamCount, count: StreamCount): void {
+  sum.connections += count.connections;
+  sum.subscriptions += count.subscriptions;
+  sum.messages += count.messages;
+  sum.merged += count.merged;
+}
+
+/** Adds calls to their minute, hour and day, in one statement. @throws pg's error; then nothing was added */
+export async function writeCalls(pool: Pick<Pool, "query">, counts: readonly CallCount[]): Promise<void> {
+  const nameOf = ({ keyId, operation, code }: CallCount) => `${keyId} ${operation} ${code}`;
+  const rows = inGrains(counts, nameOf, addCalls, (count) => ({ ...count, latency: [...count.latency] }));
+  if (rows.length === 0) return;
+  await pool.query(ADD_CALLS, [
+    rows.map(({ count }) => count.accountId),
+    rows.map(({ grain }) => grain),
+    rows.map(({ at }) => at),
+    rows.map(({ count }) => count.keyId),
+    rows.map(({ count }) => count.operation),
+    rows.map(({ count }) => count.code),
+    rows.map(({ count }) => count.calls),
+    rows.map(({ count }) => `{${count.latency.join(",")}}`),
+  ]);
+}
+
+/** The same for streams. */
+export async function writeStreams(pool: Pick<Pool, "query">, counts: readonly StreamCount[]): Promise<void> {
+  const rows = inGrains(
+    counts,
+    ({ keyId }) => keyId,
+    addStreams,
+    (count) => ({ ...count }),
+  );
+  if (rows.length === 0) return;
+  await pool.query(ADD_STREAMS, [
+    rows.map(({ count }) => count.accountId),
+    rows.map(({ grain }) => grain),
+    rows.map(({ at }) => at),
+    rows.map(({ count }) => count.keyId),
+    rows.map(({ count }) => count.connections),
+    rows.map(({ count }) => count.subscriptions),
+    rows.map(({ count }) => count.messages),
+    rows.map(({ count }) => count.merged),
+  ]);
+}

@@ -1,0 +1,154 @@
+import type { Pool } from "pg";
+import type { Principal } from "#lib/access/principal";
+import type { Clock } from "#lib/clock";
+import { isDatabaseAway } from "#lib/db";
+import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
+import { createUsageCounts, FLUSH_INTERVAL_MS } from "./counts";
+import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
+import { deleteExpiredUsage } from "./retention";
+import { writeCalls, writeStreams } from "./store";
+import { createStreamCounts, type StreamUse } from "./stream-use";
+
+const RETENTION_INTERVAL_MS = 3_600_000;
+/** One statement's worth. */
+const BATCH_COUNT = 2_000;
+
+/** What keys are used for: counted in memory on the request's path, written in batches off it. */
+export interface Usage {
+  /**
+   * Counts one answered request, in constant time. True when it is to be logged as well: then tell `log` of it. (Most of a
+   * busy account's are not, and cost nothing more.)
+   * @param code the envelope's code, 0 for success
+   */
+  count(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
+  /** Puts a request that was counted into its account's log. */
+  log(request: LoggedRequest): void;
+  /** Counts one stream connection that opened; what it does is told to the result. */
+  connected(principal: Principal): StreamUse;
+  /** Writes what waits. Never rejects: what the database does not take now waits for the next time. */
+  flush(): Promise<void>;
+  /** Ends the background work; what waits is written. */
+  stop(): Promise<void>;
+}
+
+export interface UsageOptions {
+  readonly pool: Pick<Pool, "query">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "usageDropped">;
+}
+
+interface Waiting<Item> {
+  take(max: number): Item[];
+  giveBack(items: readonly Item[]): void;
+}
+
+/** SQLSTATE classes of an error about the data, which no waiting mends. */
+const REFUSED_CLASSES = ["22", "23"];
+
+function isRefused(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === undefined ? !isDatabaseAway(error) : REFUSED_CLASSES.includes(code.slice(0, 2));
+}
+
+/**
+ * Counts use and writes it every two seconds; deletes what is kept no longer every hour. A batch whose answer is lost with the
+ * connection is written again, and may then be counted twice.
+ */
+export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage {
+  const counts = createUsageCounts(clock);
+  const streams = createStreamCounts(clock);
+  const requests = createRequestLog();
+  const store = createRequestLogStore(pool);
+  const stopping = new AbortController();
+  let failing = false;
+
+  /** Writes what can be written of a batch, and gives what has to wait; what the database refuses for what it holds is lost. */
+  async function writeBatch<Item>(what: string, batch: Item[], write: (items: Item[]) => Promise<void>): Promise<Item[]> {
+    try {
+      await write(batch);
+      return [];
+    } catch (error) {
+      if (!isRefused(error)) {
+        if (!failing) log.warn({ err: error }, "use of keys is not written yet; it is tried again");
+        failing = true;
+        return batch;
+      }
+      if (batch.length > 1) {
+        // One item that is refused must not take those of other keys along.
+        const middle = batch.length >> 1;
+        const first = await writeBatch(what, batch.slice(0, middle), write);
+        return first.concat(await writeBatch(what, batch.slice(middle), write));
+      }
+      metrics.usageDropped(what, 1);
+      log.error({ err: error, what }, "use of a key could not be written and is lost");
+      return [];
+    }
+  }
+
+  /** Writes all that waits, a batch at a time; false when the database is away, and then the rest goes on waiting. */
+  async function drain<Item>(what: string, { take, giveBack }: Waiting<Item>, write: (items: Item[]) => Promise<void>) {
+    for (let batch = take(BATCH_COUNT); batch.length > 0; batch = take(BATCH_COUNT)) {
+      const left = await writeBatch(what, batch, write);
+      if (left.length === 0) continue;
+      giveBack(left);
+      return false;
+    }
+    return true;
+  }
+
+  async function flush(): Promise<void> {
+    counts.turn();
+    const written =
+      (await drain("calls", counts, (batch) => writeCalls(pool, batch))) &&
+      (await drain("streams", streams, (batch) => writeStreams(pool, batch))) &&
+      (await drain("requests", requests, store.write));
+    if (written) failing = false;
+    for (const [what, { dropped }] of [
+      ["calls", counts] as const,
+      ["streams", streams] as const,
+      ["requests", requests] as const,
+    ]) {
+      const count = dropped();
+      if (count > 0) metrics.usageDropped(what, count);
+    }
+    if (written) await attempt(() => store.trim("grown"), "the request log was not cut back");
+  }
+
+  async function attempt(work: () => Promise<void>, failure: string): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      log.warn({ err: error }, `${failure}; it is tried again`);
+    }
+  }
+
+  async function flushing(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.wait(FLUSH_INTERVAL_MS, stopping.signal);
+      await flush();
+    }
+  }
+
+  async function retaining(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.wait(RETENTION_INTERVAL_MS, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await attempt(() => deleteExpiredUsage(pool, clock), "old use of keys was not deleted");
+      await attempt(() => store.trim("all"), "the request log was not cut back");
+    }
+  }
+  const running = Promise.all([flushing(), retaining()]);
+
+  return {
+    count: counts.add,
+    log: requests.add,
+    connected: streams.connected,
+    flush,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { type AccountChange, changeColumns } from "#lib/access/accounts";
+import { audit, type ChangedBy } from "#lib/access/audit";
+import type { KeyContext } from "#lib/access/keys";
+import { parsePermissions } from "#lib/access/permissions";
+import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+
+/** Which accounts are asked for. */
+export interface AccountsPageQuery {
+  /** Part of the name or of the owner's address. */
+  readonly q?: string | undefined;
+  /** `next_before` of the page before. */
+  readonly before?: string | undefined;
+}
+
+/** One page of accounts, newest first. */
+export interface AccountsPage {
+  readonly items: PortalAccount[];
+  readonly next_before: string | null;
+}
+
+type Row = NonNullable<Awaited<ReturnType<typeof find>>>;
+
+function relations(now: Date) {
+  const active = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] };
+  return { user: { select: { email: true } }, _count: { select: { keys: { where: active } } } } as const;
+}
+
+function find({ db, clock }: KeyContext, id: string) {
+  return db.prisma.account.findUnique({ where: { id }, include: relations(new Date(clock.now())) });
+}
+
+function toPortalAccount(row: Row): PortalAccount {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.user?.email ?? null,
+    plan: row.planName,
+    permissions: parsePermissions(row.permissions),
+    suspended_at: row.suspendedAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    active_keys: row._count.keys,
+  };
+}
+
+/** Accounts whose name or owner holds a text, newest first. */
+export async function listAccounts({ db, clock }: KeyContext, { q, before }: AccountsPageQuery): Promise<AccountsPage> {
+  const holds = { contains: q ?? "", mode: "insensitive" } as const;
+  const rows = await db.prisma.account.findMany({
+    where: {
+      ...(q && { OR: [{ name: holds }, { user: { email: holds } }] }),
+      ...(before !== undefined && { id: { lt: before } }),
+    },
+    include: relations(new Date(clock.now())),
+    orderBy: { id: "desc" },
+    take: LOG_PAGE_MAX_ROWS + 1,
+  });
+  const items = rows.slice(0, LOG_PAGE_MAX_ROWS).map(toPortalAccount);
+  return { items, next_before: rows.length > LOG_PAGE_MAX_ROWS ? (items.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * Changes plan, permissions or suspension of an account; every process follows it within a second, open connections too.
+ * @throws Fault not_found; invalid_parameter for a plan that there is not
+ */
+export async function changeAccount(
+  context: KeyContext,
+  id: string,
+  change: AccountChange,
+  { actor, address }: ChangedBy,
+): Promise<PortalAccount> {
+  const { db } = context;
+  const before = z.uuid().safeParse(id).success ? await find(context, id) : null;
+  if (before === null) throw new Fault("not_found", { detail: "There is no such account." });
+  const data = await changeColumns(context, change);
+  const shown = ({ plan, permissions, suspended_at }: PortalAccount) => ({ plan, permissions, suspended: suspended_at !== null });
+  await db.prisma.account.update({ where: { id }, data });
+  const after = await find(context, id);
+  if (after === null) throw new Fault("not_found", { detail: "There is no such account." });
+  await audit(db.prisma, {
+    actor,
+    address,
+    accountId: id,
+    action: "account.change",
+    target: before.name,
+    before: shown(toPortalAccount(before)),
+    after: shown(toPortalAccount(after)),
+  });
+  await db.control.publish({ kind: "account", accountId: id });
+  return toPortalAccount(after);
+}

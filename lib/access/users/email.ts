@@ -1,0 +1,79 @@
+import type { z } from "zod";
+import { audit } from "#lib/access/audit";
+import type { EmailForm, PortalUser } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+import type { Prisma, User } from "#lib/generated/prisma/client";
+import { alreadyMail, changeMail, emailChangedMail, type MailMessage } from "#lib/mail/messages";
+import type { UserContext, Visitor } from "./context";
+import { issueToken, redeemToken } from "./one-time-tokens";
+import { endSessions } from "./sessions";
+import { requirePassword } from "./sign-in";
+import { takeMailAttempt } from "./users";
+
+/**
+ * Sends a link to the new address; the change counts once it is opened. An address that is taken gets another mail, and the
+ * answer does not tell.
+ * @throws Fault invalid_parameter for a wrong password; rate_limited
+ */
+export async function requestEmailChange(
+  context: UserContext,
+  user: PortalUser,
+  { current, email }: z.infer<typeof EmailForm>,
+  visitor: Visitor,
+): Promise<void> {
+  const { db, clock, send } = context;
+  await requirePassword(context, user, current, visitor);
+  if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is your address already." });
+  await takeMailAttempt(context, "change_email", email, visitor);
+  const token = await issueToken(db.prisma, clock, { purpose: "change_email", userId: user.id, email });
+  const taken = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
+  send(taken === null ? changeMail(email, visitor.base, token) : alreadyMail(email, visitor.base));
+}
+
+/**
+ * Gives a user the address whose link they opened, inside a transaction: links sent to the old one are void, other browsers
+ * signed out. Resolves to the mail that tells the old address.
+ * @throws Fault invalid_parameter when the address was taken meanwhile
+ */
+async function confirmEmailChange(
+  tx: Prisma.TransactionClient,
+  { clock }: UserContext,
+  { id, email: old, accountId }: User,
+  email: string,
+  address: string,
+): Promise<MailMessage> {
+  const taken = await tx.user.findUnique({ where: { email }, select: { id: true } });
+  if (taken !== null)
+    throw new Fault("invalid_parameter", { parameter: "token", detail: "This link was used, has expired, or is not whole." });
+  const nowMs = clock.now();
+  await tx.user.update({ where: { id }, data: { email, emailVerifiedAt: new Date(nowMs) } });
+  await tx.oneTimeToken.deleteMany({ where: { userId: id, usedAt: null } });
+  await endSessions(tx, nowMs, id);
+  const change = { target: old, before: { email: old }, after: { email } };
+  await audit(tx, { actor: { id, name: old }, accountId, action: "account.email", ...change, address });
+  return emailChangedMail(old, email);
+}
+
+/**
+ * Opens the link of a verifying mail, or of one that confirms a new address; resolves to the address that is the user's now.
+ * @throws Fault invalid_parameter for a link that is used up, expired or was never made
+ */
+export async function verifyEmail(context: UserContext, token: string, visitor: Visitor): Promise<string> {
+  const { db, clock } = context;
+  const { address } = visitor;
+  const { done, email } = await db.prisma.$transaction(async (tx) => {
+    const redeemed = await redeemToken(tx, clock, token, ["verify", "change_email"]);
+    const user = await tx.user.findUniqueOrThrow({ where: { id: redeemed.userId } });
+    const { accountId } = user;
+    if (redeemed.purpose === "change_email")
+      return { done: await confirmEmailChange(tx, context, user, redeemed.email, address), email: redeemed.email };
+    const emailVerifiedAt = new Date(clock.now());
+    await tx.user.update({ where: { id: user.id }, data: { emailVerifiedAt } });
+    const actor = { id: user.id, name: user.email };
+    await audit(tx, { actor, accountId, action: "account.verify_email", target: user.email, address });
+    return { done: undefined, email: user.email };
+  });
+  if (done !== undefined) context.send(done);
+  await db.control.publish({ kind: "sessions" });
+  return email;
+}

@@ -1,0 +1,44 @@
+import { audit } from "#lib/access/audit";
+import type { KeyContext } from "#lib/access/keys";
+import { Email } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+
+/** Operators listed at once. */
+const OPERATORS_MAX_COUNT = 1_000;
+
+/** Someone who may open the operators' pages. */
+export interface Operator {
+  readonly email: string;
+  readonly verified: boolean;
+}
+
+/**
+ * Lets a user open the operators' pages, or no longer; counts with their next request.
+ * @throws Fault invalid_parameter for an address without a user, and for granting to one whose address is not verified:
+ * anybody may have signed up with it
+ */
+export async function setOperator({ db }: KeyContext, email: string, operator: boolean): Promise<Operator> {
+  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
+  const parsed = Email.safeParse(email);
+  const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
+  if (user === null) throw refuse(`Nobody has signed up as ${email}.`);
+  const verified = user.emailVerifiedAt !== null;
+  if (operator && !verified) throw refuse(`${user.email} is not verified yet: open the link of the mail first.`);
+  await db.prisma.$transaction(async (tx) => {
+    await tx.user.update({ where: { id: user.id }, data: { operator } });
+    const change = { target: user.email, before: { operator: user.operator }, after: { operator } };
+    const action = operator ? "operator.grant" : "operator.revoke";
+    await audit(tx, { actor: { name: "command line" }, accountId: user.accountId, action, ...change, address: null });
+  });
+  return { email: user.email, verified };
+}
+
+/** Everyone who may open the operators' pages, by address. */
+export async function listOperators({ db }: KeyContext): Promise<Operator[]> {
+  const users = await db.prisma.user.findMany({
+    where: { operator: true },
+    orderBy: { email: "asc" },
+    take: OPERATORS_MAX_COUNT,
+  });
+  return users.map(({ email, emailVerifiedAt }) => ({ email, verified: emailVerifiedAt !== null }));
+}

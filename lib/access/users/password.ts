@@ -1,0 +1,77 @@
+import type { z } from "zod";
+import { clientBlock } from "#lib/access/address";
+import { audit } from "#lib/access/audit";
+import type { PasswordForm, PortalUser, ResetForm } from "#lib/contract/portal";
+import { passwordChangedMail, resetMail } from "#lib/mail/messages";
+import type { UserContext, Visitor } from "./context";
+import { issueToken, redeemToken } from "./one-time-tokens";
+import { endSessions } from "./sessions";
+import { requirePassword } from "./sign-in";
+import { takeMailAttempt } from "./users";
+
+/**
+ * Sends a link for a new password to an address that has an account; to any other, nothing. Nobody is told which.
+ * @throws Fault rate_limited
+ */
+export async function requestReset(context: UserContext, email: string, visitor: Visitor): Promise<void> {
+  const { db, clock, send } = context;
+  await takeMailAttempt(context, "reset", email, visitor);
+  const user = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
+  if (user === null) return;
+  send(resetMail(email, visitor.base, await issueToken(db.prisma, clock, { purpose: "reset", userId: user.id, email })));
+}
+
+/**
+ * Sets the password of whoever opened the link, which shows that the address is theirs too, and ends all their sessions.
+ * @throws Fault invalid_parameter for a link that is used up, expired or was never made; rate_limited
+ */
+export async function resetPassword(
+  context: UserContext,
+  { token, password }: z.infer<typeof ResetForm>,
+  visitor: Visitor,
+): Promise<void> {
+  const { db, clock, passwords, send } = context;
+  const { address, base } = visitor;
+  // Guessing tokens costs a hash each, so it counts as guessing passwords does.
+  await context.attempts.take("password_client", clientBlock(address));
+  const passwordHash = await passwords.hash(password);
+  const user = await db.prisma.$transaction(async (tx) => {
+    const { userId } = await redeemToken(tx, clock, token, ["reset"]);
+    const nowMs = clock.now();
+    const old = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    const emailVerifiedAt = old.emailVerifiedAt ?? new Date(nowMs);
+    await tx.user.update({ where: { id: userId }, data: { passwordHash, emailVerifiedAt } });
+    await tx.oneTimeToken.deleteMany({ where: { userId, usedAt: null } });
+    await endSessions(tx, nowMs, userId);
+    const actor = { id: userId, name: old.email };
+    await audit(tx, { actor, accountId: old.accountId, action: "account.reset_password", target: old.email, address });
+    return old;
+  });
+  await db.control.publish({ kind: "sessions" });
+  send(passwordChangedMail(user.email, base));
+}
+
+/**
+ * Changes the password of a signed-in user and ends every other session.
+ * @throws Fault invalid_parameter for a wrong current password; rate_limited
+ */
+export async function changePassword(
+  context: UserContext,
+  user: PortalUser,
+  { current, password }: z.infer<typeof PasswordForm>,
+  visitor: Visitor,
+): Promise<void> {
+  const { db, clock, passwords, send } = context;
+  const { id, accountId, email, sessionId } = user;
+  await requirePassword(context, user, current, visitor);
+  const passwordHash = await passwords.hash(password);
+  await db.prisma.$transaction(async (tx) => {
+    await tx.user.update({ where: { id }, data: { passwordHash } });
+    await tx.oneTimeToken.deleteMany({ where: { userId: id, purpose: "reset" } });
+    await endSessions(tx, clock.now(), id, sessionId);
+    const { address } = visitor;
+    await audit(tx, { actor: { id, name: email }, accountId, action: "account.password", target: email, address });
+  });
+  await db.control.publish({ kind: "sessions" });
+  send(passwordChangedMail(email, visitor.base));
+}

@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { coarseAddress } from "#lib/access/address";
+import type { KeyContext } from "#lib/access/keys";
+import { PORTAL_SESSION_IDLE_S, PORTAL_SESSION_LONGEST_S, type PortalSessionInfo, type PortalUser } from "#lib/contract/portal";
+import type { Database } from "#lib/db";
+import { Fault } from "#lib/fault";
+import type { Visitor } from "./context";
+
+/** The use of a session is noted no more often. */
+const TOUCH_INTERVAL_MS = 60_000;
+/** Sessions of one user that are good at once; one more ends the one that was used the longest ago. */
+const SESSIONS_MAX_COUNT = 50;
+
+type SessionStore = Pick<Database["prisma"], "portalSession">;
+
+/** Which sessions are good at an instant: not revoked, used lately, not too old. */
+const isGood = (nowMs: number) => ({
+  revokedAt: null,
+  expiresAt: { gt: new Date(nowMs) },
+  lastSeenAt: { gt: new Date(nowMs - PORTAL_SESSION_IDLE_S * 1000) },
+});
+
+const isId = (id: string) => z.uuid().safeParse(id).success;
+
+/** Starts a session for a user who just showed who they are; resolves to its id, which is new every time. */
+export async function startSession({ db, clock }: KeyContext, userId: string, visitor: Visitor): Promise<string> {
+  const nowMs = clock.now();
+  const now = new Date(nowMs);
+  const sessions = db.prisma.portalSession;
+  // Nobody will ask for these again.
+  await sessions.deleteMany({ where: { userId, NOT: isGood(nowMs) } });
+  const surplus = await sessions.findMany({
+    where: { userId },
+    orderBy: { lastSeenAt: "desc" },
+    skip: SESSIONS_MAX_COUNT - 1,
+    select: { id: true },
+  });
+  await sessions.deleteMany({ where: { id: { in: surplus.map(({ id }) => id) } } });
+  const { id } = await sessions.create({
+    data: {
+      userId,
+      createdAt: now,
+      lastSeenAt: now,
+      expiresAt: new Date(nowMs + PORTAL_SESSION_LONGEST_S * 1000),
+      address: coarseAddress(visitor.address),
+      userAgent: visitor.userAgent,
+    },
+  });
+  return id;
+}
+
+/** The user behind a session as the database has both now; undefined when the session is not good. Notes the use. */
+export async function findSessionUser({ db, clock }: KeyContext, sessionId: string): Promise<PortalUser | undefined> {
+  if (!isId(sessionId)) return undefined;
+  const nowMs = clock.now();
+  const row = await db.prisma.portalSession.findFirst({ where: { id: sessionId, ...isGood(nowMs) }, include: { user: true } });
+  if (row === null) return undefined;
+  const { user, lastSeenAt } = row;
+  const noted = new Date(nowMs - TOUCH_INTERVAL_MS);
+  if (lastSeenAt <= noted)
+    await db.prisma.portalSession.updateMany({
+      where: { id: sessionId, revokedAt: null, lastSeenAt: { lte: noted } },
+      data: { lastSeenAt: new Date(nowMs) },
+    });
+  return {
+    id: user.id,
+    accountId: user.accountId,
+    email: user.email,
+    emailVerified: user.emailVerifiedAt !== null,
+    name: user.name,
+    operator: user.operator,
+    hasPassword: user.passwordHash !== null,
+    sessionId,
+  };
+}
+
+/** The browsers a user is signed in with, the one used last first. */
+export async function listSessions({ db, clock }: KeyContext, user: PortalUser): Promise<PortalSessionInfo[]> {
+  const rows = await db.prisma.portalSession.findMany({
+    where: { userId: user.id, ...isGood(clock.now()) },
+    orderBy: { lastSeenAt: "desc" },
+    take: SESSIONS_MAX_COUNT,
+  });
+  return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => ({
+    id,
+    current: id === user.sessionId,
+    created_at: createdAt.toISOString(),
+    last_seen_at: lastSeenAt.toISOString(),
+    address,
+    user_agent: userAgent,
+  }));
+}
+
+/**
+ * Ends one session of a user, and within a second what was minted in it.
+ * @throws Fault not_found for an id that is not a good session of theirs
+ */
+export async function revokeSession({ db, clock }: KeyContext, user: PortalUser, sessionId: string): Promise<void> {
+  const nowMs = clock.now();
+  const where = { id: sessionId, userId: user.id, ...isGood(nowMs) };
+  const data = { revokedAt: new Date(nowMs) };
+  const { count } = isId(sessionId) ? await db.prisma.portalSession.updateMany({ where, data }) : { count: 0 };
+  if (count === 0) throw new Fault("not_found", { detail: "You have no such session." });
+  await db.control.publish({ kind: "sessions", sessionId });
+}
+
+/** Ends the session of the browser that holds it; nothing happens when it is not good any more. */
+export async function endSession(context: KeyContext, sessionId: string): Promise<void> {
+  const user = await findSessionUser(context, sessionId);
+  if (user !== undefined) await revokeSession(context, user, sessionId);
+}
+
+/**
+ * Ends every session of a user, but for the one that is kept, if any; may run inside a transaction. Publish `sessions`
+ * after it, so that what was minted in them ends too.
+ */
+export async function endSessions(store: SessionStore, nowMs: number, userId: string, keep?: string): Promise<void> {
+  const where = { userId, revokedAt: null, ...(keep !== undefined && { id: { not: keep } }) };
+  await store.portalSession.updateMany({ where, data: { revokedAt: new Date(nowMs) } });
+}

@@ -1,0 +1,98 @@
+import type { z } from "zod";
+import { clientBlock } from "#lib/access/address";
+import { audit } from "#lib/access/audit";
+import type { PortalUser, SignInForm } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+import type { Prisma } from "#lib/generated/prisma/client";
+import type { UserContext, Visitor } from "./context";
+import { endSessions } from "./sessions";
+import { createUser, retryOnConflict } from "./users";
+
+async function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): Promise<void> {
+  const client = clientBlock(address);
+  await attempts.take("password_client", client);
+  await attempts.take("password_both", `${client} ${email}`);
+  await attempts.take("password_account", email);
+}
+
+/**
+ * The id of the user with this address and password; undefined when there is none, with no difference between an unknown
+ * address and a wrong password, in time neither.
+ * @throws Fault rate_limited, for unknown addresses as for known ones
+ */
+export async function checkSignIn(
+  context: UserContext,
+  { email, password }: z.infer<typeof SignInForm>,
+  visitor: Visitor,
+): Promise<string | undefined> {
+  await takePasswordAttempt(context, email, visitor);
+  const user = await context.db.prisma.user.findUnique({ where: { email }, select: { id: true, passwordHash: true } });
+  const matches = await context.passwords.matches(user?.passwordHash ?? null, password);
+  return matches ? user?.id : undefined;
+}
+
+/**
+ * Asks a signed-in user for the password once more, before a change that a borrowed browser must not make.
+ * @throws Fault invalid_parameter naming the field `current`; rate_limited
+ */
+export async function requirePassword(context: UserContext, user: PortalUser, password: string, visitor: Visitor): Promise<void> {
+  const { db, passwords } = context;
+  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "current", detail });
+  if (!user.hasPassword) throw refuse("You sign in without a password. Set one first: sign out, then Forgot password.");
+  await takePasswordAttempt(context, user.email, visitor);
+  const row = await db.prisma.user.findUnique({ where: { id: user.id }, select: { passwordHash: true } });
+  if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("That is not your password.");
+}
+
+/** A person as an OpenID or OAuth provider knows them. */
+export interface ProviderIdentity {
+  readonly provider: string;
+  /** The provider's own name for the person; never changes. */
+  readonly subject: string;
+  readonly email: string | undefined;
+  /** True when the provider says so, not when it is silent. */
+  readonly emailVerified: boolean;
+  readonly name: string;
+}
+
+/**
+ * The id of the user a provider's identity belongs to: the one it was linked to before, else the one with its address, else a
+ * new one. Undefined, and nothing is linked, when the provider does not say that the address was verified. A user whose address
+ * was never verified here loses the password that somebody chose for it, and every session.
+ */
+export async function signInWithProvider(
+  { db, clock }: UserContext,
+  identity: ProviderIdentity,
+  { address }: Visitor,
+): Promise<string | undefined> {
+  const { provider, subject, email, emailVerified } = identity;
+  const { userId, linked } = await retryOnConflict(async () => {
+    const known = await db.prisma.identity.findUnique({ where: { provider_subject: { provider, subject } } });
+    if (known !== null) return { userId: known.userId, linked: false };
+    if (email === undefined || !emailVerified) return { userId: undefined, linked: false };
+    const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, clock.now(), { ...identity, email }, address);
+    return { userId: await db.prisma.$transaction(link), linked: true };
+  });
+  if (linked) await db.control.publish({ kind: "sessions" });
+  return userId;
+}
+
+async function linkIdentity(
+  tx: Prisma.TransactionClient,
+  nowMs: number,
+  { provider, subject, email, name }: ProviderIdentity & { readonly email: string },
+  address: string,
+): Promise<string> {
+  const found = await tx.user.findUnique({ where: { email } });
+  const user = found ?? (await createUser(tx, nowMs, { email, name, passwordHash: null, verified: true }, address));
+  const { id, accountId } = user;
+  if (user.emailVerifiedAt === null) {
+    await endSessions(tx, nowMs, id);
+    await tx.oneTimeToken.deleteMany({ where: { userId: id } });
+    await tx.user.update({ where: { id }, data: { passwordHash: null, emailVerifiedAt: new Date(nowMs) } });
+  }
+  await tx.identity.create({ data: { provider, subject, userId: id, createdAt: new Date(nowMs) } });
+  const change = { action: "account.link_provider", target: provider, after: { provider } };
+  await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
+  return id;
+}

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "#lib/clock";
+import { openDatabase } from "#lib/db";
+import { createLog } from "#lib/log";
+import { openRedis } from "#lib/redis";
+import { type BreakableProxy, proxyTo } from "#lib/testing/breakable-proxy";
+import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import type { Control, ControlMessage } from "./control";
+import { createControl } from "./create-control";
+import { createRedisChannel } from "./redis-channel";
+
+const log = createLog("silent");
+const redisProgram = await findRedis();
+
+/** Collects messages and lets a test wait for the next one. */
+function inbox() {
+  const messages: ControlMessage[] = [];
+  let wake = (): void => undefined;
+  return {
+    onMessage(message: ControlMessage) {
+      messages.push(message);
+      wake();
+    },
+    async next(): Promise<ControlMessage> {
+      while (messages.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return messages.shift() as ControlMessage;
+    },
+  };
+}
+
+/** A channel on a real server. */
+interface Subject {
+  readonly url: string;
+  /** The control of one more node, which reaches the server at this URL. */
+  node(url: string): Promise<Control>;
+  /** Says a text on the channel as any release might. */
+  say(text: string): Promise<unknown>;
+}
+
+const notice = (number: number): ControlMessage => ({ kind: "keys", keyId: `k${number}` });
+
+/** What both channels promise. */
+function controlSuite(subject: () => Subject) {
+  async function nodeBehindDoor(): Promise<{ node: Control; door: BreakableProxy }> {
+    const door = await proxyTo(subject().url);
+    await door.open();
+    return { door, node: await subject().node(door.url) };
+  }
+
+  async function listening(node?: Control) {
+    const box = inbox();
+    const listener = await (node ?? (await subject().node(subject().url))).listen(box.onMessage);
+    onTestFinished(() => listener.stop());
+    return { ...box, listener };
+  }
+
+  test("brings every message to every listener, in order", async () => {
+    const [one, two, node] = [await listening(), await listening(), await subject().node(subject().url)];
+    const sent: ControlMessage[] = [
+      { kind: "keys", keyId: "k1" },
+      { kind: "account", accountId: "a1" },
+      { kind: "listings", venue: "live" },
+      { kind: "calendars" },
+      { kind: "klines", venue: "live", ticker: "EURUSD" },
+    ];
+    for (const message of sent) await node.publish(message);
+    for (const message of sent) {
+      expect(await one.next()).toEqual(message);
+      expect(await two.next()).toEqual(message);
+    }
+    expect(node.pending()).toBe(0);
+  });
+
+  test("says everything after a lost connection, and hears again", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next, listener } = await listening(node);
+    expect(listener.connected()).toBe(true);
+    door.shut();
+    await expect.poll(() => listener.connected()).toBe(false);
+    await door.open();
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(listener.connected()).toBe(true);
+    await (await subject().node(subject().url)).publish(notice(1));
+    expect(await next()).toEqual(notice(1));
+  });
+
+  test("notices within about a second that the other end has become silent, and hears again", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next, listener } = await listening(node);
+    door.silence();
+    await expect.poll(() => listener.connected(), { timeout: 2_000 }).toBe(false);
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(listener.connected()).toBe(true);
+  });
+
+  test("starts where the channel is away, and says everything once it hears", async () => {
+    const { node, door } = await nodeBehindDoor();
+    door.shut();
+    const { next, listener } = await listening(node);
+    expect(listener.connected()).toBe(false);
+    await door.open();
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(listener.connected()).toBe(true);
+  });
+
+  test("tells later, in order, what could not be told at once", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    for (const number of [1, 2, 3]) await node.publish(notice(number));
+    expect(node.pending()).toBe(3);
+    await door.open();
+    for (const number of [1, 2, 3]) expect(await next()).toEqual(notice(number));
+    await expect.poll(() => node.pending()).toBe(0);
+    await node.publish(notice(4));
+    expect(await next()).toEqual(notice(4));
+  });
+
+  test("keeps no more than a hundred of those, and says everything in their place", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    for (let number = 1; number <= 100; number += 1) await node.publish(notice(number));
+    expect(node.pending()).toBe(100);
+    await node.publish(notice(101));
+    expect(node.pending()).toBe(1);
+    await node.publish(notice(102));
+    await door.open();
+    expect(await next()).toEqual({ kind: "everything" });
+    expect(await next()).toEqual(notice(102));
+  });
+
+  test("keeps nobody waiting on a silent network", async () => {
+    const { node, door } = await nodeBehindDoor();
+    await node.publish(notice(1));
+    door.silence();
+    const startedMs = performance.now();
+    await node.publish(notice(2));
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(node.pending()).toBe(1);
+    door.shut();
+  });
+
+  test("passes over what it does not understand", async () => {
+    const { next } = await listening();
+    for (const text of ["", "no json", '{"kind":"from a newer release"}', '{"kind":"listings","venue":"moon"}'])
+      await subject().say(text);
+    await (await subject().node(subject().url)).publish({ kind: "calendars" });
+    expect(await next()).toEqual({ kind: "calendars" });
+  });
+
+  test("stops at once, and tells that it hears no more", async () => {
+    const { listener } = await listening();
+    await listener.stop();
+    expect(listener.connected()).toBe(false);
+  });
+
+  test("gives up what could not be told when it is closed", async () => {
+    const { node, door } = await nodeBehindDoor();
+    const { next } = await listening();
+    door.shut();
+    await node.publish(notice(1));
+    node.close();
+    await door.open();
+    await (await subject().node(subject().url)).publish(notice(2));
+    expect(await next()).toEqual(notice(2));
+  });
+}
+
+describe("control channel in PostgreSQL", () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.close());
+
+  controlSuite(() => ({
+    url: db.url,
+    async node(url) {
+      const opened = await openDatabase({ url, poolSize: 2, waitS: 5, clock: systemClock, log });
+      onTestFinished(() => opened.close());
+      return opened.control;
+    },
+    say: (text) => db.pool.query("SELECT pg_notify('spotwire_control', $1)", [text]),
+  }));
+});
+
+describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped where there is none to run)", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis(redisProgram as string);
+  });
+  afterAll(() => server.stop());
+
+  const redisAt = async (url: string) => {
+    const redis = openRedis({ url, prefix: "test", log });
+    onTestFinished(() => redis.close());
+    await new Promise<void>((resolve) => redis.onReady(resolve));
+    return redis;
+  };
+  const node = async (url: string, prefix = "test") => {
+    const control = createControl({
+      channel: createRedisChannel({ redis: await redisAt(url), prefix }),
+      clock: systemClock,
+      log,
+    });
+    onTestFinished(() => control.close());
+    return control;
+  };
+
+  controlSuite(() => ({
+    url: server.url,
+    node,
+    say: async (text) => (await redisAt(server.url)).client.publish("test:control", text),
+  }));
+
+  test("is not heard by another installation on the same server", async () => {
+    const { onMessage, next } = inbox();
+    const [one, other] = [await node(server.url), await node(server.url, "other")];
+    const listener = await one.listen(onMessage);
+    onTestFinished(() => listener.stop());
+    await other.publish({ kind: "calendars" });
+    await one.publish(notice(1));
+    expect(await next()).toEqual(notice(1));
+  });
+
+  test("outlives a server that dies and comes back empty", async () => {
+    const { onMessage, next } = inbox();
+    const one = await node(server.url);
+    const listener = await one.listen(onMessage);
+    onTestFinished(() => listener.stop());
+    await server.kill();
+    await one.publish(notice(1));
+    await server.start();
+    const heard = [await next()];
+    // Whichever connection is back first; a message told before the listener is back is in its `everything`.
+    if (heard[0]?.kind !== "everything") heard.push(await next());
+    expect(heard).toContainEqual({ kind: "everything" });
+    await expect.poll(() => one.pending()).toBe(0);
+    await one.publish(notice(2));
+    for (let message = await next(); message.kind !== "keys" || message.keyId !== "k2"; message = await next());
+    expect(listener.connected()).toBe(true);
+  });
+});

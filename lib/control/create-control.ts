@@ -1,0 +1,66 @@
+import type { Clock } from "#lib/clock";
+import type { Logger } from "#lib/log";
+import { withTimeout } from "#lib/with-timeout";
+import { type Control, type ControlChannel, type ControlMessage, SEND_MAX_MS } from "./control";
+import { listenOn } from "./listener";
+
+const RETRY_FIRST_MS = 100;
+const RETRY_LONGEST_MS = 1_000;
+/** Messages kept for later; past it `everything` says what they said, and more. */
+const UNTOLD_MAX_COUNT = 100;
+
+interface ControlOptions {
+  readonly channel: ControlChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Makes the control of one process over the channel of its installation. */
+export function createControl({ channel, clock, log }: ControlOptions): Control {
+  const closing = new AbortController();
+  let pending: ControlMessage[] = [];
+  let retrying = false;
+
+  const send = (message: ControlMessage) =>
+    withTimeout(channel.send(JSON.stringify(message)), SEND_MAX_MS, clock, closing.signal);
+
+  async function sendUntold(): Promise<void> {
+    for (let next = pending[0]; next !== undefined && !closing.signal.aborted; next = pending[0]) {
+      await send(next);
+      // While it was sent, more may have come and `everything` taken its place.
+      if (pending[0] === next) pending.shift();
+    }
+  }
+
+  async function retry(): Promise<void> {
+    retrying = true;
+    for (let failures = 0; pending.length > 0 && !closing.signal.aborted; failures += 1) {
+      await clock.wait(Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_LONGEST_MS), closing.signal);
+      await sendUntold().catch(() => undefined);
+    }
+    retrying = false;
+    if (pending.length === 0) log.info("control messages that had to wait are told");
+  }
+
+  function tellLater(message: ControlMessage): void {
+    pending = pending.length < UNTOLD_MAX_COUNT ? [...pending, message] : [{ kind: "everything" }];
+    if (!retrying) void retry();
+  }
+
+  return {
+    async publish(message) {
+      // What waits goes first: order is kept.
+      if (pending.length > 0) return tellLater(message);
+      try {
+        await send(message);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.warn({ reason, kind: message.kind }, "a change could not be told to the running nodes yet; trying again");
+        tellLater(message);
+      }
+    },
+    listen: (onMessage) => listenOn({ channel, onMessage, clock, log }),
+    pending: () => pending.length,
+    close: () => closing.abort(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Redis } from "#lib/redis";
+import type { ControlChannel } from "./control";
+
+interface RedisChannelOptions {
+  readonly redis: Redis;
+  /** Begin of the names of this installation, as REDIS_PREFIX. */
+  readonly prefix: string;
+}
+
+/** Control messages by pub/sub, on `PREFIX:control`: of an installation of several nodes. */
+export function createRedisChannel({ redis, prefix }: RedisChannelOptions): ControlChannel {
+  const channel = `${prefix}:control`;
+  return {
+    async send(text) {
+      await redis.client.publish(channel, text);
+    },
+    async open(onText, onLost, signal) {
+      const line = redis.another();
+      const close = async () => {
+        if (line.isOpen) line.destroy();
+      };
+      // The client connects again by itself, and what was said meanwhile is missed: one that broke once is done with.
+      const opened = new AbortController();
+      const broken = new Promise<never>((_, reject) => {
+        const onBroken = (reason: unknown) => {
+          onLost(reason);
+          reject(reason);
+        };
+        line.once("error", onBroken);
+        line.once("end", () => onBroken(new Error("the connection ended")));
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: opened.signal });
+      });
+      broken.catch(() => undefined);
+      try {
+        await Promise.race([new Promise((resolve) => line.once("ready", resolve)), broken]);
+        await Promise.race([line.subscribe(channel, onText), broken]);
+      } catch (error) {
+        await close();
+        throw error;
+      } finally {
+        opened.abort();
+      }
+      return { ping: () => line.ping(), close };
+    },
+  };
+}

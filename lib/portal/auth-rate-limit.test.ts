@@ -1,0 +1,55 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
+import { createAttempts } from "#lib/access/limits/attempts";
+import { manualClock } from "#lib/clock";
+import { createAuthRateLimit } from "./auth-rate-limit";
+
+const CLIENT_BURST = 60;
+const NETWORK_BURST = 90;
+const EVERYONE_BURST = 120;
+
+function doors() {
+  const clock = manualClock(Date.UTC(2026, 0, 5));
+  const addressOf = (request: IncomingMessage) => String(request.headers["x-from"]);
+  const check = createAuthRateLimit({ attempts: createAttempts(clock), addressOf, docsBase: "https://spotwire.test" });
+  const from = (address: string, path = "/api/auth/callback/credentials") =>
+    check({ headers: { "x-from": address, "x-request-id": "a-request" } } as unknown as IncomingMessage, path);
+  return { clock, from };
+}
+
+describe("requests about accounts by strangers", () => {
+  test("are refused with an envelope when one client sends too many, and nobody else is", async () => {
+    const { clock, from } = doors();
+    for (let n = 0; n < CLIENT_BURST; n += 1) expect(from("2001:db8::1")).toBeUndefined();
+    const refused = from("2001:db8::2:2");
+    expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "1", "x-request-id": "a-request" } });
+    expect(JSON.parse(String(refused?.body))).toMatchObject({
+      message: "rate_limited",
+      data: { retry_after: 1, request_id: "a-request", docs_url: "https://spotwire.test/docs/errors/rate-limited" },
+    });
+    expect(from("203.0.113.7")).toBeUndefined();
+    await clock.advance(1_000);
+    expect(from("2001:db8::1")).toBeUndefined();
+  });
+
+  test("are bounded by network: all addresses of a /48 together keep nobody else out", () => {
+    const { from } = doors();
+    for (let n = 0; n < NETWORK_BURST; n += 1) expect(from(`2001:db8:0:${n}::1`)).toBeUndefined();
+    expect(from("2001:db8:0:999::1")?.status).toBe(429);
+    expect(from("2001:db8:1::1")).toBeUndefined();
+  });
+
+  test("are bounded in all, from however many addresses they come", () => {
+    const { from } = doors();
+    for (let n = 0; n < EVERYONE_BURST; n += 1) expect(from(`10.0.${n}.1`)).toBeUndefined();
+    expect(from("10.1.0.1")?.status).toBe(429);
+  });
+
+  test("are those that cost a hash or a mail; pages and signed-in calls pass", () => {
+    const { from } = doors();
+    for (let n = 0; n < EVERYONE_BURST; n += 1) from(`10.0.${n}.1`);
+    for (const path of ["/api/auth/csrf", "/api/portal/sign-up", "/api/portal/forgot"])
+      expect(from("10.1.0.1", path)?.status).toBe(429);
+    for (const path of ["/", "/signin", "/api/portal/keys", "/api/authors"]) expect(from("10.1.0.1", path)).toBeUndefined();
+  });
+});

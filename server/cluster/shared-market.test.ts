@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Clock, systemClock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import { type Quote, quoteExample } from "#lib/contract/quote";
+import { createAlignment } from "#lib/domain/timeframe";
+import { createLog } from "#lib/log";
+import { createCatalogue } from "#lib/market/catalogue";
+import { createKlineStore } from "#lib/market/kline-store";
+import type { KlineStore } from "#lib/market/ports";
+import { createMetrics } from "#lib/metrics";
+import { openRedis, type Redis } from "#lib/redis";
+import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { createPublisher } from "#server/bus/redis-publisher";
+import type { MarketEvent } from "#server/events/event";
+import type { MarketFeed } from "#server/feed/feed";
+import { sandboxFeed } from "#server/feed/sandbox/feed";
+import { createSandboxKlines } from "#server/feed/sandbox/klines";
+import { createSandboxPrices } from "#server/feed/sandbox/prices";
+import type { RunningMarket } from "#server/market";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { eventOf } from "#server/testing/events";
+import { testKline } from "#server/testing/market";
+import { startSharedMarket } from "./shared-market";
+
+const program = await findRedis();
+if (program === undefined)
+  process.stdout.write("No Redis here and none can be installed: tests of shared markets are skipped.\n");
+const MINUTE_MS = 60_000;
+const WAIT = { timeout: 15_000, interval: 10 };
+const log = createLog("silent");
+
+interface Node {
+  readonly market: RunningMarket;
+  readonly redis: Redis;
+  readonly events: MarketEvent[];
+  tick(ticker: string, bid: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+describe.skipIf(program === undefined)("a venue that several nodes share", () => {
+  let server: RedisServer;
+  let db: TestDatabase;
+  const open: Node[] = [];
+  let prefix = 0;
+  /** How far the clock of the nodes is ahead of the machine's. */
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+
+  beforeAll(async () => {
+    [server, db] = await Promise.all([startRedis(program ?? ""), testDatabase()]);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await db?.close();
+  });
+
+  type Source = { venue: Venue; feed: MarketFeed; store: KlineStore };
+  async function start(produces: boolean, name: string, source?: Source): Promise<Node> {
+    const venue = source?.venue ?? "live";
+    const redis = openRedis({ url: server.url, prefix: `test${prefix}`, log });
+    const table = createKlineStore(db.pool, venue);
+    const market = await startSharedMarket({
+      ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
+      ...(source ?? { store: table, writer: table }),
+      tellHistory: () => undefined,
+      forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
+      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock, log, metrics: createMetrics() },
+    });
+    const events: MarketEvent[] = [];
+    market.follow((batch) => events.push(...batch));
+    const node: Node = {
+      ...{ market, redis, events },
+      async tick(ticker, bid) {
+        const judged = await market.push?.([{ ticker, time_msc: clock.now(), bid, ask: bid + 0.0001 }]);
+        expect(judged).toEqual([null]);
+      },
+      async close() {
+        await market.stop();
+        redis.close();
+      },
+    };
+    open.push(node);
+    return node;
+  }
+
+  async function scene(work: () => Promise<void>): Promise<void> {
+    prefix += 1;
+    aheadMs = 0;
+    try {
+      await work();
+    } finally {
+      for (const node of open.splice(0)) await node.close();
+      await db.pool.query("DELETE FROM venue_lease");
+      await db.pool.query("DELETE FROM kline");
+      await db.pool.query("DELETE FROM last_quote");
+    }
+  }
+  const quoteOf = (node: Node, ticker = "EURUSD") => node.market.view.quote(ticker)?.bid;
+  const until = (condition: () => boolean) => vi.waitUntil(condition, WAIT);
+  const sequences = (events: readonly MarketEvent[], topic: string) =>
+    events.filter((e) => e.topic === topic).map(({ seq }) => seq);
+
+  test("brings each event to every node once, in order; a node that comes later knows the same", () =>
+    scene(async () => {
+      const edge = await start(false, "edge");
+      expect(edge.market.feedProblem()).toContain("no ingest node");
+      const ingest = await start(true, "ingest");
+      await until(() => ingest.market.push !== undefined);
+      for (let index = 1; index <= 50; index += 1) await ingest.tick("EURUSD", 1.1 + index / 10_000);
+      await until(() => quoteOf(edge) === 1.105);
+      expect(edge.market.feedProblem()).toBeNull();
+      expect(edge.market.push).toBeUndefined();
+      await expect(edge.market.forwardPush?.(null)).rejects.toThrow("to http://ingest");
+      const topic = "quote:EURUSD";
+      expect(sequences(edge.events, topic)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+      expect(edge.events.filter((event) => event.topic === topic)).toEqual(
+        ingest.events.filter((event) => event.topic === topic),
+      );
+
+      const late = await start(false, "late");
+      for (const ticker of ["EURUSD"]) {
+        expect(late.market.view.quote(ticker)).toEqual(edge.market.view.quote(ticker));
+        expect(late.market.view.snapshot(ticker)).toEqual(edge.market.view.snapshot(ticker));
+        for (const timeframe of ["M1", "H1", "D1", "MN1"] as const)
+          expect(late.market.view.recentKlines(ticker, timeframe).at(-1)).toEqual(
+            edge.market.view.recentKlines(ticker, timeframe).at(-1),
+          );
+      }
+      expect(late.market.epoch).toBe(edge.market.epoch);
+      expect(late.market.recent.since(topic, edge.market.epoch, 45)?.map(({ seq }) => seq)).toEqual([46, 47, 48, 49, 50]);
+    }));
+
+  test("goes on under another holder within a second when the lease is given back, from the last tick, in a new epoch", () =>
+    scene(async () => {
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      const second = await start(true, "second");
+      const edge = await start(false, "edge");
+      await first.tick("EURUSD", 1.2);
+      await until(() => quoteOf(edge) === 1.2 && quoteOf(second) === 1.2);
+      const { epoch } = edge.market;
+      expect(second.market.push).toBeUndefined();
+      const volume = edge.market.view.recentKlines("EURUSD", "D1").at(-1)?.tick_volume ?? 0;
+
+      const leftMs = performance.now();
+      await first.market.handOver();
+      await until(() => second.market.push !== undefined);
+      process.stdout.write(`taken over after a clean stop in ${Math.round(performance.now() - leftMs)} ms\n`);
+      await second.tick("EURUSD", 1.3);
+      await until(() => quoteOf(edge) === 1.3);
+      expect(edge.market.epoch).not.toBe(epoch);
+      expect(edge.market.view.recentKlines("EURUSD", "D1").at(-1)?.tick_volume).toBe(volume + 1);
+      const begun = edge.events.filter((event) => event.epoch === edge.market.epoch && event.topic === "quote:EURUSD");
+      expect(begun.map(({ seq, restored }) => [seq, restored ?? false])).toEqual([
+        [1, true],
+        [2, false],
+      ]);
+    }));
+
+  test("a feed with history fills the time between two holders: no tick is missing, none comes twice", () =>
+    scene(async () => {
+      const catalogue = createSandboxCatalogue();
+      const prices = createSandboxPrices({ catalogue, seed: 1 });
+      const startMs = Math.floor(systemClock.now() / MINUTE_MS) * MINUTE_MS;
+      const feed: MarketFeed = {
+        ...{ name: "sandbox", keepsTime: true, startMs: startMs - 1 },
+        open: ({ fromMs = startMs, skipped }) => sandboxFeed({ prices, clock: systemClock, startMs: fromMs, onSkip: skipped }),
+      };
+      const store = createSandboxKlines({ prices, clock: systemClock, alignment: createAlignment() });
+      const first = await start(true, "first", { venue: "sandbox", feed, store });
+      const edge = await start(false, "edge", { venue: "sandbox", feed, store });
+      await until(() => edge.events.length > 0);
+      const second = await start(true, "second", { venue: "sandbox", feed, store });
+      const { epoch } = edge.market;
+      const fromMs = Math.max(...edge.events.map(({ record }) => ("time_msc" in record ? record.time_msc : 0))) + 1;
+      // Cut off in the middle: nothing is given back, and the next holder has to find out.
+      await first.market.stop();
+      await db.pool.query("UPDATE venue_lease SET holder = 'first' WHERE venue = 'sandbox' AND holder IS NULL");
+      await until(() => edge.market.epoch !== epoch);
+      const takenOverMs = systemClock.now();
+      const newestMs = () => Math.max(...edge.events.map(({ record }) => ("time_msc" in record ? record.time_msc : 0)));
+      await until(() => newestMs() > takenOverMs + 1_000);
+      const toMs = takenOverMs + 500;
+      const seen = edge.events.filter(({ type, restored }) => type === "quote" && !restored).map(({ record }) => record as Quote);
+      for (const ticker of ["EURUSD", "XAUUSD", "GBPJPY"]) {
+        const minutes = [startMs, startMs + MINUTE_MS].map((ms) => ms / MINUTE_MS);
+        const given = minutes.flatMap((minute) => prices.series(ticker)?.ticks(minute) ?? []).map(({ time_msc }) => time_msc);
+        const within = (times: readonly number[]) => times.filter((time) => time >= fromMs && time < toMs);
+        const times = within(seen.filter((quote) => quote.ticker === ticker).map(({ time_msc }) => time_msc));
+        expect(times).toEqual(within(given));
+        expect(times.length).toBeGreaterThan(0);
+      }
+      expect(second.market.feedProblem()).toBeNull();
+    }));
+
+  test("tells the end of a kline whose clock ran out while nobody held the lease", () =>
+    scene(async () => {
+      // Half past a minute, by a clock that is behind.
+      aheadMs = -((systemClock.now() + 30_000) % 60_000);
+      const edge = await start(false, "edge");
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      await first.tick("EURUSD", 1.2);
+      await until(() => quoteOf(edge) === 1.2);
+      const [open] = edge.market.view.recentKlines("EURUSD", "M1").slice(-1);
+      await first.market.stop();
+      const { epoch } = edge.market;
+      aheadMs += 45_000;
+      await start(true, "second");
+      const closed = () =>
+        edge.events.filter(({ topic, ...event }) => topic === "kline:EURUSD:M1" && "closed" in event && event.closed);
+      await until(() => closed().length > 0);
+      expect(edge.market.epoch).not.toBe(epoch);
+      expect(closed()).toMatchObject([{ record: open, epoch: edge.market.epoch, seq: 2 }]);
+    }));
+
+  test("a holder that was away for long writes nothing any more, neither to the store nor to the other nodes", () =>
+    scene(async () => {
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      const second = await start(true, "second");
+      await first.tick("EURUSD", 1.2);
+      // As after a pause: another has taken the lease, and this one does not know yet.
+      await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = NULL");
+      await until(() => second.market.push !== undefined);
+      await second.tick("EURUSD", 1.4);
+      await until(() => first.market.push === undefined);
+      await until(() => quoteOf(first) === 1.4);
+      const table = createKlineStore(db.pool, "live");
+      expect(await table.writeBatchAs(1, [testKline("GBPUSD", "M1", 1_767_225_600)], [])).toBe(false);
+      const none = { ticker: "GBPUSD", timeframe: "M1", from: 0, to: 2e9, limit: 1, end: "newest" } as const;
+      expect(await table.read(none)).toEqual([]);
+      const fenced = new Promise<void>((resolve) => {
+        const late = createPublisher({
+          ...{ redis: first.redis, venue: "live", token: 1, epoch: "late", address: "", clock: systemClock, log },
+          ...{ problem: () => null, onFenced: resolve },
+        });
+        late.publish([eventOf({ ...quoteExample, bid: 9 })], 0);
+        late.start();
+      });
+      await fenced;
+      expect(quoteOf(second)).toBe(1.4);
+      expect(second.events.some(({ epoch }) => epoch === "late")).toBe(false);
+    }));
+
+  test("a database that was put back to an earlier state does not keep its holder from being heard", () =>
+    scene(async () => {
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      await first.tick("EURUSD", 1.2);
+      await first.market.stop();
+      await db.pool.query("UPDATE venue_lease SET token = 0");
+      const edge = await start(false, "edge");
+      const second = await start(true, "second");
+      await until(() => second.market.push !== undefined && second.market.epoch !== first.market.epoch);
+      await second.tick("EURUSD", 1.3);
+      await until(() => quoteOf(edge) === 1.3);
+    }));
+
+  test("Redis that comes back empty is filled again; nodes go on without a gap and without anything twice", () =>
+    scene(async () => {
+      const ingest = await start(true, "ingest");
+      const edge = await start(false, "edge");
+      await until(() => ingest.market.push !== undefined);
+      await ingest.tick("EURUSD", 1.2);
+      await until(() => quoteOf(edge) === 1.2);
+      await server.kill();
+      await until(() => (edge.market.feedProblem() ?? "").includes("Redis is away"));
+      for (let index = 1; index <= 20; index += 1) await ingest.tick("EURUSD", 1.2 + index / 1_000);
+      expect(quoteOf(edge)).toBe(1.2);
+      await server.start();
+      await until(() => quoteOf(edge) === 1.22);
+      expect(sequences(edge.events, "quote:EURUSD")).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+      await until(() => edge.market.feedProblem() === null);
+      const late = await start(false, "late");
+      expect(quoteOf(late)).toBe(1.22);
+    }));
+});

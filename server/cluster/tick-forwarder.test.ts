@@ -1,0 +1,237 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createSignedTokens } from "#lib/access/signed-token";
+import { manualClock } from "#lib/clock";
+import { INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Tick } from "#lib/domain/tick";
+import { Fault, isFault } from "#lib/fault";
+import type { Market } from "#lib/market/ports";
+import { closedPort } from "#lib/testing/breakable-proxy";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { createTestMarket } from "#server/testing/market";
+import { createTickForwarder, FORWARDED_TICKS_PATH } from "./tick-forwarder";
+
+const SECRET = "a secret that is known to this test alone";
+const PASS_LIFETIME_MS = 300_000;
+const FORWARD_MAX_MS = 30_000;
+const NOBODY = { id: "service_unavailable", data: { retry_after: 1, detail: expect.stringContaining("No node takes") } };
+
+const line = (bid: number) => `${JSON.stringify({ ticker: "EURUSD", time_msc: 1_767_225_600_000, bid, ask: bid + 1 })}\n`;
+
+/** A body that gives these parts, and then ends, or breaks off. */
+function bodyOf(parts: Iterable<string>, broken = false): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const left = parts[Symbol.iterator]();
+  return new ReadableStream({
+    pull(controller) {
+      const { done, value } = left.next();
+      if (!done) controller.enqueue(encoder.encode(value));
+      else if (broken) controller.error(new Error("the feeder went away"));
+      else controller.close();
+    },
+  });
+}
+
+/** Listens until the test is over; gives its address. */
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+type Push = NonNullable<Market["push"]>;
+
+/** A node with a door at an address: it takes pushed ticks where `push` says how. */
+async function openNode(push: Partial<Record<Venue, Push>> = {}, { secret = SECRET, nowMs = 0 } = {}) {
+  const clock = manualClock(nowMs);
+  const catalogue = createSandboxCatalogue();
+  const forwardPush = vi.fn<NonNullable<Market["forwardPush"]>>();
+  const markets = Object.fromEntries(
+    VENUES.map((venue) => [venue, { ...createTestMarket(venue, catalogue), push: push[venue], forwardPush }]),
+  ) as unknown as Readonly<Record<Venue, Market>>;
+  const door = createTickForwarder({ secret, markets: () => markets, clock });
+  const paths: string[] = [];
+  const answer = getRequestListener((request) => {
+    paths.push(new URL(request.url).pathname);
+    return door.answer(request);
+  });
+  const address = await listen((request, response) => void answer(request, response));
+  return { ...door, clock, address, paths, forwardPush };
+}
+
+/** Takes every tick, and keeps it. */
+function taking() {
+  const ticks: Tick[] = [];
+  const push: Push = async (more) => {
+    ticks.push(...more);
+    return more.map(({ bid }) => (bid === 2 ? ("duplicate" as const) : null));
+  };
+  return { ticks, push };
+}
+
+const failing =
+  (fault: Error): Push =>
+  () =>
+    Promise.reject(fault);
+
+describe("ticks pushed to a node that does not take them", () => {
+  test("reach the one that does, and its receipt comes back", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const receipt = await asked.forward("live", holder.address, bodyOf([line(1), line(2), "garbage\n", line(3)]));
+    expect(receipt).toEqual({
+      ...{ received: 4, accepted: 2, rejected: 2, reasons: { duplicate: 1, malformed_line: 1 } },
+      rejections: [
+        { line: 2, reason: "duplicate" },
+        { line: 3, reason: "malformed_line" },
+      ],
+    });
+    expect(ticks.map(({ bid }) => bid)).toEqual([1, 2, 3]);
+    expect(holder.paths).toEqual([FORWARDED_TICKS_PATH]);
+    expect(await asked.forward("live", holder.address, null)).toMatchObject({ received: 0 });
+  });
+
+  test("are taken as they arrive: a body is not collected before", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const parts = [line(1), line(3)];
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const part = parts[sent];
+          await vi.waitUntil(() => ticks.length === sent);
+          sent += 1;
+          if (part === undefined) controller.close();
+          else controller.enqueue(new TextEncoder().encode(part));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    expect(await asked.forward("live", holder.address, body)).toMatchObject({ accepted: 2 });
+  });
+
+  test.each([
+    new Fault("service_unavailable", { detail: "The store takes no more ticks now.", retry_after: 5 }),
+    new Fault("invalid_parameter", { detail: "The body ended early.", parameter: "body" }),
+    new Fault("payload_too_large", { detail: "Too long.", max: 7 }),
+  ])("are refused as that node refuses them: $id", async (fault) => {
+    const [asked, holder] = [await openNode(), await openNode({ live: failing(fault) })];
+    const refused = asked.forward("live", holder.address, bodyOf([line(1)]));
+    await expect(refused).rejects.toSatisfy(isFault);
+    await expect(refused).rejects.toMatchObject({ id: fault.id, data: fault.data });
+  });
+
+  test("are refused with an error of that node's own where something broke there", async () => {
+    const [asked, holder] = [await openNode(), await openNode({ live: failing(new Error("a bug")) })];
+    await expect(asked.forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject({ id: "internal_error" });
+  });
+
+  test("say how many lines one request takes, as when they had come to the right node", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const body = bodyOf(["{}\n".repeat(INGEST_MAX_LINES), line(1)]);
+    const refused = { id: "payload_too_large", data: { max: INGEST_MAX_LINES, detail: expect.stringContaining("rejected") } };
+    await expect(asked.forward("live", holder.address, body)).rejects.toMatchObject(refused);
+    expect(ticks).toEqual([]);
+  });
+
+  test("are too many in bytes too, though that node reads no further than it must", async () => {
+    const [asked, holder] = [await openNode(), await openNode({ live: taking().push })];
+    const part = `${"x".repeat(65_535)}\n`;
+    const parts = Array.from({ length: Math.ceil((4 * INGEST_MAX_BYTES) / part.length) }, () => part);
+    await expect(asked.forward("live", holder.address, bodyOf(parts))).rejects.toMatchObject({ id: "payload_too_large" });
+  });
+
+  test("that break off are taken up to there; nothing hangs", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    await expect(asked.forward("live", holder.address, bodyOf([line(1), line(3)], true))).rejects.toSatisfy(isFault);
+    expect(await asked.forward("live", holder.address, bodyOf([line(4)]))).toMatchObject({ accepted: 1 });
+    expect(ticks.map(({ bid }) => bid).at(-1)).toBe(4);
+  });
+
+  test("are nobody's where no node holds the lease, or where the one that was named does not either", async () => {
+    const [asked, other] = [await openNode(), await openNode()];
+    await expect(asked.forward("live", undefined, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward("live", other.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    expect(other.paths).toHaveLength(1);
+    expect(other.forwardPush).not.toHaveBeenCalled();
+  });
+
+  test("are nobody's where nobody answers, or something that is no node", async () => {
+    const asked = await openNode();
+    const forward = (address: string) => asked.forward("live", address, bodyOf([line(1)]));
+    await expect(forward(`http://127.0.0.1:${await closedPort()}`)).rejects.toMatchObject(NOBODY);
+    await expect(forward("not an address")).rejects.toMatchObject(NOBODY);
+    const answers: RequestListener[] = [
+      (_request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>It works</h1>"),
+      (_request, response) => response.writeHead(502).end("{}"),
+      (_request, response) => response.end('{"code":0,"data":{"accepted":1}}'),
+      (_request, response) => response.end('{"code":1,"message":"toString","data":{}}'),
+      (_request, response) => response.end("null"),
+      (_request, response) => response.writeHead(302, { location: "/" }).end(),
+      (request) => request.socket.destroy(),
+    ];
+    for (const answer of answers) await expect(forward(await listen(answer)), `${answer}`).rejects.toMatchObject(NOBODY);
+  });
+
+  test("are given up after half a minute when that node hangs", async () => {
+    const limit = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(limit.signal);
+    onTestFinished(() => timeout.mockRestore());
+    const asked = await openNode();
+    const reached = new Promise<string>((resolve) => {
+      listen((request) => request.once("data", () => limit.abort())).then(resolve);
+    });
+    await expect(asked.forward("live", await reached, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    expect(timeout).toHaveBeenCalledWith(FORWARD_MAX_MS);
+  });
+});
+
+describe("the door for ticks that another node sends on", () => {
+  const passOf = (secret: string, claims: { venue: Venue; until: number }, purpose = "pushed ticks") =>
+    createSignedTokens({ secret, purpose, prefix: "sw_node_", claims: {} as never, maxCharacters: 300 }).sign(claims);
+  const until = PASS_LIFETIME_MS;
+
+  test.each([
+    ["no pass", {}],
+    ["a text that is none", { authorization: "Bearer sw_node_x.y" }],
+    ["an API key", { authorization: `Bearer sw_live_${"a".repeat(40)}` }],
+    ["a pass of another installation", { authorization: `Bearer ${passOf("another secret", { venue: "live", until })}` }],
+    ["what was signed for another purpose", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until }, "tickets")}` }],
+    ["a pass that is over", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until: 0 })}` }],
+    ["a venue that there is not", { authorization: `Bearer ${passOf(SECRET, { venue: "paper" as Venue, until })}` }],
+  ])("is shut for %s", async (_name, headers) => {
+    const { ticks, push } = taking();
+    const holder = await openNode({ live: push, sandbox: push });
+    const response = await fetch(holder.address + FORWARDED_TICKS_PATH, { method: "POST", headers, body: line(1) });
+    expect([response.status, await response.json()]).toMatchObject([401, { code: 40101, message: "unauthorized" }]);
+    expect(ticks).toEqual([]);
+  });
+
+  test("lets a pass in for the venue it names alone, for five minutes", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    await expect(asked.forward("sandbox", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    holder.clock.set(PASS_LIFETIME_MS - 1);
+    expect(await asked.forward("live", holder.address, bodyOf([line(1)]))).toMatchObject({ accepted: 1 });
+    holder.clock.set(PASS_LIFETIME_MS);
+    await expect(asked.forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    expect(ticks).toHaveLength(1);
+  });
+
+  test("does not tell a feeder of a quarrel between nodes, and keeps the id of the request", async () => {
+    const holder = await openNode({ live: taking().push }, { secret: "another installation's" });
+    await expect((await openNode()).forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    const response = await fetch(holder.address + FORWARDED_TICKS_PATH, { method: "POST", headers: { "x-request-id": "req_7" } });
+    expect(response.headers.get("x-request-id")).toBe("req_7");
+  });
+});

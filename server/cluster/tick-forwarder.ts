@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { createSignedTokens } from "#lib/access/signed-token";
+import type { Clock } from "#lib/clock";
+import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { IngestReceipt } from "#lib/contract/ingest";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import { Fault } from "#lib/fault";
+import { requestIdOf } from "#lib/http/request-id";
+import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
+import { ingestBody } from "#lib/market/ingest";
+import type { Market } from "#lib/market/ports";
+
+/** Where a node takes ticks that were pushed to another one. */
+export const FORWARDED_TICKS_PATH = "/internal/ticks";
+const PASS_LIFETIME_MS = 300_000;
+const PASS_MAX_CHARACTERS = 300;
+/** A batch that was not taken by then is the feeder's to send again. */
+const FORWARD_MAX_MS = 30_000;
+const RETRY_AFTER_S = 1;
+
+const Pass = z.strictObject({ venue: z.enum(VENUES), until: z.int() });
+const Success = z.object({ code: z.literal(0), data: IngestReceipt });
+const Failure = z.object({
+  message: z.string(),
+  data: z.object({ detail: z.string(), max: z.number(), retry_after: z.number(), parameter: z.string() }).partial(),
+});
+
+/** The way of pushed ticks from the node that was asked to the one that holds the venue's lease. */
+export interface TickForwarder {
+  /**
+   * Sends a body as it comes to the node at `address`; the feeder's key was checked and its use counted before.
+   * @throws Fault as that node says; service_unavailable when there is none, or it does not answer
+   */
+  forward(venue: Venue, address: string | undefined, body: ReadableStream<Uint8Array> | null): Promise<IngestReceipt>;
+  /** Takes what another node forwards. */
+  answer(request: Request): Promise<Response>;
+}
+
+function isErrorId(text: string): text is ErrorId {
+  return Object.hasOwn(ERRORS, text);
+}
+
+function elsewhere(): Fault {
+  const detail = "No node takes the ticks of this venue at this moment.";
+  return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
+}
+
+interface TickForwarderOptions {
+  /** The installation's secret: nodes know each other by it. */
+  secret: string;
+  markets: () => Readonly<Record<Venue, Market>> | undefined;
+  clock: Clock;
+}
+
+/** Makes both sides of the door. */
+export function createTickForwarder({ secret, markets, clock }: TickForwarderOptions): TickForwarder {
+  const passes = createSignedTokens({
+    secret,
+    purpose: "pushed ticks",
+    prefix: "sw_node_",
+    claims: Pass,
+    maxCharacters: PASS_MAX_CHARACTERS,
+  });
+
+  async function take(request: Request): Promise<IngestReceipt> {
+    const pass = passes.read(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
+    const market = pass && markets()?.[pass.venue];
+    if (pass === undefined || pass.until <= clock.now()) throw new Fault("unauthorized");
+    // It is not sent on once more: two nodes that each take the other for the holder would go on for ever.
+    if (market?.push === undefined) throw elsewhere();
+    return ingestBody(request.body, market);
+  }
+
+  return {
+    async forward(venue, address, body) {
+      if (address === undefined) throw elsewhere();
+      const pass = passes.sign({ venue, until: clock.now() + PASS_LIFETIME_MS });
+      let answer: unknown;
+      try {
+        const response = await fetch(address + FORWARDED_TICKS_PATH, {
+          method: "POST",
+          headers: { authorization: `Bearer ${pass}` },
+          body,
+          signal: AbortSignal.timeout(FORWARD_MAX_MS),
+          duplex: "half",
+        } as RequestInit);
+        answer = await response.json();
+      } catch {
+        throw elsewhere();
+      }
+      const success = Success.safeParse(answer);
+      if (success.success) return success.data.data;
+      const failure = Failure.safeParse(answer);
+      if (!failure.success || !isErrorId(failure.data.message)) throw elsewhere();
+      // What the other node has against the pass is nothing that the feeder could mend.
+      if (failure.data.message === "unauthorized") throw elsewhere();
+      const { detail, max, retry_after, parameter } = failure.data.data;
+      throw new Fault(failure.data.message, {
+        ...(detail !== undefined && { detail }),
+        ...(max !== undefined && { max }),
+        ...(retry_after !== undefined && { retry_after }),
+        ...(parameter !== undefined && { parameter }),
+      });
+    },
+    async answer(request) {
+      const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));
+      try {
+        return toResponse({ status: 200, headers, body: successBody(await take(request)) });
+      } catch (error) {
+        return toResponse(failureOf(error, headers, ""));
+      }
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { stat } from "node:fs/promises";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findKey } from "#lib/access/find-key";
+import { hashKey } from "#lib/access/key-format";
+import { createKey } from "#lib/access/keys";
+import { manualClock, systemClock } from "#lib/clock";
+import { type Kline, klineExample } from "#lib/contract/kline";
+import { createLog } from "#lib/log";
+import { createKlineStore } from "#lib/market/kline-store";
+import { applyInTransaction, migrationNames } from "#prisma/migrate";
+import { runBackup } from "#server/cli/backup";
+import { acquireDatabase } from "#server/database/database";
+import { BACKUP_NOW_MS, type BackupBench, backupBench, contentOf, lockAwaited, query, shapeOf } from "#server/testing/backups";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+
+const KLINES_COUNT = 60_000;
+/** Four years, so that partitions are restored that no migration makes. */
+const FIRST_S = Date.UTC(2022, 11, 1) / 1000;
+
+let bench: BackupBench;
+let source: TestDatabase;
+let keyText: string;
+
+const klines = Array.from({ length: KLINES_COUNT }, (_, index): Kline => {
+  const low = 1 + Math.random();
+  const time = FIRST_S + index * 1800;
+  // Numbers that lose bits in fewer than 17 digits, and the ends of what a number can be.
+  const odd = [0.1 + 0.2, Number.MIN_VALUE, Number.MAX_VALUE, 2 ** 53 - 1, 1 / 3][index % 5] ?? 0;
+  return {
+    ...klineExample,
+    timeframe: "M30",
+    time,
+    spread: odd,
+    real_volume: index % 7 === 0 ? null : odd,
+    low,
+    open: low + 0.1,
+    close: low + Math.random() / 3,
+    high: low + 0.5,
+  };
+});
+
+beforeAll(async () => {
+  bench = await backupBench();
+  source = await testDatabase();
+  await createKlineStore(source.pool, "live").copyKlines(klines);
+  const account = await source.prisma.account.create({ data: { name: 'tab\there, a \\. and a "quote"\n\\.\nend' } });
+  const key = { accountId: account.id, name: "ключ", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
+  const first = await createKey({ db: source, clock: systemClock }, key);
+  const second = await createKey({ db: source, clock: systemClock }, key);
+  await source.prisma.apiKey.update({ where: { id: first.record.id }, data: { replacedById: second.record.id } });
+  keyText = second.text;
+  await source.pool.query(
+    `INSERT INTO request_log (account_id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, user_agent)
+     SELECT $1, now(), 'k', n::text, 'klines', 'GET', '/', 200, 0, 1, '::1', '' FROM generate_series(1, 50) n`,
+    [account.id],
+  );
+});
+afterAll(async () => {
+  await source.close();
+  await bench.close();
+});
+
+describe("a backup restored", () => {
+  test("gives every row, table, index and sequence back, and keys that work", async () => {
+    const file = bench.at("whole.backup");
+    expect(await bench.command("backup", source.url, "--to", file)).toMatch(
+      /whole\.backup: \d{5} rows of \d+ tables as of 2026-06-01T12:00:00\.000Z/,
+    );
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, file);
+    expect(await contentOf(target)).toEqual(await contentOf(source.url));
+    expect(await shapeOf(target)).toEqual(await shapeOf(source.url));
+
+    const env = { DATABASE_URL: target, DATA_DIR: bench.at("unused"), DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0 };
+    const { db, release } = await acquireDatabase(env, createLog("silent"), systemClock);
+    try {
+      expect(await findKey(db.pool, systemClock, hashKey(keyText))).toMatchObject({ venue: "live" });
+      const asked = { ticker: "EURUSD", timeframe: "M30", from: 0, to: BACKUP_NOW_MS, limit: 1e6, end: "oldest" } as const;
+      expect(await createKlineStore(db.pool, "live").read(asked)).toEqual(klines);
+      const { rows } = await db.pool.query("SELECT nextval('request_log_id_seq') AS next");
+      expect(rows).toEqual([{ next: "51" }]);
+    } finally {
+      await release();
+    }
+  });
+
+  test("is one instant, whatever is written meanwhile", async () => {
+    let [written, writing] = [0, true];
+    const writer = (async () => {
+      for (; writing; written += 1)
+        await source.prisma.$transaction([
+          source.prisma.plan.create({
+            data: { name: `p${written}`, restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
+          }),
+          source.prisma.account.create({ data: { name: `a${written}`, planName: `p${written}` } }),
+        ]);
+    })();
+    await bench.command("backup", source.url, "--to", bench.at("busy.backup"));
+    const after = written;
+    writing = false;
+    await writer;
+    expect(after).toBeGreaterThan(0);
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, bench.at("busy.backup"));
+    const [counts] = await query<{ plans: number; accounts: number }>(
+      target,
+      `SELECT (SELECT count(*)::int FROM plan WHERE name ~ '^p[0-9]+$') AS plans,
+        (SELECT count(*)::int FROM account WHERE name ~ '^a[0-9]+$') AS accounts`,
+    );
+    expect(counts?.plans).toBe(counts?.accounts);
+    expect(counts?.plans).toBeLessThanOrEqual(after);
+  });
+
+  test("has the klines of a year that is replaced just then", async () => {
+    const retention = source.client();
+    await retention.connect();
+    await retention.query(`
+      CREATE TABLE kline_y2021_rest (LIKE kline INCLUDING ALL);
+      BEGIN;
+      CREATE TABLE kline_y2023_rest (LIKE kline INCLUDING ALL);
+      INSERT INTO kline_y2023_rest SELECT * FROM kline_y2023;
+      ALTER TABLE kline DETACH PARTITION kline_y2023;
+      DROP TABLE kline_y2023;
+      ALTER TABLE kline_y2023_rest RENAME TO kline_y2023;
+      ALTER INDEX kline_y2023_rest_pkey RENAME TO kline_y2023_pkey;
+      ALTER TABLE kline ATTACH PARTITION kline_y2023 FOR VALUES FROM (1672531200) TO (1704067200)`);
+    const writing = bench.command("backup", source.url, "--to", bench.at("swap.backup"));
+    await lockAwaited(source.url);
+    await retention.query("COMMIT");
+    await retention.end();
+    await writing;
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, bench.at("swap.backup"));
+    const count = "SELECT count(*)::int AS count FROM kline";
+    expect(await query(target, count)).toEqual([{ count: KLINES_COUNT }]);
+    await query(source.url, "DROP TABLE kline_y2021_rest");
+  });
+
+  test("of an older version is brought to this one", async () => {
+    const old = await bench.emptyDatabase();
+    const client = new pg.Client({ connectionString: old });
+    await client.connect();
+    await applyInTransaction(client, (await migrationNames()).slice(0, 2));
+    await client.query("INSERT INTO plan VALUES ('old', 1, 2, 3, 4)");
+    await client.end();
+    await bench.command("backup", old, "--to", bench.at("old.backup"));
+    expect(await query(old, "SELECT to_regclass('backfill') AS later")).toEqual([{ later: null }]);
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, bench.at("old.backup"));
+    expect(await query(target, "SELECT rest_burst FROM plan WHERE name = 'old'")).toEqual([{ rest_burst: 2 }]);
+    const fresh = await bench.emptyDatabase();
+    await bench.command("restore", fresh, bench.at("whole.backup"));
+    expect((await shapeOf(target)).migrations).toEqual((await shapeOf(fresh)).migrations);
+  });
+
+  test("takes the place of other data only when told to", async () => {
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, bench.at("whole.backup"));
+    await query(target, "INSERT INTO plan VALUES ('mine', 1, 2, 3, 4)");
+    await expect(bench.command("restore", target, bench.at("whole.backup"))).rejects.toThrow("not empty. With --replace");
+    expect(await query(target, "SELECT name FROM plan WHERE name = 'mine'")).toHaveLength(1);
+    await bench.command("restore", target, bench.at("whole.backup"), "--replace");
+    expect(await query(target, "SELECT name FROM plan WHERE name = 'mine'")).toHaveLength(0);
+  });
+});
+
+test("works on the embedded database: a backup beside a service, a restore into another DATA_DIR, none under a service", async () => {
+  const env = (name: string) => ({
+    DATABASE_URL: undefined,
+    DATA_DIR: bench.at(name),
+    DATABASE_POOL_SIZE: 2,
+    DATABASE_WAIT_S: 0,
+  });
+  const context = (name: string) => ({ env: env(name), clock: manualClock(BACKUP_NOW_MS), print: () => undefined });
+  const service = await acquireDatabase(env("one"), createLog("silent"), systemClock);
+  try {
+    await service.db.prisma.account.create({ data: { name: "kept" } });
+    await runBackup("backup", ["--to", bench.at("embedded.backup")], context("one"));
+    const under = runBackup("restore", [bench.at("embedded.backup"), "--replace"], context("one"));
+    await expect(under).rejects.toThrow(/in use by process/);
+  } finally {
+    await service.release();
+  }
+  await runBackup("restore", [bench.at("embedded.backup")], context("two"));
+  const restored = await acquireDatabase(env("two"), createLog("silent"), systemClock);
+  expect(await restored.db.prisma.account.count({ where: { name: "kept" } })).toBe(1);
+  await restored.release();
+});

@@ -1,0 +1,199 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import pg from "pg";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { putAccount } from "#lib/access/accounts";
+import { mintKey } from "#lib/access/key-format";
+import { createKey } from "#lib/access/keys";
+import { systemClock } from "#lib/clock";
+import { operations } from "#lib/contract/operations";
+import { openDatabase } from "#lib/db";
+import { createLog } from "#lib/log";
+import { proxyTo } from "#lib/testing/breakable-proxy";
+import { stranger } from "../../e2e/client";
+import { createFeeder } from "../../e2e/feeder";
+import { SERVER_TIMEOUT_MS, startProduct } from "../../e2e/server";
+import { openSocket } from "../../e2e/socket";
+import { startEmbeddedPostgres } from "./embedded/embedded-postgres";
+
+const TICKER = "EURUSD";
+const KLINES = `${operations.klines.path}?ticker=${TICKER}&timeframe=M1`;
+/** What needs the database; without it, they say so. */
+const UNAVAILABLE = { status: 503, message: "service_unavailable", code: 50302 };
+/** Longest answer while the database is away: a look-up is waited for 2 seconds. */
+const ANSWER_MAX_MS = 4_000;
+/** Longest time until all is whole again, or until it is noticed that it is not. */
+const NOTICED = { timeout: 10_000, interval: 100 };
+/** A silent connection is given up after ten seconds. */
+const SILENT = { timeout: 30_000, interval: 100 };
+const log = createLog("silent");
+
+/** What a page of the portal sends to have a password reset. */
+const portalPost = (origin: string) => ({
+  method: "POST",
+  key: null,
+  headers: { origin, "content-type": "application/json" },
+  body: JSON.stringify({ email: "ada@example.com" }),
+});
+
+/** The text of a key of the live venue that may do everything, made on a database. */
+async function makeKey(url: string): Promise<string> {
+  const db = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log });
+  const context = { db, clock: systemClock };
+  const account = await putAccount(context, "reader", { plan: "pro" });
+  const scopes = ["market:read", "market:stream", "market:ingest"];
+  const settings = { accountId: account.id, name: "k", venue: "live", scopes, origins: [], expiresAt: null };
+  const { text } = await createKey(context, settings);
+  await db.close();
+  return text;
+}
+
+/** The product on a PostgreSQL of its own, which can be stopped and started; all of it ends with the test. */
+async function openScene() {
+  const folder = await mkdtemp(path.join(tmpdir(), "spotwire away "));
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  const start = () => startEmbeddedPostgres({ dataDir: path.join(folder, "postgres"), log });
+  let postgres = await start();
+  onTestFinished(() => postgres.stop());
+  const door = await proxyTo(postgres.url);
+  await door.open();
+  const secret = "a secret that is known to this test alone";
+  const product = await startProduct({ DATABASE_URL: door.url, NEXTAUTH_SECRET: secret, LIVE_FEED: "push" });
+  onTestFinished(() => product.dispose());
+  const key = await makeKey(postgres.url);
+  const caller = stranger(product.baseUrl, "198.51.100.250", key);
+  const feeder = createFeeder(caller);
+  const slowest = { path: "", ms: 0 };
+  let bid = 108_000;
+  let quotesAsked = 0;
+
+  async function call(target: string, options?: Parameters<typeof caller.call>[1]) {
+    const begun = performance.now();
+    const answer = await caller.call(target, options);
+    const ms = performance.now() - begun;
+    if (ms > slowest.ms) Object.assign(slowest, { path: target, ms });
+    return answer;
+  }
+  return {
+    product,
+    key,
+    door,
+    slowest,
+    call,
+    stopDatabase: () => postgres.stop(),
+    async startDatabase() {
+      postgres = await start();
+      door.leadTo(postgres.url);
+    },
+    /** Rows of a statement, as the database has them now. */
+    async query(statement: string): Promise<unknown[]> {
+      const client = new pg.Client({ connectionString: postgres.url });
+      await client.connect();
+      const { rows } = await client.query(statement);
+      await client.end();
+      return rows;
+    },
+    /** Pushes a tick; gives its bid, which is higher than the one before. */
+    async push(): Promise<number> {
+      bid += 1;
+      await feeder.push(feeder.ticks(TICKER, [[bid, bid + 8]]));
+      return bid / 1e5;
+    },
+    async quote(): Promise<number | undefined> {
+      quotesAsked += 1;
+      const { data } = await call(`${operations.latestQuotes.path}?tickers=${TICKER}`);
+      return (data.items as { bid: number }[])[0]?.bid;
+    },
+    quotesAsked: () => quotesAsked,
+    /** The close of the newest kline in a window of so many. */
+    async close(limit: number): Promise<number | undefined> {
+      return ((await call(`${KLINES}&limit=${limit}`)).data.items as { close: number }[]).at(-1)?.close;
+    },
+    ready: async () => (await fetch(`${product.baseUrl}/api/ready`)).status,
+    async openStream() {
+      const stream = await openSocket(product.baseUrl, { key });
+      expect(await stream.ask("subscribe", { stream: "quote", tickers: [TICKER] })).toMatchObject({ type: "ack" });
+      return stream;
+    },
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+type Stream = Awaited<ReturnType<Scene["openStream"]>>;
+
+/** A tick shows wherever quotes are shown. */
+async function expectLive({ push, quote }: Scene, stream: Stream): Promise<void> {
+  const pushed = await push();
+  expect(await quote()).toBe(pushed);
+  await stream.next("quote", ({ data }) => data.bid === pushed);
+}
+
+/** What needs no database answers, and the rest says that it does. */
+async function expectServed({ call, close, quote, product }: Scene): Promise<void> {
+  for (const target of [
+    `${operations.latestSnapshots.path}?tickers=${TICKER}`,
+    `${operations.marketStatus.path}?tickers=${TICKER}`,
+    operations.instruments.path,
+  ])
+    expect((await call(target)).status, target).toBe(200);
+  for (const page of ["/", "/status", "/status.json", "/docs", "/signin", "/api/health", "/metrics"])
+    expect((await fetch(product.baseUrl + page)).status, page).toBe(200);
+  expect(await close(1)).toBe(await quote());
+  const unread = await call(`${KLINES}&limit=400`);
+  expect(unread).toMatchObject(UNAVAILABLE);
+  expect(unread.headers.get("retry-after")).toBe("1");
+  expect(await call(operations.instruments.path, { key: mintKey("live") })).toMatchObject(UNAVAILABLE);
+  expect(await call("/api/portal/forgot", portalPost(product.baseUrl))).toMatchObject(UNAVAILABLE);
+}
+
+/** All is as before, and nothing that came meanwhile is lost. */
+async function expectWhole({ ready, call, close, query, quotesAsked }: Scene, newest: number, bound = NOTICED): Promise<void> {
+  await vi.waitFor(async () => expect(await ready()).toBe(200), NOTICED);
+  const stranger = { key: mintKey("live") };
+  await vi.waitFor(async () => expect((await call(operations.instruments.path, stranger)).status).toBe(401), NOTICED);
+  expect(await close(400)).toBe(newest);
+  await vi.waitFor(async () => {
+    expect(await query("SELECT close FROM kline WHERE timeframe = 'M1' ORDER BY time DESC LIMIT 1")).toEqual([{ close: newest }]);
+    const counted = "SELECT sum(calls)::int AS calls FROM usage_bucket WHERE grain = 'day' AND operation = 'latestQuotes'";
+    expect(await query(counted)).toEqual([{ calls: quotesAsked() }]);
+  }, bound);
+}
+
+test(
+  "goes on without PostgreSQL, stopped or silent, says so where it cannot, and is whole again when it is back",
+  async () => {
+    const scene = await openScene();
+    const { push, quote, ready, slowest, door, product } = scene;
+    await push();
+    const stream = await scene.openStream();
+    await expectLive(scene, stream);
+
+    await scene.stopDatabase();
+    await vi.waitFor(async () => expect(await ready()).toBe(503), NOTICED);
+    slowest.ms = 0;
+    await expectLive(scene, stream);
+    await expectServed(scene);
+    await expectLive(scene, await scene.openStream());
+    expect(slowest.ms, slowest.path).toBeLessThan(ANSWER_MAX_MS);
+
+    const last = await push();
+    await scene.startDatabase();
+    await expectWhole(scene, last);
+    await expectLive(scene, stream);
+
+    // Now the network falls silent: nobody refuses, nobody answers. All connections are there again by then.
+    await vi.waitFor(() => expect(product.output()).toContain("control channel is back"), NOTICED);
+    const before = product.output().length;
+    door.silence();
+    await vi.waitFor(() => expect(product.output().slice(before)).toContain("control channel lost"), NOTICED);
+    slowest.ms = 0;
+    for (let round = 0; round < 3; round += 1) await expectLive(scene, stream);
+    expect(slowest.ms, slowest.path).toBeLessThan(ANSWER_MAX_MS);
+    await vi.waitFor(async () => expect(await ready()).toBe(200), SILENT);
+    // What was being written then is given up, and written again, after the time a query may take.
+    await expectWhole(scene, (await quote()) ?? 0, SILENT);
+    expect(stream.messages.filter(({ type }) => type === "error")).toEqual([]);
+  },
+  3 * SERVER_TIMEOUT_MS,
+);

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "#lib/clock";
+import type { ControlMessage } from "#lib/control/control";
+import { createControl } from "#lib/control/create-control";
+import { createRedisChannel } from "#lib/control/redis-channel";
+import { createLog } from "#lib/log";
+import { openRedis } from "#lib/redis";
+import { closedPort } from "#lib/testing/breakable-proxy";
+import { findRedis, startRedis } from "#lib/testing/redis-server";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { acquireDatabase, borrowDatabase } from "./database";
+
+const log = createLog("silent");
+const redisProgram = await findRedis();
+const SETTINGS = { DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0, REDIS_PREFIX: "test" };
+
+describe("acquireDatabase", () => {
+  let folder: string;
+  let other: TestDatabase | undefined;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "spotwire database "));
+  });
+  afterEach(async () => {
+    await other?.close();
+    other = undefined;
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+  const embedded = () => ({ ...SETTINGS, DATABASE_URL: undefined, DATA_DIR: folder });
+
+  test("starts the embedded database, migrated and seeded, and lets a command work beside it", async () => {
+    const service = await acquireDatabase(embedded(), log, systemClock);
+    expect(await service.db.prisma.plan.count()).toBe(4);
+    await expect(acquireDatabase(embedded(), log, systemClock)).rejects.toThrow(/in use by process/);
+    const command = await borrowDatabase(embedded(), log, systemClock);
+    await command.db.prisma.plan.update({ where: { name: "free" }, data: { restPerMinute: 5 } });
+    await command.release();
+    expect(await service.db.prisma.plan.findUnique({ where: { name: "free" } })).toMatchObject({ restPerMinute: 5 });
+    await service.release();
+  });
+
+  test("starts it for a command when no service runs, and stops it with the command", async () => {
+    const command = await borrowDatabase(embedded(), log, systemClock);
+    expect(await command.db.prisma.plan.count()).toBe(4);
+    await command.release();
+    const service = await acquireDatabase(embedded(), log, systemClock);
+    await service.release();
+  });
+
+  test("uses DATABASE_URL when it is set, and leaves that server running", async () => {
+    other = await testDatabase();
+    const env = { ...SETTINGS, DATABASE_URL: other.url, DATA_DIR: path.join(folder, "unused") };
+    const { db, release } = await acquireDatabase(env, log, systemClock);
+    expect(await db.prisma.account.count()).toBe(1);
+    await release();
+    expect(await other.prisma.account.count()).toBe(1);
+  });
+});
+
+describe("what a command tells the running nodes", () => {
+  let other: TestDatabase;
+  beforeAll(async () => {
+    other = await testDatabase();
+  });
+  afterAll(() => other.close());
+
+  /** What is heard first. */
+  function ear() {
+    let hear = (_: ControlMessage): void => undefined;
+    const heard = new Promise<ControlMessage>((resolve) => (hear = resolve));
+    return { heard, hear: (message: ControlMessage) => hear(message) };
+  }
+
+  /** Runs a command that changes the calendars, and gives what it warned of. */
+  async function change(redisUrl?: string): Promise<string[]> {
+    const warned: string[] = [];
+    const env = { ...SETTINGS, DATABASE_URL: other.url, DATA_DIR: "unused", REDIS_URL: redisUrl };
+    const { db, release } = await borrowDatabase(env, log, systemClock, (line) => warned.push(line));
+    await db.control.publish({ kind: "calendars" });
+    await release();
+    return warned;
+  }
+
+  test("goes through the database without REDIS_URL", async () => {
+    const { heard, hear } = ear();
+    const listener = await other.control.listen(hear);
+    onTestFinished(() => listener.stop());
+    expect(await change()).toEqual([]);
+    expect(await heard).toEqual({ kind: "calendars" });
+  });
+
+  test.skipIf(redisProgram === undefined)("goes through Redis with it (skipped where there is none to run)", async () => {
+    const server = await startRedis(redisProgram as string);
+    onTestFinished(() => server.stop());
+    const redis = openRedis({ url: server.url, prefix: SETTINGS.REDIS_PREFIX, log });
+    onTestFinished(() => redis.close());
+    const channel = createRedisChannel({ redis, prefix: SETTINGS.REDIS_PREFIX });
+    const { heard, hear } = ear();
+    const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
+    onTestFinished(() => listener.stop());
+    expect(await change(server.url)).toEqual([]);
+    expect(await heard).toEqual({ kind: "calendars" });
+  });
+
+  test("is warned of in one line when Redis is away, and the command ends well", async () => {
+    const warned = await change(`redis://127.0.0.1:${await closedPort()}`);
+    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is written, but Redis .*\n$/)]);
+  });
+});

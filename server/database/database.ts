@@ -1,0 +1,161 @@
+import type { Clock } from "#lib/clock";
+import type { ControlChannel } from "#lib/control/control";
+import { createRedisChannel } from "#lib/control/redis-channel";
+import { type Database, openDatabase } from "#lib/db";
+import type { Env } from "#lib/env";
+import type { Logger } from "#lib/log";
+import { openRedis } from "#lib/redis";
+import { migrate } from "#prisma/migrate";
+import { seed } from "#prisma/seed";
+import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
+
+type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_POOL_SIZE" | "DATABASE_WAIT_S">;
+type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX">;
+
+/** A command goes on without Redis when it is not there by then. */
+const REDIS_WAIT_MS = 2_000;
+const UNTOLD =
+  "WARNING: the change is written, but Redis (REDIS_URL) is away and running nodes were not told. A node that misses it too " +
+  "reads keys and accounts again within a second, and the rest when it is back. Any other reads keys and accounts again " +
+  "within a minute, and the rest when something is changed again.\n";
+
+/** A database server to work on, as it is: nothing was migrated. */
+export interface Source {
+  /** With its password: never log it. */
+  readonly url: string;
+  /** Stops what was started for it. */
+  stop(): Promise<void>;
+}
+
+/** A database ready for work. */
+export interface AcquiredDatabase {
+  readonly db: Database;
+  /** Closes the connections and stops what was started for them. */
+  release(): Promise<void>;
+}
+
+const nothingToStop = async (): Promise<void> => undefined;
+
+interface Opening {
+  readonly env: DatabaseEnv;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly channel?: ControlChannel | undefined;
+}
+
+async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): Promise<AcquiredDatabase> {
+  const { log } = rest;
+  try {
+    const db = await openDatabase({
+      url,
+      poolSize: env.DATABASE_POOL_SIZE,
+      waitS: env.DATABASE_WAIT_S,
+      ...(channel && { channel }),
+      ...rest,
+    });
+    try {
+      const applied = await migrate(url);
+      if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+      await seed(db);
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+    return {
+      db,
+      async release() {
+        await db.close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * The configured database for this process alone as far as that can be said: DATABASE_URL, else an embedded PostgreSQL in
+ * DATA_DIR that ends with it.
+ * @throws DataDirInUseError when another process has DATA_DIR; Error when the embedded one does not start.
+ */
+export async function acquireSource(env: DatabaseEnv, log: Logger): Promise<Source> {
+  if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, stop: nothingToStop };
+  return startEmbeddedPostgres({ dataDir: env.DATA_DIR, log });
+}
+
+/**
+ * The same for commands that work beside a running service: they use its embedded database, else they start it.
+ */
+export async function borrowSource(env: DatabaseEnv, log: Logger): Promise<Source> {
+  if (env.DATABASE_URL !== undefined) return acquireSource(env, log);
+  return findOrStart(env.DATA_DIR, log);
+}
+
+/**
+ * The service's database, migrated and seeded: DATABASE_URL, else an embedded PostgreSQL in DATA_DIR that ends with it.
+ * @param channel what carries control messages; the database itself unless given
+ * @throws DatabaseError when DATABASE_URL cannot be reached in time; DataDirInUseError when another process has
+ * DATA_DIR; Error when the embedded one does not start or a migration fails.
+ */
+export async function acquireDatabase(
+  env: DatabaseEnv,
+  log: Logger,
+  clock: Clock,
+  channel?: ControlChannel,
+): Promise<AcquiredDatabase> {
+  return open(await acquireSource(env, log), { env, log, clock, channel });
+}
+
+/** The running instance of another process, or one started for the occasion. */
+async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
+  const running = await findEmbeddedPostgres(dataDir);
+  if (running !== undefined) return { url: running, stop: nothingToStop };
+  try {
+    return await startEmbeddedPostgres({ dataDir, log });
+  } catch (error) {
+    // Another process took the directory between the look and the start.
+    const started = error instanceof DataDirInUseError ? await findEmbeddedPostgres(dataDir) : undefined;
+    if (started === undefined) throw error;
+    return { url: started, stop: nothingToStop };
+  }
+}
+
+/** The channel of the running nodes, for a command: in Redis where they share one. It may be away. */
+async function borrowChannel({ REDIS_URL, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
+  if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
+  const redis = openRedis({ url: REDIS_URL, prefix, log });
+  const tried = new AbortController();
+  redis.client.once("error", () => tried.abort());
+  redis.onReady(() => tried.abort());
+  await clock.wait(REDIS_WAIT_MS, tried.signal);
+  return { channel: createRedisChannel({ redis, prefix }), close: redis.close };
+}
+
+/**
+ * The same for commands: beside a running service they use its embedded database, else they start it and `release`
+ * stops it again. Changes are told in Redis where REDIS_URL is set; what could not be told is warned of at `release`.
+ * Errors as for `acquireDatabase`.
+ */
+export async function borrowDatabase(
+  env: CommandEnv,
+  log: Logger,
+  clock: Clock,
+  warn: (line: string) => void = (line) => void process.stderr.write(line),
+): Promise<AcquiredDatabase> {
+  const source = await borrowSource(env, log);
+  const { channel, close } = await borrowChannel(env, log, clock);
+  try {
+    const { db, release } = await open(source, { env, log, clock, channel });
+    return {
+      db,
+      async release() {
+        if (db.control.pending() > 0) warn(UNTOLD);
+        await release().finally(close);
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLog } from "#lib/log";
+import { findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres";
+import { processStart } from "./lock";
+
+const log = createLog("silent");
+let dataDir: string;
+let holders: ChildProcess[];
+
+beforeEach(async () => {
+  dataDir = path.join(await mkdtemp(path.join(tmpdir(), "spotwire embedded ")), "data dir");
+  holders = [];
+});
+afterEach(async () => {
+  for (const holder of holders) await terminate(holder, "SIGTERM");
+  await rm(path.dirname(dataDir), { recursive: true, force: true, maxRetries: 10 });
+});
+
+async function terminate(holder: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (holder.exitCode !== null || holder.signalCode !== null) return;
+  const ended = once(holder, "exit");
+  holder.kill(signal);
+  await ended;
+}
+
+/** Another process that holds the directory; resolves with its database's address. */
+async function hold(): Promise<{ holder: ChildProcess; url: string }> {
+  const script = path.resolve("server/testing/hold-database.ts");
+  const holder = spawn(process.execPath, ["--import", "tsx", script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+  holders.push(holder);
+  for await (const url of createInterface({ input: holder.stdout as NodeJS.ReadableStream })) return { holder, url };
+  throw new Error("the holder said nothing");
+}
+
+async function ask(url: string, statement: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const postmasterPid = async () =>
+  Number((await readFile(path.join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
+
+describe("embedded PostgreSQL", () => {
+  test("keeps what was stored over a clean stop, in a path with blanks", async () => {
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    await first.stop();
+    await first.ended;
+    const second = await startEmbeddedPostgres({ dataDir, log });
+    expect(await ask(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    await second.stop();
+    await second.stop();
+    expect(existsSync(path.join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
+    expect((await readdir(dataDir)).sort()).toEqual(["postgres", "postgres.log", "postgres.password"]);
+  });
+
+  test("lets nobody in without its password, and lets only its owner read that", async () => {
+    const server = await startEmbeddedPostgres({ dataDir, log });
+    const open = new URL(server.url);
+    open.password = "guess";
+    await expect(ask(open.href, "SELECT 1")).rejects.toThrow(/password authentication failed/);
+    for (const name of ["postgres.password", "postgres.json", "postgres.log"])
+      expect((await stat(path.join(dataDir, name))).mode & 0o077).toBe(0);
+    await server.stop();
+  });
+
+  test("refuses a second instance on the same directory, naming the process that has it", async () => {
+    const { holder } = await hold();
+    await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow(
+      new RegExp(`in use by process ${holder.pid}\\. Stop that one first, or give this one another DATA_DIR`),
+    );
+    const own = path.join(dataDir, "..", "another");
+    const server = await startEmbeddedPostgres({ dataDir: own, log });
+    await expect(startEmbeddedPostgres({ dataDir: own, log })).rejects.toThrow(`in use by process ${process.pid}`);
+    await server.stop();
+  });
+
+  test("tells another process how to reach it while it runs, and no longer", async () => {
+    expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
+    const { holder, url } = await hold();
+    expect(await findEmbeddedPostgres(dataDir)).toBe(url);
+    await terminate(holder, "SIGTERM");
+    expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
+  });
+
+  test("keeps every commit when its process is killed, and the next start simply works", async () => {
+    const { holder, url } = await hold();
+    await ask(url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    await terminate(holder, "SIGKILL");
+    expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
+    const server = await startEmbeddedPostgres({ dataDir, log });
+    expect(await ask(server.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    await server.stop();
+  });
+
+  test("is not left running when its process is killed", async () => {
+    const { holder } = await hold();
+    const pid = await postmasterPid();
+    await terminate(holder, "SIGKILL");
+    while ((await processStart(pid)) !== null) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test("starts after the database itself was killed together with its process", async () => {
+    const { holder, url } = await hold();
+    await ask(url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    const pid = await postmasterPid();
+    process.kill(pid, "SIGKILL");
+    await terminate(holder, "SIGKILL");
+    const server = await startEmbeddedPostgres({ dataDir, log });
+    expect(await ask(server.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    await server.stop();
+  });
+
+  test("is not kept from starting by a mark whose process number another process has now", async () => {
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    const mark = path.join(dataDir, "postgres", "postmaster.pid");
+    const text = await readFile(mark, "utf8");
+    await first.stop();
+    await writeFile(mark, text.replace(/^\d+/, String(process.ppid)));
+    const second = await startEmbeddedPostgres({ dataDir, log });
+    await second.stop();
+  });
+
+  test("starts over after a first start that was interrupted half-way", async () => {
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    await first.stop();
+    await rm(path.join(dataDir, "postgres"), { recursive: true });
+    await writeFile(path.join(dataDir, "postgres.new"), "half");
+    const second = await startEmbeddedPostgres({ dataDir, log });
+    await second.stop();
+  });
+
+  test("names both versions when the data was made by another major version", async () => {
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    await first.stop();
+    await writeFile(path.join(dataDir, "postgres", "PG_VERSION"), "16\n");
+    await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow(/made by PostgreSQL 16, this release brings 18/);
+    expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
+  });
+});

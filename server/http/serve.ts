@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { GET as health } from "#app/api/health/route";
+import { GET as ready } from "#app/api/ready/route";
+import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
+import * as instruments from "#app/api/v1/market/instruments/route";
+import * as klines from "#app/api/v1/market/klines/route";
+import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
+import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
+import * as marketStatus from "#app/api/v1/market/status/route";
+import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
+import { GET as asyncApi } from "#app/asyncapi.json/route";
+import { GET as metrics } from "#app/metrics/route";
+import { GET as openApi } from "#app/openapi.json/route";
+import { GET as serviceStatus } from "#app/status.json/route";
+import type { Attempts } from "#lib/access/limits/attempts";
+import { type OperationId, operations } from "#lib/contract/operations";
+import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
+import type { Env } from "#lib/env";
+import { Fault } from "#lib/fault";
+import { createApi, type RouteModule } from "#lib/http/api";
+import { pageHeaders } from "#lib/http/page-headers";
+import { requestIdOf } from "#lib/http/request-id";
+import { failure, jsonHeaders } from "#lib/http/respond";
+import type { Logger } from "#lib/log";
+import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
+import { isSecure } from "#lib/portal/cookies";
+import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
+import { refuseUpgrade } from "#server/socket/refuse-upgrade";
+import type { Streams } from "#server/socket/streams";
+import { createHttpServer } from "./server";
+import { routeUpgrades } from "./upgrades";
+
+/** The route of each operation; the compiler misses one that is not here. */
+const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
+  klines,
+  instruments,
+  latestQuotes,
+  latestSnapshots,
+  marketStatus,
+  createStreamTicket,
+  ingestTicks,
+};
+
+const NONCE_BYTES = 16;
+
+/** Loaded with the first call: what it stands on takes a good part of a start. */
+async function mcp(request: Request, context?: unknown): Promise<Response> {
+  const { POST } = await import("#app/mcp/route");
+  return POST(request, context);
+}
+
+interface ServeOptions {
+  env: Env;
+  log: Logger;
+  /** False sends REST through Next as well. */
+  direct: boolean;
+  streams: Pick<Streams, "webSocket" | "socketIo">;
+  addressOf: (request: IncomingMessage) => string;
+  attempts: Attempts;
+  tickForwarder: Pick<TickForwarder, "answer">;
+}
+
+interface Pages {
+  /** Makes what pages need; requests that come before wait for it. */
+  prepare(): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Hot reload, in development; false when nobody takes it. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+}
+
+/**
+ * Opens the doors: listens, then prepares the pages, which wait for that; the rest answers at once.
+ * @throws Error naming host and port when they cannot be listened on
+ */
+export async function serve({
+  env,
+  log,
+  direct,
+  streams,
+  addressOf,
+  attempts,
+  tickForwarder: pushDoor,
+}: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
+  const operational = {
+    "/api/health": health,
+    "/api/ready": ready,
+    "/metrics": metrics,
+    [FORWARDED_TICKS_PATH]: pushDoor.answer,
+  };
+  const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
+  if (env.ROLE === "ingest") {
+    const server = createIngestServer({ operational, addressOf, log });
+    return { server, address: await listen(server, env) };
+  }
+  const pages = createPages(env, log);
+  const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
+  const server = createHttpServer({
+    api: direct ? createApi(Object.fromEntries(byPath)) : undefined,
+    direct: {
+      ...operational,
+      "/openapi.json": openApi,
+      "/asyncapi.json": asyncApi,
+      "/mcp": mcp,
+      [SERVICE_STATUS_PATH]: serviceStatus,
+    },
+    socketIo: streams.socketIo.handleRequest,
+    pages: pages.handle,
+    authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
+    addressOf,
+    log,
+  });
+  routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
+  const address = await listen(server, env);
+  await pages.prepare();
+  return { server, address };
+}
+
+interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log"> {
+  operational: Parameters<typeof createHttpServer>[0]["direct"];
+}
+
+/** The doors of a node that answers no clients: it is looked after, and takes ticks. */
+function createIngestServer({ operational, addressOf, log }: IngestServerOptions): Server {
+  const detail = "This node takes in market data; clients are answered by an edge node.";
+  const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
+    response.writeHead(status, headers).end(body);
+  };
+  const server = createHttpServer({
+    api: createApi({ [operations.ingestTicks.path]: ROUTES.ingestTicks }),
+    direct: operational,
+    socketIo: elsewhere,
+    pages: elsewhere,
+    authRateLimit: () => undefined,
+    addressOf,
+    log,
+  });
+  server.on("upgrade", (request, socket) => {
+    refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
+  });
+  return server;
+}
+
+function createPages(env: Env, log: Logger): Pages {
+  // Next listens for upgrades on the server of its first request, and ends those it does not know: it gets a server that has
+  // none but what is handed on to it.
+  const httpServer = createServer();
+  const development = env.NODE_ENV === "development";
+  const tls = isSecure(env);
+  const prepared = new AbortController();
+  let handle: ReturnType<ReturnType<typeof import("next").default>["getRequestHandler"]>;
+  return {
+    async prepare() {
+      const { default: next } = await import("next");
+      const app = next({ dev: development, hostname: env.HOST, port: env.PORT, httpServer });
+      handle = app.getRequestHandler();
+      await app.prepare();
+      prepared.abort();
+    },
+    async handle(request, response) {
+      if (!prepared.signal.aborted) await once(prepared.signal, "abort");
+      const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
+      for (const name in headers) response.setHeader(name, headers[name] ?? "");
+      // Next takes the nonce of its own scripts from here; what a client sent under this name is gone with it.
+      request.headers["content-security-policy"] = headers["content-security-policy"];
+      handle(request, response).catch((error: unknown) => {
+        log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
+        response.destroy();
+      });
+    },
+    upgrade: (request, socket, head) => prepared.signal.aborted && httpServer.emit("upgrade", request, socket, head),
+  };
+}
+
+function listen(server: Server, { HOST, PORT }: Env): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = error.code === "EADDRINUSE" ? "it is in use" : error.message;
+      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set PORT or HOST to another.`));
+    });
+    server.listen(PORT, HOST, () => resolve(server.address() as AddressInfo));
+  });
+}

@@ -1,0 +1,65 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { mergeKlines } from "#lib/domain/kline";
+import type { TradingAlignment } from "#lib/domain/timeframe";
+
+/** Which timeframe is made of which; a month takes days, because weeks belong to two. */
+export const MADE_OF: readonly (readonly [timeframe: Timeframe, of: Timeframe])[] = [
+  ["M5", "M1"],
+  ["M15", "M5"],
+  ["M30", "M15"],
+  ["H1", "M30"],
+  ["H4", "H1"],
+  ["D1", "H4"],
+  ["W1", "D1"],
+  ["MN1", "D1"],
+];
+
+/** Takes rows in ascending order. */
+export interface Level {
+  push(row: Kline): void;
+  finish(): void;
+}
+
+/** Folds rows into klines of one longer timeframe and hands each on when the next begins. */
+function createLevel(timeframe: Timeframe, alignment: TradingAlignment, emit: (kline: Kline) => void): Level {
+  let current: Kline | undefined;
+  let endS = Number.NEGATIVE_INFINITY;
+  return {
+    push(row) {
+      if (current !== undefined && row.time < endS) {
+        current = mergeKlines(current, row);
+        return;
+      }
+      if (current !== undefined) emit(current);
+      endS = alignment.nextOpenTime(timeframe, row.time);
+      current = { ...row, timeframe, time: alignment.openTime(timeframe, row.time) };
+    },
+    finish() {
+      if (current !== undefined) emit(current);
+      current = undefined;
+    },
+  };
+}
+
+/** M5 to MN1 out of M1 rows, all at once, each fed by the one it is made of; `emit` is given each when it is complete. */
+export function createAggregation(alignment: TradingAlignment, emit: (kline: Kline) => void): Level {
+  const levels = new Map<Timeframe, Level>();
+  for (const [timeframe] of MADE_OF.toReversed()) {
+    const fed = MADE_OF.filter(([, of]) => of === timeframe).map(([next]) => levels.get(next));
+    levels.set(
+      timeframe,
+      createLevel(timeframe, alignment, (kline) => {
+        emit(kline);
+        for (const level of fed) level?.push(kline);
+      }),
+    );
+  }
+  return {
+    push: (row) => levels.get("M5")?.push(row),
+    // From the shortest to the longest: what one hands on last, the next must still take.
+    finish: () => {
+      for (const [timeframe] of MADE_OF) levels.get(timeframe)?.finish();
+    },
+  };
+}

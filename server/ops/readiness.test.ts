@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "#lib/clock";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import { openDatabase } from "#lib/db";
+import { ready } from "#lib/http/operational";
+import { createLog } from "#lib/log";
+import { openRedis, type Redis } from "#lib/redis";
+import { setRuntime } from "#lib/runtime";
+import { proxyTo } from "#lib/testing/breakable-proxy";
+import { ready as connectionOf, type RedisNodes, redisDescribe } from "#lib/testing/redis-nodes";
+import type { RunningMarket } from "#server/market";
+import { createTestMarket } from "#server/testing/market";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { readiness } from "./readiness";
+
+const SOON = { timeout: 10_000, interval: 20 };
+const log = createLog("silent");
+
+describe("whether a node is ready", () => {
+  let service: TestRuntime;
+  const problems: Partial<Record<Venue, string>> = {};
+  let draining = false;
+  beforeAll(async () => {
+    service = await testRuntime();
+  });
+  beforeEach(() => {
+    for (const venue of VENUES) delete problems[venue];
+    draining = false;
+  });
+  afterAll(() => service?.close());
+
+  /** A node over its own way to the database, which can be shut. */
+  async function start(redis?: Redis) {
+    const door = await proxyTo(service.db.url);
+    await door.open();
+    const db = await openDatabase({ url: door.url, poolSize: 2, waitS: 0, clock: systemClock, log });
+    onTestFinished(() => db.close());
+    const markets = Object.fromEntries(
+      VENUES.map((venue) => [
+        venue,
+        { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => problems[venue] ?? null },
+      ]),
+    ) as unknown as Record<Venue, RunningMarket>;
+    setRuntime({ ...service, ready: () => readiness({ db, redis, markets, draining }) });
+    onTestFinished(() => setRuntime(service));
+    return door;
+  }
+
+  /** Status of /api/ready, what it says as a whole, and what of it is not well. */
+  async function asked() {
+    const response = await ready();
+    const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
+    const wrong = Object.fromEntries(Object.entries(checks).filter(([, state]) => state !== "ok"));
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    return { answer: [response.status, status], wrong, names: Object.keys(checks).sort() };
+  }
+
+  describe("of one alone", () => {
+    test("is said of all its parts", async () => {
+      await start();
+      const names = ["feed_live", "feed_sandbox", "process", "store"];
+      expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
+    });
+
+    test("it is not while its database is away, and is again", async () => {
+      const door = await start();
+      door.shut();
+      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { store: "the database does not answer" } });
+      await door.open();
+      await vi.waitUntil(async () => (await asked()).answer[0] === 200, SOON);
+    });
+
+    test("it is not while a feed is, nor while it drains", async () => {
+      await start();
+      problems.live = "the feed does not answer";
+      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { feed_live: "the feed does not answer" } });
+      delete problems.live;
+      draining = true;
+      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { process: "draining" } });
+    });
+
+    test("it is not before its parts run", async () => {
+      setRuntime(undefined);
+      onTestFinished(() => setRuntime(service));
+      expect((await asked()).answer).toEqual([503, "not_ready"]);
+    });
+  });
+});
+
+const withRedis = await redisDescribe();
+
+withRedis("whether one of several nodes is ready", (nodes: RedisNodes) => {
+  let service: TestRuntime;
+  beforeAll(async () => {
+    service = await testRuntime();
+  });
+  afterAll(() => service?.close());
+
+  test("it serves what it has while what all share is away, says so, and only a node that leaves is out", async () => {
+    const [database, way] = [await proxyTo(service.db.url), await proxyTo(nodes.server.url)];
+    await Promise.all([database.open(), way.open()]);
+    const db = await openDatabase({ url: database.url, poolSize: 2, waitS: 0, clock: systemClock, log });
+    const redis = openRedis({ url: way.url, prefix: "ready", log });
+    onTestFinished(async () => {
+      redis.close();
+      await db.close();
+    });
+    await connectionOf(redis);
+    let problem: string | null = null;
+    const markets = Object.fromEntries(
+      VENUES.map((venue) => [
+        venue,
+        { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => (venue === "live" ? problem : null) },
+      ]),
+    ) as unknown as Record<Venue, RunningMarket>;
+    let draining = false;
+    setRuntime({ ...service, ready: () => readiness({ db, redis, markets, draining }) });
+    onTestFinished(() => setRuntime(service));
+    const asked = async () => {
+      const response = await ready();
+      const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
+      const wrong = Object.keys(checks).filter((name) => checks[name] !== "ok");
+      return [response.status, status, ...wrong.sort()];
+    };
+
+    expect(await asked()).toEqual([200, "ready"]);
+    problem = "no ingest node has been heard yet";
+    expect(await asked()).toEqual([200, "degraded", "feed_live"]);
+    problem = null;
+    way.shut();
+    await vi.waitUntil(() => !redis.connected(), SOON);
+    expect(await asked()).toEqual([200, "degraded", "redis"]);
+    database.shut();
+    expect(await asked()).toEqual([200, "degraded", "redis", "store"]);
+    draining = true;
+    expect(await asked()).toEqual([503, "not_ready", "process", "redis", "store"]);
+    draining = false;
+    await Promise.all([database.open(), way.open()]);
+    await vi.waitUntil(async () => (await asked())[1] === "ready", SOON);
+    draining = true;
+    expect(await asked()).toEqual([503, "not_ready", "process"]);
+  });
+});

@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { EnvError, readEnv } from "#lib/env";
+import { acquireSecrets } from "./secrets";
+
+const SECRET = "a secret from the environment, long enough";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "spotwire secrets "));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const envOf = (more: Record<string, string>) => readEnv({ DATA_DIR: join(home, "data"), ...more });
+
+test("makes a secret once and keeps it for the owner alone", async () => {
+  const { nextAuth } = await acquireSecrets(envOf({}));
+  expect(nextAuth).toMatch(/^[\w-]{64}$/);
+  expect(await acquireSecrets(envOf({}))).toEqual({ nextAuth });
+  expect(await readdir(join(home, "data"))).toEqual(["nextauth-secret"]);
+  expect((await stat(join(home, "data", "nextauth-secret"))).mode & 0o777).toBe(0o600);
+});
+
+test("gives two processes that start at once the same secret", async () => {
+  const made = await Promise.all(Array.from({ length: 8 }, () => acquireSecrets(envOf({}))));
+  expect(new Set(made.map(({ nextAuth }) => nextAuth)).size).toBe(1);
+});
+
+test("takes the secret of the environment where there is one", async () => {
+  expect(await acquireSecrets(envOf({ NEXTAUTH_SECRET: SECRET }))).toEqual({ nextAuth: SECRET });
+  await expect(readdir(join(home, "data"))).rejects.toThrow("ENOENT");
+});
+
+test("demands one from the environment in production with an external database", async () => {
+  const external = { NODE_ENV: "production", DATABASE_URL: "postgres://db.example/spotwire" };
+  await expect(acquireSecrets(envOf(external))).rejects.toThrow(EnvError);
+  await expect(acquireSecrets(envOf(external))).rejects.toThrow("NEXTAUTH_SECRET");
+  expect(await acquireSecrets(envOf({ ...external, NEXTAUTH_SECRET: SECRET }))).toEqual({ nextAuth: SECRET });
+  expect((await acquireSecrets(envOf({ ...external, NODE_ENV: "development" }))).nextAuth).toHaveLength(64);
+});
+
+test("refuses one that could be guessed", () => {
+  expect(() => envOf({ NEXTAUTH_SECRET: "short" })).toThrow("NEXTAUTH_SECRET: At least 32 characters");
+});

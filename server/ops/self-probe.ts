@@ -1,0 +1,72 @@
+import { request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ERRORS, httpStatus } from "#lib/contract/errors";
+import { operations } from "#lib/contract/operations";
+import { STREAM_PATH } from "#lib/contract/stream";
+import type { ProbeResult } from "#lib/market/health";
+
+const TIMEOUT_MS = 2_000;
+const NO_KEY = httpStatus("unauthorized");
+const UPGRADE = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  // Any 16 bytes will do: the handshake is refused for want of a key.
+  "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+};
+
+/** Where a process that listens on every address finds itself: under `localhost` another one may answer. */
+const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+type Listening = Pick<AddressInfo, "address" | "port">;
+
+/** The code of the envelope that a call without a key is refused with; undefined without an answer. */
+function codeOf({ address, port }: Listening, path: string, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    // No URL: it has no room for the zone of a link-local address.
+    const target = { host: LOOPBACK[address] ?? address, port, path };
+    const call = request({ ...target, headers, timeout: TIMEOUT_MS, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve(response.statusCode === NO_KEY ? codeIn(text) : undefined));
+      response.on("error", () => resolve(undefined));
+    });
+    call.on("timeout", () => call.destroy());
+    call.on("error", () => resolve(undefined));
+    call.end();
+  });
+}
+
+function codeIn(text: string): number | undefined {
+  try {
+    return (JSON.parse(text) as { code?: number }).code;
+  } catch {
+    return undefined;
+  }
+}
+
+interface SelfProbeOptions {
+  /** Where this process listens. */
+  readonly address: Listening;
+  /** Whether the database answers. */
+  readonly store: () => Promise<boolean>;
+}
+
+/**
+ * Knocks at the doors of this process from outside, as a client would, without a key: to be refused for that takes the
+ * server, its routing and its guards. Nobody's quota is touched, and no failure is counted for the address.
+ */
+export function createSelfProbe({ address, store }: SelfProbeOptions): () => Promise<ProbeResult> {
+  return async () => {
+    const [rest, stream, stored] = await Promise.all([
+      codeOf(address, operations.instruments.path, {}),
+      codeOf(address, STREAM_PATH, UPGRADE),
+      store().catch(() => false),
+    ]);
+    const refused = ERRORS.unauthorized.code;
+    return { rest: rest === refused && stored, stream: stream === refused && stored };
+  };
+}

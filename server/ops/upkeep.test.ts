@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import type { ControlMessage } from "#lib/control/control";
+import { createKlineStore } from "#lib/market/kline-store";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { testKline } from "#server/testing/market";
+import { startUpkeep, type Upkeep } from "./upkeep";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NEW_YEAR_MS = Date.UTC(2040, 0);
+
+let db: TestDatabase;
+let clock: ManualClock;
+let logged: Record<string, unknown>[];
+const running: Upkeep[] = [];
+
+beforeEach(async () => {
+  db = await testDatabase();
+  clock = manualClock(NEW_YEAR_MS - 31 * DAY_MS);
+  logged = [];
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ stop }) => stop()));
+  await db.close();
+});
+
+const start = (years = 0) =>
+  running.push(startUpkeep({ db, clock, log: collectingLog(logged, "info"), env: { KLINE_RETENTION_YEARS: years } }));
+
+async function years(): Promise<string[]> {
+  const { rows } = await db.pool.query(
+    "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'kline'::regclass",
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe("partitions of the time ahead", () => {
+  test("are there from the start, that of the next year 30 days before it begins", async () => {
+    start();
+    await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
+    await clock.advance(DAY_MS - HOUR_MS);
+    expect(await years()).not.toContain("kline_y2040");
+    await clock.advance(HOUR_MS);
+    await vi.waitFor(async () => expect(await years()).toContain("kline_y2040"));
+    expect(logged).toEqual([]);
+  });
+});
+
+describe("klines kept no longer", () => {
+  test("are dropped when their time has come, whoever of several nodes does it, and every process is told", async () => {
+    const store = createKlineStore(db.pool, "live");
+    await store.writeKlines([2036, 2037, 2038].map((year) => testKline("EURUSD", "H1", Date.UTC(year, 5) / 1000)));
+    const messages: ControlMessage[] = [];
+    const listener = await db.control.listen((message) => messages.push(message));
+    for (const _node of [1, 2, 3]) start(2);
+    const left = async () =>
+      (await store.read({ ticker: "EURUSD", timeframe: "H1", from: 0, to: 4e9, limit: 9, end: "oldest" })).map(({ time }) =>
+        new Date(time * 1000).getUTCFullYear(),
+      );
+    await vi.waitFor(async () => expect(await left()).toEqual([2037, 2038]));
+    const told = ["live", "sandbox"].map((venue) => ({ kind: "klines", venue }));
+    await vi.waitFor(() => expect(messages).toEqual(told));
+    clock.set(NEW_YEAR_MS - HOUR_MS);
+    await clock.advance(HOUR_MS);
+    await vi.waitFor(async () => expect(await left()).toEqual([2038]));
+    await vi.waitFor(() => expect(messages).toEqual([...told, ...told]));
+    expect(logged.map(({ msg, year }) => [msg, year])).toEqual(
+      [2036, 2037].map((year) => ["klines shorter than a day were dropped: the year is kept no longer", year]),
+    );
+    await listener.stop();
+  });
+
+  test("wait for whoever reads them, and are dropped an hour later", async () => {
+    const store = createKlineStore(db.pool, "live");
+    await store.writeKlines([testKline("EURUSD", "M1", Date.UTC(2030, 5) / 1000)]);
+    const reader = await db.pool.connect();
+    await reader.query("BEGIN");
+    await reader.query("SELECT FROM kline LIMIT 1");
+    start(1);
+    await vi.waitFor(() => expect(logged).toMatchObject([{ year: 2030, msg: expect.stringContaining("in use") }]), 5_000);
+    await reader.query("COMMIT");
+    reader.release();
+    await clock.advance(HOUR_MS);
+    await vi.waitFor(() => expect(logged[1]).toMatchObject({ year: 2030, msg: expect.stringContaining("dropped") }), 5_000);
+  });
+
+  test("a database that is away is waited for", async () => {
+    const { pool } = db;
+    let away = true;
+    const connect = (() =>
+      away
+        ? Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }))
+        : pool.connect()) as never;
+    const cut = Object.create(pool, { connect: { value: connect } });
+    running.push(
+      startUpkeep({ db: { ...db, pool: cut }, clock, log: collectingLog(logged, "info"), env: { KLINE_RETENTION_YEARS: 0 } }),
+    );
+    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40 }]));
+    away = false;
+    await clock.advance(HOUR_MS);
+    await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
+  });
+});

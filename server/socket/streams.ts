@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Access } from "#lib/access/access";
+import type { Usage } from "#lib/access/usage/usage";
+import type { Clock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { ControlMessage } from "#lib/control/control";
+import { createAlignment } from "#lib/domain/timeframe";
+import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
+import type { Redis } from "#lib/redis";
+import { createFlusher } from "#server/hub/flusher";
+import { createHub } from "#server/hub/hub";
+import { controlOf } from "#server/hub/outgoing";
+import { createStatusWatch } from "#server/hub/status-watch";
+import type { RunningMarket } from "#server/market";
+import { createAdmissions } from "./admission";
+import { createLocalConnections } from "./connections";
+import { createSessions } from "./sessions";
+import { createSharedConnections } from "./shared-connections";
+import { createSocketIo } from "./socket-io";
+import type { VenueStreams } from "./venue-streams";
+import { createWebSocketTransport, type UpgradeHandler } from "./websocket";
+
+/** Connections that were told of a shutdown have this long to take what is queued for them. */
+const DRAIN_WAIT_MS = 500;
+/** Then they are closed, and have this long to say goodbye. */
+const CLOSE_WAIT_MS = 2_500;
+const CLOSE_LOOK_MS = 20;
+/** Clients are asked to spread their return over this. */
+const RECONNECT_AFTER_MS = 5_000;
+
+/** The streams of both venues, over both transports. */
+export interface Streams {
+  /** Upgrades of the stream's own address. */
+  readonly webSocket: UpgradeHandler;
+  /** Requests and upgrades below Socket.IO's path. */
+  readonly socketIo: {
+    handleRequest(request: IncomingMessage, response: ServerResponse): void;
+    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  };
+  /** Acts on a change that was made behind our back; call it after what it concerns was read again. */
+  apply(message: ControlMessage): void;
+  /** Tells every connection, lets queues drain, closes all. */
+  stop(): Promise<void>;
+}
+
+interface StreamsOptions {
+  markets: Readonly<Record<Venue, RunningMarket>>;
+  access: Access;
+  usage: Pick<Usage, "connected">;
+  addressOf: (request: IncomingMessage) => string;
+  draining: () => boolean;
+  /** What nodes share: the places of connections. */
+  redis?: Redis | undefined;
+  /** True while every control message is heard. */
+  controlConnected: () => boolean;
+  docsBase: string;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Puts hub, sessions and transports together over running markets. */
+export function startStreams(options: StreamsOptions): Streams {
+  const { markets, access, usage, addressOf, draining, redis, controlConnected, docsBase, clock, log, metrics } = options;
+  const stopping = new AbortController();
+  const alignment = createAlignment();
+  const running: Promise<void>[] = [];
+
+  function startVenue(venue: Venue): VenueStreams {
+    const market = markets[venue];
+    const hub = createHub();
+    market.follow(hub.apply);
+    const watch = createStatusWatch({ market, hub, clock });
+    running.push(watch.run(stopping.signal));
+    return { market, hub, watch, clock, alignment };
+  }
+  const venues = { live: startVenue("live"), sandbox: startVenue("sandbox") };
+
+  const refusal = { docsBase, log };
+  const connections = redis ? createSharedConnections({ redis, clock, log }) : createLocalConnections();
+  running.push(connections.run(stopping.signal));
+  const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
+  const flusher = createFlusher();
+  const sessions = createSessions({ venues, access, connections, flusher, tally, usage, controlConnected, docsBase, clock, log });
+  metrics.streamConnections(() => sessions.count());
+  const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
+  const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
+  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal });
+  running.push(sessions.run(stopping.signal));
+
+  async function closeAll(): Promise<void> {
+    const farewell = controlOf({ type: "server_shutdown", time_msc: clock.now(), reconnect_after_ms: RECONNECT_AFTER_MS });
+    sessions.each((session) => session.tell(farewell));
+    if (sessions.count() > 0) await clock.wait(DRAIN_WAIT_MS);
+    const untilMs = clock.now() + CLOSE_WAIT_MS;
+    while (sessions.count() > 0 && clock.now() < untilMs) {
+      // Who came in at the last moment too.
+      sessions.each((session) => session.close("shutdown"));
+      await clock.wait(CLOSE_LOOK_MS);
+    }
+  }
+
+  return {
+    webSocket,
+    socketIo,
+    apply: sessions.apply,
+    async stop() {
+      await closeAll();
+      stopping.abort();
+      await Promise.all(running);
+      socketIo.close();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from "node:crypto";
+import { inject } from "vitest";
+import { systemClock } from "#lib/clock";
+import { type Database, openDatabase } from "#lib/db";
+import { createLog } from "#lib/log";
+import { execute, onDatabase, TEMPLATE_DATABASE } from "./database-server";
+
+/** A database of one's own: migrated, seeded, empty of everything else. */
+export interface TestDatabase extends Database {
+  readonly url: string;
+  /** Closes the connections and drops the database. */
+  close(): Promise<void>;
+}
+
+/** Address of the test run's server, for tests that make databases themselves. */
+export async function testServerUrl(): Promise<string> {
+  const response = await fetch(inject("databaseEndpoint"));
+  const text = await response.text();
+  if (!response.ok) throw new Error(`The test database server did not start: ${text}`);
+  return text;
+}
+
+/** Makes a database; call it in `beforeAll` and `close` it in `afterAll`. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = await testServerUrl();
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  await execute(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  const url = onDatabase(server, name);
+  const database = await openDatabase({ url, poolSize: 5, waitS: 0, clock: systemClock, log: createLog("silent") });
+  return {
+    ...database,
+    url,
+    async close() {
+      await database.close();
+      await execute(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}

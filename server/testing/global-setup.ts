@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { TestProject } from "vitest/node";
+import type { TestServer } from "./database-server";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Answers with the address of the test run's database server, starting it for the first who asks. */
+    databaseEndpoint: string;
+  }
+}
+
+/** Runs once before all tests: offers them one database server, which starts only if a test wants it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let started: Promise<TestServer> | undefined;
+  let folder: string | undefined;
+
+  async function start(): Promise<TestServer> {
+    folder = await mkdtemp(path.join(tmpdir(), "spotwire-test-"));
+    // Loaded with the server: a run of pure tests does without either.
+    const { startTestServer } = await import("./database-server");
+    return startTestServer(folder);
+  }
+
+  const door = createServer((_request, response) => {
+    started ??= start();
+    started.then(
+      (server) => response.end(server.url),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  project.provide("databaseEndpoint", `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+
+  return async () => {
+    door.closeAllConnections();
+    door.close();
+    await (await started?.catch(() => undefined))?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+}

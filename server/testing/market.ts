@@ -1,0 +1,87 @@
+import { systemClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
+import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
+import type { Catalogue, Market } from "#lib/market/ports";
+import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
+import { createView } from "#server/view/view";
+import { eventOf } from "./events";
+
+/** A venue in memory whose prices are put in by hand. */
+export interface TestMarket extends Market {
+  /** Stored klines; what is put there after a read is seen by `historyChanged` alone. */
+  readonly store: MemoryKlines;
+  /** What it notices of its feed; a quote that is put in is a tick. */
+  readonly watch: FeedWatch;
+  /** Reads of the store so far. */
+  reads(): number;
+  /** The newest quote of a ticker, with a snapshot of the same prices. */
+  quote(ticker: string, bid: number, ask: number, timeMs: number): void;
+  /** A kline in the view, as the engine would publish it. */
+  kline(kline: Kline): void;
+  /** Stored history was rewritten. */
+  historyChanged(): void;
+}
+
+const NOT_PROVIDED = {
+  bid_high: null,
+  bid_low: null,
+  ask_high: null,
+  ask_low: null,
+  last: null,
+  last_high: null,
+  last_low: null,
+  open: null,
+  close: null,
+  change: null,
+  change_pct: null,
+};
+
+const round = (price: number) => Number(price.toFixed(6));
+
+/** A kline that only its open time and close tell from others. */
+export function testKline(ticker: string, timeframe: Timeframe, time: number, close = 1.1): Kline {
+  const prices = { open: 1.1, high: Math.max(1.1, close), low: Math.min(1.1, close), close };
+  return { type: "kline", ticker, timeframe, time, ...prices, tick_volume: 10, real_volume: null, spread: 0.00008 };
+}
+
+/** `count` klines of M1 to H1, one after the other. */
+export function testKlines(ticker: string, timeframe: Timeframe, from: number, count: number, stepS: number): Kline[] {
+  return Array.from({ length: count }, (_, index) => testKline(ticker, timeframe, from + index * stepS, 1.1 + (index % 7) / 1e5));
+}
+
+/** Makes an empty venue over a catalogue. */
+export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket {
+  const view = createView();
+  const memory = createMemoryKlines();
+  const watch = createFeedWatch(systemClock, null);
+  let history = 0;
+  let reads = 0;
+  const store: MemoryKlines = {
+    ...memory,
+    read(query) {
+      reads += 1;
+      return memory.read(query);
+    },
+  };
+  return {
+    venue,
+    catalogue,
+    view,
+    store,
+    watch,
+    sight: watch.sight,
+    provider: venue === "sandbox" ? "sandbox" : null,
+    historyRevision: () => history,
+    reads: () => reads,
+    quote(ticker, bid, ask, timeMs) {
+      watch.tick(timeMs);
+      const price = { ticker, time_msc: timeMs, bid, ask, mid: round((bid + ask) / 2), spread: round(ask - bid) };
+      view.apply([eventOf({ type: "quote", ...price }), eventOf({ type: "snapshot", ...price, ...NOT_PROVIDED })]);
+    },
+    kline: (record) => view.apply([eventOf(record)]),
+    historyChanged: () => {
+      history += 1;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { CapturedMails } from "#lib/mail/captured-mails";
+import { handleAuth } from "#lib/portal/auth";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { type Answer, freshAddress } from "./runtime";
+
+/** Where the portal is in tests. */
+export const PORTAL = "http://spotwire.test";
+
+type Handler = (request: Request, context: { params: Promise<Record<string, string> | undefined> }) => Promise<Response>;
+
+interface Send {
+  readonly method?: string;
+  readonly body?: object;
+  /** The variable parts of the path. */
+  readonly params?: Record<string, string>;
+  /** On top of those a browser sends; undefined leaves one out. */
+  readonly headers?: Record<string, string | undefined>;
+}
+
+/** A browser with cookies, on a page of the portal, with an address of its own. */
+export interface PortalBrowser {
+  readonly address: string;
+  readonly cookies: Map<string, string>;
+  /** Calls a route of the portal's interface and reads the envelope. */
+  send(handler: Handler, send?: Send): Promise<Answer>;
+  /** Asks next-auth; a form makes it a POST. */
+  auth(path: string, form?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+  /** What next-auth wants in each form. */
+  csrfToken(): Promise<string>;
+  /** Signs in with a password; resolves to the `error` of the address it leads to, null when it went well. */
+  signIn(email: string, password: string): Promise<string | null>;
+}
+
+function keep(cookies: Map<string, string>, response: Response): void {
+  for (const line of response.headers.getSetCookie()) {
+    const [, name = "", value = "", attributes = ""] = /^([^=]+)=([^;]*)(.*)$/.exec(line) ?? [];
+    if (value === "" || /max-age=0/i.test(attributes)) cookies.delete(name);
+    else cookies.set(name, value);
+  }
+}
+
+/** Opens a browser. */
+export function portalBrowser(address = freshAddress()): PortalBrowser {
+  const cookies = new Map<string, string>();
+
+  function headersOf(more: Record<string, string | undefined> = {}): Headers {
+    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
+    const all = { host: new URL(PORTAL).host, origin: PORTAL, [ADDRESS_HEADER]: address, "user-agent": "test browser", cookie };
+    const given = Object.entries({ ...all, ...more }).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    return new Headers(given);
+  }
+
+  async function auth(path: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+    const url = new URL(`/api/auth/${path}`, PORTAL);
+    const init = form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) };
+    const type = form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" };
+    const request = new Request(url, { ...init, headers: headersOf({ ...type, ...headers }) });
+    const nextauth = url.pathname.split("/").slice(3);
+    const response = await handleAuth(request, { params: Promise.resolve({ nextauth }) });
+    keep(cookies, response);
+    return response;
+  }
+
+  async function csrfToken(): Promise<string> {
+    return ((await (await auth("csrf")).json()) as { csrfToken: string }).csrfToken;
+  }
+
+  return {
+    address,
+    cookies,
+    auth,
+    csrfToken,
+    async send(handler, { method = "POST", body, params, headers = {} } = {}) {
+      const read = method === "GET";
+      const request = new Request(`${PORTAL}/api/portal/x`, {
+        method,
+        headers: headersOf({ ...(!read && { "content-type": "application/json" }), ...headers }),
+        ...(!read && { body: JSON.stringify(body ?? {}) }),
+      });
+      const response = await handler(request, { params: Promise.resolve(params) });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    },
+    async signIn(email, password) {
+      const form = { email, password, csrfToken: await csrfToken(), json: "true", callbackUrl: "/dashboard" };
+      const { url } = (await (await auth("callback/credentials", form)).json()) as { url: string };
+      return new URL(url, PORTAL).searchParams.get("error");
+    },
+  };
+}
+
+/** The token in the link of the newest mail to an address. */
+export function mailedToken(outbox: CapturedMails, to: string): string {
+  const text = outbox.list().find((mail) => mail.to === to)?.text ?? "";
+  return /token=([\w-]+)/.exec(text)?.[1] ?? "";
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type pino from "pino";
+import { type Access, createAccess } from "#lib/access/access";
+import { createUsage, type Usage } from "#lib/access/usage/usage";
+import { type ManualClock, manualClock } from "#lib/clock";
+import type { Venue } from "#lib/contract/primitives";
+import type { ControlMessage } from "#lib/control/control";
+import { readEnv } from "#lib/env";
+import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import { createMetrics, type Metrics } from "#lib/metrics";
+import { setRuntime } from "#lib/runtime";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { createMemoryKlines } from "#lib/testing/memory-klines";
+import {
+  type Credentials,
+  connectSocketIo,
+  connectWebSocket,
+  Refused,
+  type StreamClient,
+  type Transport,
+} from "#lib/testing/stream-client";
+import { advanceUntil, advanceWith } from "#lib/testing/stream-time";
+import { createAddressReader } from "#server/http/address";
+import { createHttpServer } from "#server/http/server";
+import { routeUpgrades } from "#server/http/upgrades";
+import { type RunningMarket, startMarket } from "#server/market";
+import { type Streams, startStreams } from "#server/socket/streams";
+import { startUsers } from "#server/users";
+import { type TestDatabase, testDatabase } from "./database";
+import { freshAddress, TEST_SECRET, TEST_START_MS, testApi } from "./runtime";
+import { createIssuer, ENDLESS_PLAN, type KeyIssuer } from "./stream-keys";
+
+/** A client's credentials; without any of key and ticket the key of all tests. */
+export type Connect = Partial<Credentials> & { transport?: Transport };
+
+/** The service as it runs, without pages: real database, access, markets, streams and HTTP, on a clock that is moved by hand. */
+export interface StreamService extends KeyIssuer {
+  readonly url: string;
+  readonly server: Server;
+  readonly clock: ManualClock;
+  readonly db: TestDatabase;
+  readonly access: Access;
+  readonly usage: Usage;
+  readonly metrics: Metrics;
+  readonly markets: Readonly<Record<Venue, RunningMarket>>;
+  /** Structured lines of the log so far, warnings and worse. */
+  readonly logged: readonly Record<string, unknown>[];
+  /** Tells every process and resolves when it was heard. */
+  tell(message: ControlMessage): Promise<void>;
+  /** Pushes one tick, stamped now, of the live venue unless said otherwise; throws where it is refused. */
+  tick(ticker: string, bid: number, ask: number, venue?: Venue): Promise<void>;
+  /** Moves the clock while the network goes on; each client given makes a round trip (two messages a step). */
+  advance(ms: number, clients?: readonly StreamClient[]): Promise<void>;
+  /** Opens a stream; resolves when it is connected. */
+  connect(options?: Connect): Promise<StreamClient>;
+  /** Opens a stream that is not let in, and gives how. */
+  refused(options?: Connect): Promise<Refused>;
+  /** Open stream connections of the test. */
+  connections(): Promise<number>;
+  /** Value of a counter of the stream. */
+  counted(name: "messages" | "merged" | "closes"): Promise<number>;
+  drain(draining: boolean): void;
+  /** Ends the streams as a shutdown does, moving the clock until they are down, but not before these clients were told. */
+  stopStreams(told?: readonly StreamClient[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Markets = Readonly<Record<Venue, RunningMarket>>;
+type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
+
+/** Listens as the composition root does, without pages. */
+async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger) {
+  const server = createHttpServer({
+    api: testApi(),
+    direct: {},
+    socketIo: streams.socketIo.handleRequest,
+    pages: (_, response) => response.writeHead(404).end("a page"),
+    authRateLimit: () => undefined,
+    addressOf,
+    log,
+  });
+  routeUpgrades(server, { streams, pages: () => false, refusal: { docsBase: "", log } });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => sockets.add(socket.once("close", () => sockets.delete(socket))));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const shut = () => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { server, shut, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pino.Logger, metrics: Metrics): Promise<Markets> {
+  const start = (venue: Venue) => {
+    const store = createMemoryKlines();
+    const options = { venue, catalogue: catalogues[venue], store, writer: store, acceptsPush: true };
+    return startMarket({ ...options, provider: "test", clock, log, metrics });
+  };
+  return { live: await start("live"), sandbox: await start("sandbox") };
+}
+
+/** Starts it; call it in `beforeAll`, `close` it in `afterAll`. */
+export async function startStreamService(): Promise<StreamService> {
+  const db = await testDatabase();
+  const clock = manualClock(TEST_START_MS);
+  const logged: Record<string, unknown>[] = [];
+  const log = collectingLog(logged, "warn");
+  const metrics = createMetrics();
+  const env = readEnv({ NODE_ENV: "test", LIVE_FEED: "push" });
+  const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
+  await db.prisma.plan.create({ data: ENDLESS_PLAN });
+
+  let access: Access | undefined;
+  let streams: Streams | undefined;
+  const awaited = new Map<string, () => void>();
+  /** As the composition root follows it: what a message concerns is read again before the streams act on it. */
+  async function follow(message: ControlMessage): Promise<void> {
+    access?.apply(message);
+    if (message.kind === "listings") await catalogues[message.venue].reload();
+    if (message.kind === "calendars" || message.kind === "everything")
+      await Promise.all([catalogues.live.reload(), catalogues.sandbox.reload()]);
+    streams?.apply(message);
+    if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
+  }
+  const control = await db.control.listen((message) => void follow(message));
+  access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
+  const usage = createUsage({ pool: db.pool, clock, log, metrics });
+  const markets = await startMarkets(catalogues, clock, log, metrics);
+  let draining = false;
+  const isDraining = () => draining;
+  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
+  const ready = async () => ({ checks: {}, serving: true });
+  setRuntime({ env, db, clock, log, metrics, access, usage, ...portal, markets, draining: isDraining, ready });
+  const addressOf = createAddressReader(["127.0.0.1"]);
+  streams = startStreams({
+    markets,
+    access,
+    usage,
+    addressOf,
+    draining: isDraining,
+    controlConnected: control.connected,
+    docsBase: "",
+    clock,
+    log,
+    metrics,
+  });
+  const doors = await listenOn(streams, addressOf, log);
+
+  async function publishAndHear(message: ControlMessage): Promise<void> {
+    const marker = randomUUID();
+    const heard = new Promise<void>((resolve) => awaited.set(marker, resolve));
+    await db.control.publish(message);
+    await db.control.publish({ kind: "keys", keyId: marker });
+    await heard;
+    awaited.delete(marker);
+  }
+  const issuer = createIssuer({ db, clock, publishAndHear });
+  const shared = await issuer.issueKey({ account: "shared" });
+  const running = { access, streams };
+
+  async function connect({ transport = "websocket", ...given }: Connect = {}): Promise<StreamClient> {
+    const key = given.key === undefined && given.ticket === undefined ? shared.text : (given.key ?? null);
+    const credentials = { address: freshAddress(), ...given, key };
+    return (transport === "websocket" ? connectWebSocket : connectSocketIo)(doors.url, credentials);
+  }
+  /** Its round trips show that the service has flushed what was due; Socket.IO, because it may stay without a subscription. */
+  const watcher = await connect({ transport: "socket.io" });
+  let stopping: Promise<void> | undefined;
+  async function stopStreams(told: readonly StreamClient[] = []): Promise<void> {
+    draining = true;
+    stopping ??= running.streams.stop();
+    await Promise.all(told.map((client) => client.next("server_shutdown")));
+    await advanceUntil(clock, stopping);
+  }
+
+  return {
+    ...issuer,
+    url: doors.url,
+    server: doors.server,
+    clock,
+    db,
+    access,
+    usage,
+    metrics,
+    markets,
+    logged,
+    tell: publishAndHear,
+    async tick(ticker, bid, ask, venue = "live") {
+      const judged = await markets[venue].push?.([{ ticker, time_msc: clock.now(), bid, ask }]);
+      if (judged?.[0] !== null) throw new Error(`tick refused: ${judged?.[0]}`);
+    },
+    advance: (ms, clients = []) => advanceWith(clock, ms, [watcher, ...clients]),
+    connect,
+    async refused(options) {
+      const outcome = await connect(options).catch((error: unknown) => error);
+      if (outcome instanceof Refused) return outcome;
+      throw outcome instanceof Error ? outcome : new Error("it was let in");
+    },
+    async connections() {
+      const gauge = await metrics.registry.getSingleMetric("spotwire_stream_connections")?.get();
+      return (gauge?.values[0]?.value ?? 0) - 1;
+    },
+    async counted(name) {
+      const { values = [] } = (await metrics.registry.getSingleMetric(`spotwire_stream_${name}_total`)?.get()) ?? {};
+      return values.reduce((sum, { value }) => sum + value, 0);
+    },
+    drain(next) {
+      draining = next;
+    },
+    stopStreams,
+    async close() {
+      await stopStreams();
+      await doors.shut();
+      await Promise.all([markets.live.stop(), markets.sandbox.stop()]);
+      await usage.stop();
+      await running.access.stop();
+      await control.stop();
+      setRuntime(undefined);
+      await db.close();
+    },
+  };
+}
