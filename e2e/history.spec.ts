@@ -3,12 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MINUTE_S } from "#lib/units";
 import type { Stranger } from "./client";
 import { keyHolder, makeLiveKey, runCommand } from "./commands";
 import { type PlainKline, plainKlines, readKlines } from "./plain-klines";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const MINUTE_S = 60;
 const IMPORT_TIMEOUT_MS = 120_000;
 /** A running product follows an import at once; more than this means never. */
 const FOLLOWED = { timeout: 10_000, interval: 50 };

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const DAY_S = 86_400;
 const CASE_TIMEOUT_MS = 3 * SERVER_TIMEOUT_MS;
 
 let running: Product | undefined;

@@ -1,11 +1,11 @@
 import { operations } from "#lib/contract/operations";
+import { HOUR_S } from "#lib/units";
 import type { Stranger } from "./client";
 
 /** Klines worked out the plain way, as a reader of the documents would, to compare answers with. */
 
 const NEW_YORK = new Intl.DateTimeFormat("en-US", { timeZone: "America/New_York", hour: "2-digit", hourCycle: "h23" });
 const DAY_OPEN_HOUR = "17";
-const HOUR_S = 3_600;
 /** Largest page of a window. */
 const PAGE_ROWS = 5_000;
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -69,7 +70,7 @@ async function open(context: BrowserContext, path = "/playground"): Promise<Page
 
 /** Unix seconds of a Saturday at noon, UTC, that is over: no foreign exchange market is open then. */
 function lastSaturday(): number {
-  const day = 86_400;
+  const day = DAY_S;
   const today = Math.floor(Date.now() / 1_000 / day);
   // The first day of 1970 was a Thursday.
   const sinceSaturday = (today + 5) % 7;
@@ -298,7 +299,7 @@ describe("bad input", () => {
     await page.getByRole("combobox", { name: "ticker" }).fill("TESTFX");
     const saturday = lastSaturday();
     await page.getByRole("textbox", { name: "from optional" }).fill(String(saturday));
-    await page.getByRole("textbox", { name: "to optional" }).fill(String(saturday + 3_600));
+    await page.getByRole("textbox", { name: "to optional" }).fill(String(saturday + HOUR_S));
     await send(page);
     await expectWords(page, /The market of TESTFX was closed in the whole window/);
     await page.context().close();

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ERRORS } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
+import { HOUR_MS } from "#lib/units";
 import type { Stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder, INGEST_PATH, type PushedTick, tickRows } from "./feeder";
@@ -9,7 +10,6 @@ import { openTime, type PlainKline, type PlainTimeframe, plainKlines, readKlines
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const MARKET = "/api/v1/market";
-const HOUR_MS = 3_600_000;
 /** A revoked key is refused within a second; more than this means never. */
 const REVOKED_TIMEOUT_MS = 5_000;
 /** The recorder writes twice a second; more than this means never. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { success } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
+import { HOUR_S } from "#lib/units";
 import { type Answer, rawRequest, type Stranger, stranger } from "./client";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const HOUR_S = 3_600;
 const MARKET = "/api/v1/market";
 
 let product: Product;

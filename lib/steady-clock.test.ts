@@ -1,13 +1,12 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { HOUR_MS, SECOND_MS } from "#lib/units";
 import { manualClock, systemClock } from "./clock";
 import { createLog } from "./log";
 import { createSteadyClock } from "./steady-clock";
 
 /** A Wednesday noon, UTC. */
 const START_MS = Date.UTC(2026, 0, 7, 12);
-const HOUR_MS = 3_600_000;
-const SECOND_MS = 1_000;
 
 /** A machine whose clocks are moved by hand, a steady clock on it, and another machine that tells the true time. */
 function machine() {

@@ -10,6 +10,7 @@ import { mergeRows } from "#lib/market/kline-merge";
 import { createMetrics } from "#lib/metrics";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { DAY_S, MINUTE_MS } from "#lib/units";
 import type { MarketFeed } from "./feed/feed";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
@@ -17,7 +18,6 @@ import { createSandboxPrices } from "./feed/sandbox/prices";
 import { type RunningMarket, startMarket } from "./market";
 import { testKline } from "./testing/market";
 
-const MINUTE_MS = 60_000;
 const TICKER = "EURUSD";
 const alignment = createAlignment();
 const log = createLog("silent");
@@ -103,7 +103,7 @@ describe("a running market", () => {
       ticker: TICKER,
       timeframe: "M1",
       from: 0,
-      to: from + 86_400,
+      to: from + DAY_S,
       limit: 10_000,
       end: "oldest",
     });

@@ -7,6 +7,7 @@ import type { Logger } from "#lib/log";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
 import { replayFeed } from "./feed/replay";
@@ -14,8 +15,6 @@ import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
-
-const MINUTE_MS = 60_000;
 
 interface MarketsOptions {
   env: Env;

@@ -1,11 +1,11 @@
 "use client";
 
 import { FEED_GAPS_HOURS, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
+import { HOUR_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { lengthText } from "./length";
 
-const HOUR_MS = 3_600_000;
 const SPAN_MS = FEED_GAPS_HOURS * HOUR_MS;
 /** Units of the drawing: a minute each. */
 const WIDTH = FEED_GAPS_HOURS * 60;

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
+import { SECOND_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
@@ -15,7 +16,6 @@ import { usePolled } from "./use-polled";
 
 const PAUSE_MS = 2_000;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
-const SECOND_MS = 1_000;
 
 /** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
 function rateText(venue: FeedReport["venue"], data: FeedsReport, before: FeedsReport | undefined): string {

@@ -1,11 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { DAY_MS } from "#lib/units";
 import { weeksOf } from "./fortnight";
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-const DAY_MS = 86_400_000;
 const midnight = new Date(2026, 0, 7).getTime();
 const noon = new Date(2026, 0, 7, 12).getTime();
 const at = (days: number) => new Date(midnight + days * DAY_MS).toISOString();

@@ -1,8 +1,5 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { countText, msText } from "../portal/numbers";
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 /** A length of time with the unit that suits it; an en dash for none. */
 export function lengthText(ms: number | null): string {

@@ -1,12 +1,12 @@
 "use client";
 
 import { type CalendarPreview, PREVIEW_SESSIONS_MAX_COUNT, type PreviewSession } from "#lib/contract/portal-admin";
+import { MINUTE_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { Instant, useNow } from "../portal/time";
 import { Skeleton } from "../ui/skeleton";
 import { Weeks } from "./weeks";
 
-const MINUTE_MS = 60_000;
 /** Sessions listed as text. */
 const LISTED_MAX_COUNT = 60;
 

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { Overview } from "#lib/contract/portal";
+import { DAY_MS } from "#lib/units";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
 import { usePortal } from "../portal/use-portal";
@@ -14,7 +15,6 @@ import { Radio, Select } from "../ui/select";
 import { KeySettings, settingsOf } from "./key-settings";
 import { type MadeKey, Secret } from "./secret";
 
-const DAY_MS = 86_400_000;
 const EXPIRIES = [
   { value: "never", label: "Never" },
   { value: "30", label: "In 30 days" },

@@ -1,13 +1,13 @@
 "use client";
 
 import { useState } from "react";
+import { MINUTE_S } from "#lib/units";
 import { spanText, useNow } from "../portal/time";
 import { Button } from "../ui/button";
 import { Prose } from "./prose";
 import type { Correction, Trouble } from "./trouble";
 
 const MS = 1_000;
-const MINUTE_S = 60;
 
 const waitText = (seconds: number) => (seconds < MINUTE_S ? `${seconds} s` : spanText(seconds));
 

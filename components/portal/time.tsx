@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { DAY_S, HOUR_S } from "#lib/units";
 
 const TICK_MS = 1_000;
 const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
@@ -66,7 +67,7 @@ export function Countdown({ until }: { until: string }) {
 export function spanText(seconds: number): string {
   const left = Math.max(0, Math.floor(seconds));
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
-  const days = Math.floor(left / 86_400);
-  const clock = `${two((left % 86_400) / 3_600)}:${two((left % 3_600) / 60)}:${two(left % 60)}`;
+  const days = Math.floor(left / DAY_S);
+  const clock = `${two((left % DAY_S) / HOUR_S)}:${two((left % HOUR_S) / 60)}:${two(left % 60)}`;
   return days === 0 ? clock : `${days} d ${clock}`;
 }

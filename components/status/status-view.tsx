@@ -1,6 +1,7 @@
 "use client";
 
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
+import { DAY_S, HOUR_S, SECOND_MS } from "#lib/units";
 import type { BoardRow, BoardStore } from "../board/board-store";
 import { FeedWord, troubleOf } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
@@ -13,7 +14,6 @@ import { useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
-const SECOND_MS = 1_000;
 
 /** An age that grows: seconds with one decimal while it is short. */
 function ageText(ms: number): string {
@@ -21,7 +21,7 @@ function ageText(ms: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+  return seconds < 172_800 ? `${Math.round(seconds / HOUR_S)} h` : `${Math.round(seconds / DAY_S)} d`;
 }
 
 /** How a feed does: the age of its newest tick, by the service's clock. */

@@ -5,13 +5,13 @@ import { LABELS, StatusBadge } from "#components/board/status-badge";
 import { DISPLAY_CLASS } from "#lib/contract/display-class";
 import type { CalendarGroup, InstrumentState, VenueStatus } from "#lib/contract/service-status";
 import type { FinalDisplayState } from "#lib/contract/status";
+import { MINUTE_MS } from "#lib/units";
 import { Weeks } from "../admin/weeks";
 import { countText } from "../portal/numbers";
 import { spanText, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { isTest } from "./headline";
 
-const MINUTE_MS = 60_000;
 const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
 const DOTS: Record<Tone, string> = {
   positive: "bg-positive",

@@ -1,8 +1,6 @@
 import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { queryOf } from "../portal/api";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Spans that can be looked at, each in the grain that shows it best. */
 export const SPANS = {

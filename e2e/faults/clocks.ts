@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
+import { HOUR_S } from "#lib/units";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
 
-const HOUR_S = 3_600;
 const LOOK = { interval: 50, timeout: 30_000 };
 const CASE_TIMEOUT_MS = 120_000;
 const NOTICED = "the wall clock of this machine is wrong";

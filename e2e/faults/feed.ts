@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { IngestReceipt } from "#lib/contract/ingest";
+import { HOUR_MS } from "#lib/units";
 import { INGEST_PATH } from "../feeder";
 import { openSocket } from "../socket";
 import { OPEN_TICKER } from "./market";
@@ -7,7 +8,6 @@ import type { Scene } from "./scene";
 import { untilState } from "./stores";
 import { agree, memory, say, seconds, whole } from "./verdict";
 
-const HOUR_MS = 3_600_000;
 const CASE_TIMEOUT_MS = 120_000;
 const LOOK = { interval: 50, timeout: 40_000 };
 

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { MINUTE_MS } from "#lib/units";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
@@ -6,7 +7,6 @@ import { agree, memory, say, seconds, whole } from "./verdict";
 /** What is promised is 5 s after a kill and 1 s after a clean stop; the machine is shared. */
 const TAKEOVER_KILLED_MAX_MS = 15_000;
 const TAKEOVER_STOPPED_MAX_MS = 3_000;
-const MINUTE_MS = 60_000;
 const PAUSE_MS = 10_000;
 const CASE_TIMEOUT_MS = 200_000;
 const LOOK = { interval: 20, timeout: 30_000 };

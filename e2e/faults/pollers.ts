@@ -1,5 +1,6 @@
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
+import { MINUTE_MS } from "#lib/units";
 import type { PlainKline } from "../plain-klines";
 import { type Reference, TICKERS } from "./market";
 import type { Node } from "./node";
@@ -7,7 +8,6 @@ import type { Node } from "./node";
 const NO_CONNECTION = "no connection";
 const POLL_INTERVAL_MS = 250;
 const ANSWER_MAX_MS = 10_000;
-const MINUTE_MS = 60_000;
 /** What was accepted reaches every edge within this. */
 const ARRIVES_MS = 1_000;
 const WINDOW_ROWS = 20;

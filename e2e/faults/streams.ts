@@ -1,9 +1,9 @@
 import { createClient, type PushMessage, type Stream } from "#lib/client/index";
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { KlineMessage } from "#lib/contract/stream";
+import { MINUTE_MS } from "#lib/units";
 import { type Reference, TICKERS } from "./market";
 
-const MINUTE_MS = 60_000;
 /** A closed kline is on its way for so long at the most. */
 const ARRIVES_MS = 1_000;
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTH_FAILURES_PER_MINUTE_COUNT, PLAN_DEFAULTS } from "#lib/contract/limits";
+import { HOUR_MS } from "#lib/units";
 import { DEMO_KEY, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createAccess } from "./access";
 import { putAccount } from "./accounts";
@@ -91,7 +92,7 @@ describe("a key that ends", () => {
     const { text, record } = await t.issueKey();
     expect(await verify(text)).toBe(record.id);
     const next = await rotateKey(t.keyContext, record.id, "1h");
-    await vi.waitFor(async () => expect((await t.access.verify(text, nextAddress())).validUntil).toBe(t.clock.now() + 3_600_000));
+    await vi.waitFor(async () => expect((await t.access.verify(text, nextAddress())).validUntil).toBe(t.clock.now() + HOUR_MS));
     await t.clock.advance(3_599_999);
     expect(await verify(text)).toBe(record.id);
     await t.clock.advance(1);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
+import { HOUR_MS } from "#lib/units";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { putAccount } from "./accounts";
 import { hashKey } from "./key-format";
@@ -14,7 +15,7 @@ afterAll(() => t.close());
 
 const refused = (parameter: string) =>
   expect.objectContaining({ id: "invalid_parameter", data: expect.objectContaining({ parameter }) });
-const inHours = (hours: number) => new Date(t.clock.now() + hours * 3_600_000);
+const inHours = (hours: number) => new Date(t.clock.now() + hours * HOUR_MS);
 
 describe("creating a key", () => {
   test("gives the text once and keeps its hash, its first 12 and its last 4 characters", async () => {

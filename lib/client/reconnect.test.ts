@@ -5,6 +5,7 @@ import type { ClientMessage, PushMessage } from "#lib/contract/stream";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { createInbox, fail, quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { HOUR_MS } from "#lib/units";
 import { type ClientOptions, createClient } from "./client";
 import { SpotwireError } from "./errors";
 import { delayBefore, finalError } from "./reconnect";
@@ -206,7 +207,7 @@ describe("the waits between tries", () => {
 
   test("never are longer than an hour on the word of a server", () => {
     const error = new SpotwireError("rate_limited", "", { status: 429, retryAfterS: 1e9 });
-    expect(delayBefore({ code: 1006, reason: "", error, livedMs: undefined }, 0, () => 0)).toBe(3_600_000);
+    expect(delayBefore({ code: 1006, reason: "", error, livedMs: undefined }, 0, () => 0)).toBe(HOUR_MS);
   });
 
   test("are a random moment of what a server names that shuts down", async () => {

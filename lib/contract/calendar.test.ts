@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { DAY_MS } from "#lib/units";
 import { CalendarDefinitionSchema } from "./calendar";
 
 const weekly = {
@@ -24,7 +25,7 @@ test("a weekly calendar with seconds and a close at 24:00 is valid", () => {
 
 describe("an edit that cannot be meant is refused where it is wrong", () => {
   const dates = Object.fromEntries(
-    Array.from({ length: 2_001 }, (_, day) => [new Date(day * 86_400_000).toISOString().slice(0, 10), "13:00"]),
+    Array.from({ length: 2_001 }, (_, day) => [new Date(day * DAY_MS).toISOString().slice(0, 10), "13:00"]),
   );
   test.each([
     ["nothing", null, ""],

@@ -1,3 +1,5 @@
+import { DAY_S, HOUR_S } from "#lib/units";
+
 /** Every number the service promises. The unit is the last word of the name. */
 
 export const KLINES_DEFAULT_LIMIT_ROWS = 500;
@@ -52,7 +54,7 @@ export const KEY_ORIGINS_MAX_COUNT = 20;
 export const KEY_NAME_MAX_CHARACTERS = 80;
 
 /** Grace choices when a key is rotated; never past the old key's own expiry. */
-export const ROTATION_GRACES = { now: 0, "1h": 3_600, "24h": 86_400, "7d": 604_800 } as const;
+export const ROTATION_GRACES = { now: 0, "1h": HOUR_S, "24h": DAY_S, "7d": 7 * DAY_S } as const;
 export type RotationGrace = keyof typeof ROTATION_GRACES;
 
 /** One plan: REST requests a minute and at once, stream connections an account, subscriptions a connection. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_S } from "#lib/units";
 import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
 import { SCOPES, Ticker, VENUES } from "./primitives";
@@ -14,7 +15,7 @@ export const PORTAL_SESSION_LONGEST_S = 7_776_000;
 /** A token that stands in for a key in the playground. */
 export const PORTAL_TOKEN_LIFETIME_S = 600;
 /** Links in mails. */
-export const VERIFY_LINK_LIFETIME_S = 86_400;
+export const VERIFY_LINK_LIFETIME_S = DAY_S;
 export const RESET_LINK_LIFETIME_S = 3_600;
 /** What is remembered of use: each grain this long. */
 export const USAGE_RETENTION_S = { minute: 172_800, hour: 7_776_000, day: 63_072_000 } as const;

@@ -1,3 +1,4 @@
+import { DAY_S } from "#lib/units";
 import type { PreviewSession } from "./portal-admin";
 import type { Venue } from "./primitives";
 import type { CalendarState, FinalDisplayState, StatusReason } from "./status";
@@ -5,7 +6,7 @@ import type { CalendarState, FinalDisplayState, StatusReason } from "./status";
 /** Where the state of the service is told, for the status page and for monitors. */
 export const SERVICE_STATUS_PATH = "/status.json";
 /** What the history shows, and how fine. */
-export const HEALTH_HISTORY_S = 86_400;
+export const HEALTH_HISTORY_S = DAY_S;
 export const HEALTH_BUCKET_S = 900;
 /** Samples are kept so long. */
 export const HEALTH_RETENTION_S = 172_800;

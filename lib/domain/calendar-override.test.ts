@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "#lib/units";
 import { type CalendarDefinition, type CalendarOverride, compileCalendar } from "./calendar";
 
-const HOUR_MS = 3_600_000;
 const MONDAY = Date.parse("2026-06-01T00:00:00Z");
 const hour = (hours: number) => MONDAY + hours * HOUR_MS;
 

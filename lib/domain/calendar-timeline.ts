@@ -1,7 +1,6 @@
 import type { CalendarSource, CalendarState, StatusReason } from "#lib/contract/status";
+import { DAY_MS, SECOND_MS } from "#lib/units";
 
-const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
 const SINCE_EVER = Number.NEGATIVE_INFINITY;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 

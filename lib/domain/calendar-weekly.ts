@@ -1,9 +1,9 @@
+import { DAY_MS } from "#lib/units";
 import type { LocalDate, WeeklyCalendar, WeeklySegment } from "./calendar-definition";
 import { OPEN_BY_RULES, restOf, type Timeline, type Verdict } from "./calendar-timeline";
 import { type SessionFinder, sessionFinder, type WallRange } from "./session-finder";
 import { wallTimeMs, zone } from "./zone";
 
-const DAY_MS = 86_400_000;
 const DAYS_OF_WEEK = 7;
 /** 1970-01-01, day 0, was a Thursday. */
 const WEEKDAY_OF_DAY_0 = 4;

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DAY_MS, SECOND_MS } from "#lib/units";
 import { compileCalendar, type WeeklyCalendar } from "./calendar";
 import { wallTimeMs, zone } from "./zone";
 
-const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
 const at = (text: string) => Date.parse(`${text}Z`);
 
 const time = fc.integer({ min: 0, max: 96 }).map((quarter) => {

@@ -1,9 +1,8 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { type CalendarDefinition, type CalendarOverride, compileCalendar, type WeeklyCalendar } from "./calendar";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const at = (text: string) => Date.parse(`${text}Z`);
 
 /** A market of Mondays and Wednesdays in UTC, with a break, to hang exceptions on. 2026-06-01 is a Monday. */

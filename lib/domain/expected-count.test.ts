@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DAY_MS, DAY_S, HOUR_MS, HOUR_S } from "#lib/units";
 import { createAlignment, TIMEFRAMES_ORDER, type TradingAlignment } from "./timeframe";
 import { expectedCount, expectedSpan, type OpenRange } from "./window";
 
 const ALIGNMENT = createAlignment();
-const DAY_MS = 86_400_000;
 const START = Date.parse("2026-03-01T00:00Z");
 
 /** One interval after the other, as slowly as the definition reads. */
@@ -31,7 +31,7 @@ const sessions = fc
       return { openMs, closeMs: at };
     });
   });
-const instant = fc.integer({ min: START / 1000 - 86_400, max: START / 1000 + 14 * 86_400 });
+const instant = fc.integer({ min: START / 1000 - DAY_S, max: START / 1000 + 14 * DAY_S });
 
 test("counts every kline of the window that overlaps an open stretch, once", () => {
   fc.assert(
@@ -50,8 +50,8 @@ test("an unknown calendar gives an unknown count, a closed one gives none", () =
 /** A week of forex: Sunday 17:00 to Friday 17:00 in New York. */
 function weeks(from: string, count: number): OpenRange[] {
   return Array.from({ length: count }, (_, week) => {
-    const openS = ALIGNMENT.openTime("W1", Date.parse(from) / 1000 + week * 7 * 86_400 + 43_200);
-    const closeS = ALIGNMENT.openTime("D1", openS + 5 * 86_400 + 43_200);
+    const openS = ALIGNMENT.openTime("W1", Date.parse(from) / 1000 + week * 7 * DAY_S + 43_200);
+    const closeS = ALIGNMENT.openTime("D1", openS + 5 * DAY_S + 43_200);
     return { openMs: openS * 1000, closeMs: closeS * 1000 };
   });
 }
@@ -66,16 +66,16 @@ test.each([
 ] as const)("a forex week holds as many klines of %s as it should: %i", (timeframe, count) => {
   const [week] = weeks("2026-01-11T22:00Z", 1);
   const from = (week?.openMs ?? 0) / 1000;
-  expect(expectedCount(timeframe, from, from + 7 * 86_400, week ? [week] : [], ALIGNMENT)).toBe(count);
+  expect(expectedCount(timeframe, from, from + 7 * DAY_S, week ? [week] : [], ALIGNMENT)).toBe(count);
 });
 
 test("the daily break of metals takes an hour of minutes and no day", () => {
   const open = Date.parse("2026-01-11T23:00Z");
   const days = Array.from({ length: 5 }, (_, day) => ({
     openMs: open + day * DAY_MS,
-    closeMs: open + day * DAY_MS + 23 * 3_600_000,
+    closeMs: open + day * DAY_MS + 23 * HOUR_MS,
   }));
-  const from = open / 1000 - 3_600;
+  const from = open / 1000 - HOUR_S;
   const count = (timeframe: (typeof TIMEFRAMES_ORDER)[number]) => expectedCount(timeframe, from, from + 604_800, days, ALIGNMENT);
   expect([count("M1"), count("H1"), count("H4"), count("D1"), count("MN1")]).toEqual([6_900, 115, 30, 5, 0]);
 });
@@ -114,5 +114,5 @@ test("what is still to come cannot be missing: the sessions asked for end now", 
 
 test("a window in which no kline opens needs no sessions", () => {
   const from = Date.parse("2026-01-13T22:00:01Z") / 1000;
-  expect(expectedSpan("D1", from, from + 3_600, (from + 86_400) * 1000, ALIGNMENT)).toBeNull();
+  expect(expectedSpan("D1", from, from + HOUR_S, (from + DAY_S) * 1000, ALIGNMENT)).toBeNull();
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Kline } from "#lib/contract/kline";
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
+import { HOUR_MS } from "#lib/units";
 import { aggregate, CLOSE_DELAY_MS, closesAtMs, foldKline, foldQuote, isClosed, mergeKlines } from "./kline";
 import { toQuote } from "./quote";
 import type { Tick } from "./tick";
@@ -14,7 +15,7 @@ const ALIGNMENT = createAlignment();
 const ticks = fc
   .record({
     start: fc.integer({ min: Date.parse("2026-01-01T00:00Z"), max: Date.parse("2026-12-31T00:00Z") }),
-    pace: fc.constantFrom(1_000, 60_000, 3_600_000, 40_000_000),
+    pace: fc.constantFrom(1_000, 60_000, HOUR_MS, 40_000_000),
     steps: fc.array(
       fc.record({
         wait: fc.double({ min: 0, max: 1, noNaN: true }),

@@ -1,6 +1,6 @@
+import { DAY_MS } from "#lib/units";
 import type { Zone } from "./zone";
 
-const DAY_MS = 86_400_000;
 /** Nothing is looked for before this local year; the service's time starts in 1970, which is still 1969 in the Americas. */
 const FIRST_YEAR = 1969;
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DISPLAY_CLASS, MARKET_DATA_STATES, MarketStatus } from "#lib/contract/status";
+import { HOUR_MS, SECOND_MS } from "#lib/units";
 import { compileCalendar, type SessionAnswer } from "./calendar";
 import { SEED_CALENDARS } from "./calendars/index";
 import { marketDataState, marketStatus, type StatusFacts } from "./status";
 
-const SECOND_MS = 1_000;
 const OPEN = Date.parse("2026-06-07T21:00:00Z");
 const CLOSE = Date.parse("2026-06-12T21:00:00Z");
 const forex = compileCalendar(SEED_CALENDARS.forex, []);
@@ -24,7 +24,7 @@ function badge(atMs: number, lastTickMs: number | null, changes: Partial<StatusF
 }
 
 describe("an open market", () => {
-  const later = OPEN + 3_600_000;
+  const later = OPEN + HOUR_MS;
 
   test.each([
     ["a fresh tick of this session", later, later - 1_000, "live open null"],

@@ -1,8 +1,8 @@
 import type { FinalDisplayState, MarketDataState, MarketStatus, StatusReason } from "#lib/contract/status";
+import { SECOND_MS } from "#lib/units";
 import type { SessionAnswer } from "./calendar";
 import type { Listing } from "./instrument";
 
-const SECOND_MS = 1_000;
 /** ISO 8601 has four digits for a year: a later instant has no form in an answer. */
 const YEAR_10000_MS = 253_402_300_800_000;
 

@@ -1,7 +1,6 @@
 import type { TickRejection } from "#lib/contract/ingest";
+import { MINUTE_MS } from "#lib/units";
 import { CLOSE_DELAY_MS } from "./kline";
-
-const MINUTE_MS = 60_000;
 /** A tick stamped further ahead of the clock is refused; lib/contract/limits promises the same number. */
 export const MAX_AHEAD_MS = 5_000;
 /** No instrument is priced here, and a double would no longer hold its decimals. */

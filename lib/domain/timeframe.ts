@@ -1,9 +1,8 @@
 import type { Timeframe } from "#lib/contract/primitives";
+import { DAY_S, HOUR_S } from "#lib/units";
 import type { WallTime } from "./calendar";
 import { wallTimeMs, zone } from "./zone";
 
-const HOUR_S = 3_600;
-const DAY_S = 86_400;
 /** 1970-01-04 was a Sunday. */
 const FIRST_SUNDAY_S = 3 * DAY_S;
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "#lib/units";
 import { wallTimeMs, zone } from "./zone";
 
-const HOUR_MS = 3_600_000;
 const newYork = zone("America/New_York");
 const utc = (text: string) => Date.parse(`${text}Z`);
 const localOf = (name: string, at: string) => new Date(zone(name).toLocal(utc(at))).toISOString().slice(0, 19);

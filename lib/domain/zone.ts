@@ -1,8 +1,7 @@
 /** Local wall time of an IANA zone and back, from the runtime's own zone data. Instants are Unix milliseconds. */
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
+
 /** Days one zone remembers (over a century); a client may ask about any year, so memory is bounded by starting afresh. */
 const DAYS_REMEMBERED_COUNT = 40_000;
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { OVERRIDES_MAX_COUNT } from "#lib/contract/portal-admin";
 import type { ControlListener, ControlMessage } from "#lib/control/control";
+import { HOUR_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { addOverride, type CalendarContext, liftOverride, listCalendars, overridesOf, putDefinition } from "./calendar-admin";
 import { createCatalogue } from "./catalogue";
 
 /** A Wednesday noon, UTC: forex is open. */
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
-const HOUR_MS = 3_600_000;
 
 let db: TestDatabase;
 let context: CalendarContext;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import { type AdminOverride, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
+import { HOUR_MS, HOUR_S } from "#lib/units";
 import { previewCalendar } from "./calendar-preview";
 
 /** A Wednesday noon, UTC. */
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
-const HOUR_MS = 3_600_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 const OFFICE = CalendarDefinitionSchema.parse({
@@ -57,7 +57,7 @@ describe("the preview of a fortnight", () => {
   });
 
   test("is whole up to its bound", () => {
-    const periodS = (14 * 24 * 3_600) / PREVIEW_SESSIONS_MAX_COUNT;
+    const periodS = (14 * 24 * HOUR_S) / PREVIEW_SESSIONS_MAX_COUNT;
     const { sessions, sessions_cut } = previewCalendar(cycle(periodS / 2, periodS / 2), [], periodS * 1_000 * 10_000);
     expect(sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
     expect(sessions_cut).toBe(false);

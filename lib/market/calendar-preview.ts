@@ -7,8 +7,8 @@ import {
   type PreviewSession,
 } from "#lib/contract/portal-admin";
 import { type Calendar, compileCalendar } from "#lib/domain/calendar";
+import { HOUR_MS } from "#lib/units";
 
-const HOUR_MS = 3_600_000;
 const PREVIEW_MS = PREVIEW_DAYS * 24 * HOUR_MS;
 
 const iso = (ms: number) => new Date(ms).toISOString();

@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { FEED_GAPS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { type Calendar, compileCalendar } from "#lib/domain/calendar";
+import { DAY_MS, MINUTE_MS } from "#lib/units";
 import { feedGaps } from "./feed-gaps";
 import { createFeedWatch } from "./feed-watch";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** A Wednesday noon, UTC. */
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 const at = (minutes: number) => NOW_MS + minutes * MINUTE_MS;

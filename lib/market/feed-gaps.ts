@@ -1,10 +1,10 @@
 import { FEED_GAP_MIN_S, FEED_GAPS_HOURS, FEED_GAPS_MAX_COUNT, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
 import type { Calendar } from "#lib/domain/calendar";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import type { FeedSight } from "./feed-watch";
 import type { Catalogue } from "./ports";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = FEED_GAPS_HOURS * 3_600_000;
+const GAPS_MS = FEED_GAPS_HOURS * HOUR_MS;
 
 interface Span {
   readonly openMs: number;
@@ -61,7 +61,7 @@ function calendarsOf(catalogue: Pick<Catalogue, "list" | "calendar">): Calendar[
 export function feedGaps(sight: FeedSight, catalogue: Pick<Catalogue, "list" | "calendar">, nowMs: number): FeedGaps {
   const toMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   // A minute that was not watched from its start on is none.
-  const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - DAY_MS) / MINUTE_MS) * MINUTE_MS);
+  const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - GAPS_MS) / MINUTE_MS) * MINUTE_MS);
   const { found, silent } = silentRanges(anyOpen(calendarsOf(catalogue), sinceMs, toMs), sight);
   const gaps = found.filter(({ openMs }) => openMs >= FEED_GAP_MIN_S * 1_000);
   const last = found.at(-1);

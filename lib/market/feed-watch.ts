@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/clock";
 import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
+import { MINUTE_MS } from "#lib/units";
 
-const MINUTE_MS = 60_000;
 /** What is remembered: the hours that gaps are told of, and the minutes at both their ends. */
 const KEPT_MINUTES = FEED_GAPS_HOURS * 60 + 2;
 

@@ -11,13 +11,13 @@ import type { Database } from "#lib/db";
 import { compileCalendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Logger } from "#lib/log";
+import { DAY_MS } from "#lib/units";
 import { toldSession } from "./calendar-preview";
 import { lastTickOf } from "./health";
 import { readHealth } from "./health-history";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
 
-const DAY_MS = 86_400_000;
 /** History changes once a minute: readers within this time share one look at the database. */
 const HISTORY_FRESH_MS = 5_000;
 /** States change by the second. */

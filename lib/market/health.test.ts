@@ -3,6 +3,7 @@ import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { createLog } from "#lib/log";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
+import { MINUTE_MS } from "#lib/units";
 import { createTestMarket } from "#server/testing/market";
 import { TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { type HealthRecorder, type ProbeResult, recordHealth } from "./health";
@@ -10,7 +11,6 @@ import { readHealth } from "./health-history";
 import { createHealthReport } from "./health-report";
 import type { Market } from "./ports";
 
-const MINUTE_MS = 60_000;
 const BUCKET_MS = 900_000;
 const WELL: ProbeResult = { rest: true, stream: true };
 /** As many samples as may wait, in minutes: two venues. */

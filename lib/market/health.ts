@@ -4,10 +4,10 @@ import type { Venue } from "#lib/contract/primitives";
 import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { DISPLAY_CLASS } from "#lib/contract/status";
 import type { Logger } from "#lib/log";
+import { MINUTE_MS } from "#lib/units";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
 
-const MINUTE_MS = 60_000;
 /** Samples that wait while the database is away: both venues for twelve hours. The oldest are dropped. */
 const PENDING_MAX_COUNT = 1_440;
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
+import { DAY_S, MINUTE_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
-const MINUTE_S = 60;
 /** 2019-12-31T23:00:00Z: an hour before a year, and with it a partition, ends. */
 const START_S = 1_577_833_200;
 
@@ -185,7 +185,7 @@ describe("shape", () => {
       for (const setting of found[0]?.proconfig ?? []) await client.query(`SET LOCAL ${setting.replace("=", " TO ")}`);
       const { rows } = await client.query<{ "QUERY PLAN": string }>(
         `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ${found[0]?.prosrc}`,
-        ["live", "SHAPE", "M1", START_S - 86_400, START_S + 86_400, 500],
+        ["live", "SHAPE", "M1", START_S - DAY_S, START_S + DAY_S, 500],
       );
       await client.query("ROLLBACK");
       return rows.map((row) => row["QUERY PLAN"]).join("\n");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { testKline, testKlines } from "#server/testing/market";
 import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -69,7 +70,7 @@ describe("the window", () => {
       count: 0,
       expected_count: 0,
     });
-    expect((await ask(`ticker=EURUSD&timeframe=H1&from=${NOW - 86_400}&to=${NOW}`)).body.data.expected_count).toBe(24);
+    expect((await ask(`ticker=EURUSD&timeframe=H1&from=${NOW - DAY_S}&to=${NOW}`)).body.data.expected_count).toBe(24);
     const { text: key } = await t.issueKey({ venue: "sandbox" });
     const unknown = await t.ask(`${PATH}?ticker=TESTUNKNOWN&timeframe=H1`, { key });
     expect(unknown.body.data.expected_count).toBeNull();
@@ -234,7 +235,7 @@ describe("while the database is away", () => {
 });
 
 describe("caching", () => {
-  const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - 3_600}`;
+  const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - HOUR_S}`;
   beforeAll(() => live().store.writeBatch(testKlines("USDCHF", "H1", NOW - 36_000, 10, 3_600), []));
 
   test("lets a window of closed klines be kept, with a strong ETag that gives 304", async () => {
@@ -274,9 +275,9 @@ describe("caching", () => {
     "is not allowed where feed or another node have not come so far: %s",
     async (name) => {
       const market = live() as { [Name in typeof name]?: () => number };
-      market[name] = () => (NOW - 3_600) * 1000 + 1_999;
+      market[name] = () => (NOW - HOUR_S) * 1000 + 1_999;
       expect((await ask(query)).headers.get("cache-control")).toBe("no-store");
-      market[name] = () => (NOW - 3_600) * 1000 + 2_000;
+      market[name] = () => (NOW - HOUR_S) * 1000 + 2_000;
       expect((await ask(query)).headers.get("cache-control")).toMatch(/immutable/);
       delete market[name];
     },

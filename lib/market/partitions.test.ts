@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { testKline } from "#server/testing/market";
 import { createKlineStore, type KlineTable } from "./kline-store";
@@ -95,7 +96,7 @@ describe("dropping the short klines of a year", () => {
   test("disturbs neither readers nor writers: each answer has what it had, and what was dropped never comes back", async () => {
     await store.copyKlines([
       ...Array.from({ length: 50_000 }, (_, index) => testKline("GBPUSD", "M1", second(2014) + index * 60)),
-      ...Array.from({ length: 300 }, (_, index) => testKline("GBPUSD", "D1", second(2014) + index * 86_400)),
+      ...Array.from({ length: 300 }, (_, index) => testKline("GBPUSD", "D1", second(2014) + index * DAY_S)),
     ]);
     const read = async (timeframe: "M1" | "D1") =>
       (await store.read({ ticker: "GBPUSD", timeframe, from: 0, to: 4e9, limit: 500, end: "oldest" })).length;
@@ -117,7 +118,7 @@ describe("dropping the short klines of a year", () => {
     }
     async function writing(): Promise<void> {
       for (; !over; written += 1)
-        await timed(() => store.writeKlines([testKline("GBPUSD", "H1", second(2026) + written * 3_600)]));
+        await timed(() => store.writeKlines([testKline("GBPUSD", "H1", second(2026) + written * HOUR_S)]));
     }
     // Making a partition for the first row would be another's turn.
     await store.writeKlines([testKline("GBPUSD", "H1", second(2026))]);

@@ -2,10 +2,9 @@ import type { MarketStatus } from "#lib/contract/status";
 import { type Calendar, compileCalendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { marketStatus as judge } from "#lib/domain/status";
+import { MINUTE_MS } from "#lib/units";
 import type { Call, DataReply } from "./question";
 import { requireListings } from "./tickers";
-
-const MINUTE_MS = 60_000;
 
 interface StatusQuery {
   readonly tickers: readonly string[];

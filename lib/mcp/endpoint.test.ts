@@ -11,13 +11,14 @@ import { instruments } from "#lib/market/instruments";
 import { createKlines } from "#lib/market/klines";
 import { latestQuotes, latestSnapshots } from "#lib/market/latest";
 import { marketStatus } from "#lib/market/status";
+import { HOUR_S } from "#lib/units";
 import { testKlines } from "#server/testing/market";
 import { DEMO_KEY, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createMcp } from "./endpoint";
 import { NO_TOOLS, TOOL_IDS, type ToolId } from "./tools";
 
 const BODY_MAX_BYTES = 65_536;
-const START_S = TEST_START_MS / 1_000 - 3_600;
+const START_S = TEST_START_MS / 1_000 - HOUR_S;
 const QUERIES: Readonly<Record<ToolId, Record<string, unknown>>> = {
   instruments: {},
   latestQuotes: { tickers: ["eurusd", "XAUUSD"] },

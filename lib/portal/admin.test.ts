@@ -17,6 +17,7 @@ import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/port
 import { beginBackfill } from "#lib/market/backfills";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { openPortalSession } from "#lib/testing/portal-session";
+import { DAY_MS } from "#lib/units";
 import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const ORIGIN = "http://localhost:3000";
@@ -184,7 +185,7 @@ describe("an operator", () => {
     const total = live.catalogue.list().length;
     const now = t.clock.now();
     live.quote("EURUSD", 1.1, 1.1001, now - 250);
-    live.quote("GBPUSD", 1.3, 1.3001, now - 86_400_000);
+    live.quote("GBPUSD", 1.3, 1.3001, now - DAY_MS);
     t.metrics.ticks("live", [null, null, "duplicate"]);
     const backfill = { filesDone: 1, filesFailed: 0, file: "b.csv", step: "importing", share: 0.4, rows: 500, readMs: 250 };
     const told = { state: "running", files: 2, problem: null, ...backfill } as const;

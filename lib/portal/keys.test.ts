@@ -13,6 +13,7 @@ import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
 import { openPortalSession } from "#lib/testing/portal-session";
+import { DAY_MS } from "#lib/units";
 import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PORTAL = "http://spotwire.test";
@@ -173,7 +174,7 @@ describe("the dashboard", () => {
     const start = (await user.call(readOverview)).body.data;
     expect(start).toMatchObject({ checklist: { key: false, call: false, stream: false }, today: { calls: 0 }, expiring: [] });
     expect(start.week).toHaveLength(7);
-    const expires_at = new Date(t.clock.now() + 86_400_000).toISOString();
+    const expires_at = new Date(t.clock.now() + DAY_MS).toISOString();
     const { text, key } = await user.createKey({ expires_at });
     await t.ask(INSTRUMENTS, { key: text });
     await t.ask("/api/v1/market/klines", { key: text });

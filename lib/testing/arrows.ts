@@ -13,6 +13,7 @@ interface ArrowRule {
 /** What any part of lib that does something may lean on. */
 const GROUND = [
   "lib/clock",
+  "lib/units",
   "lib/fault",
   "lib/log",
   "lib/db",
@@ -27,18 +28,25 @@ const REACT = ["react", "react-dom", "next"];
 
 /** Who may import whom. Arrows point from what runs to what things mean, never back. */
 export const ARROWS: readonly ArrowRule[] = [
-  { place: "lib/contract/", project: ["lib/contract/"], packages: ["zod"] },
-  { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "types:lib/contract/"], packages: [] },
+  { place: "lib/contract/", project: ["lib/contract/", "lib/units"], packages: ["zod"] },
+  { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"], packages: [] },
   {
     // It is published: no schema, no built-in module, and `ws` only where a runtime has no WebSocket.
     place: "lib/client/",
-    project: ["lib/client/", "lib/contract/close-codes", "lib/contract/key-text", "lib/contract/limits", "types:lib/contract/"],
+    project: [
+      "lib/client/",
+      "lib/contract/close-codes",
+      "lib/contract/key-text",
+      "lib/contract/limits",
+      "lib/units",
+      "types:lib/contract/",
+    ],
     packages: ["ws"],
   },
-  { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/"], packages: [] },
+  { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/", "lib/units"], packages: [] },
   {
     place: "lib/docs/",
-    project: ["lib/docs/", "lib/contract/", "lib/generated/"],
+    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/units"],
     packages: ["zod", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {
@@ -76,7 +84,7 @@ export const ARROWS: readonly ArrowRule[] = [
     packages: ["@modelcontextprotocol/sdk"],
   },
   { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
-  { place: "lib/env", project: ["lib/contract/"], packages: ["zod", "node:"] },
+  { place: "lib/env", project: ["lib/contract/", "lib/units"], packages: ["zod", "node:"] },
   { place: "lib/", project: ["lib/"], packages: ["*"] },
   { place: "server/cli/", project: ["server/", "lib/", "prisma/", "app/api/v1/"], packages: ["*"] },
   {
@@ -101,7 +109,7 @@ export const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "components/",
-    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/"],
+    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/", "lib/units"],
     packages: [...REACT, "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod"],
   },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist", "fumadocs-core"] },
@@ -109,10 +117,10 @@ export const ARROWS: readonly ArrowRule[] = [
   {
     // It is the operator too, who runs the engines and breaks them, and it drives the published client.
     place: "e2e/faults/",
-    project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "server/testing/"],
+    project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
     packages: ["*"],
   },
-  { place: "e2e/", project: ["e2e/", "lib/contract/"], packages: ["*"] },
+  { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/units"], packages: ["*"] },
 ];
 
 /** Only what answers HTTP touches Next and the route handlers. */

@@ -1,7 +1,6 @@
 import type { LocalDate, WallTime, WeeklyCalendar, WeeklySegment } from "#lib/domain/calendar";
 import { zone } from "#lib/domain/zone";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "#lib/units";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 type Weekday = (typeof WEEKDAYS)[number];

@@ -1,9 +1,10 @@
 import type { Database } from "#lib/db";
+import { DAY_MS } from "#lib/units";
 
 /** A user on an account with an open portal session, as signing in leaves it; gives the session's id. */
 export async function openPortalSession({ prisma }: Pick<Database, "prisma">, accountId: string, nowMs: number): Promise<string> {
   const email = `${accountId}@example.com`;
   const user = await prisma.user.upsert({ where: { accountId }, create: { accountId, email }, update: {} });
-  const { id } = await prisma.portalSession.create({ data: { userId: user.id, expiresAt: new Date(nowMs + 86_400_000) } });
+  const { id } = await prisma.portalSession.create({ data: { userId: user.id, expiresAt: new Date(nowMs + DAY_MS) } });
   return id;
 }

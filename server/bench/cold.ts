@@ -2,6 +2,7 @@ import { systemClock } from "#lib/clock";
 import { operations } from "#lib/contract/operations";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
+import { MINUTE_S } from "#lib/units";
 import { type Contestant, startChild } from "./child";
 import { type Stores, startNode, startStores } from "./cluster-nodes";
 import { freePort } from "./cluster-redis";
@@ -14,7 +15,6 @@ const RUNS_COUNT = 5;
 const TARGET_S = 2;
 const ANSWER_MAX_MS = 60_000;
 const LOOK_INTERVAL_MS = 5;
-const MINUTE_S = 60;
 const TICKER = "EURUSD";
 const BID = 1.23456;
 

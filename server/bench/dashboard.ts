@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { HOUR_MS } from "#lib/units";
 import { startChild } from "./child";
 import type { Row } from "./table";
 
 const TARGET_MS = 100;
 const RUNS_COUNT = 40;
 const WARM_UP_COUNT = 5;
-const HOUR_MS = 3_600_000;
 
 /** What a reader's browser asks for one page: the page, then what it reads. */
 interface Visit {

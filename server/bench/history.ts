@@ -5,13 +5,13 @@ import type { Kline } from "#lib/contract/kline";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createAlignment } from "#lib/domain/timeframe";
+import { MINUTE_S } from "#lib/units";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
 
 /** First minute of the bench history, Unix seconds: 2024-01-01. */
 export const HISTORY_FROM_S = 1_704_067_200;
 const PAGE_ROWS = 5_000;
-const MINUTE_S = 60;
 
 /** `rows` synthetic M1 klines of XAUUSD, a page at a time. */
 export async function* history(rows: number): AsyncGenerator<Kline[]> {

@@ -4,6 +4,7 @@ import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import type { Redis } from "#lib/redis";
 import { redisDescribe } from "#lib/testing/redis-nodes";
+import { HOUR_MS } from "#lib/units";
 import type { MarketEvent } from "#server/events/event";
 import {
   batchFields,
@@ -19,7 +20,6 @@ import {
 import { eventOf } from "#server/testing/events";
 import { CLOSED_KEPT_COUNT } from "./wire";
 
-const HOUR_MS = 3_600_000;
 /** The newest records are written this long after the last time. */
 const STATE_INTERVAL_MS = 500;
 

@@ -1,3 +1,4 @@
+import { HOUR_S } from "#lib/units";
 import { type BoardRow, type BoardView, priceOf } from "./stream-board";
 
 const SEPARATOR = "  ";
@@ -43,7 +44,7 @@ function ageOf({ heardAtMs }: BoardRow, nowMs: number): string {
   const seconds = Math.max(0, nowMs - heardAtMs) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)}s`;
   if (seconds < 100) return `${Math.floor(seconds)}s`;
-  return seconds < 6_000 ? `${Math.floor(seconds / 60)}m` : `${Math.floor(seconds / 3_600)}h`;
+  return seconds < 6_000 ? `${Math.floor(seconds / 60)}m` : `${Math.floor(seconds / HOUR_S)}h`;
 }
 
 const TICKER: Column = { title: "TICKER", keep: 10, left: true, cell: ({ ticker }) => ticker };

@@ -11,6 +11,7 @@ import { createMetrics } from "#lib/metrics";
 import { openRedis, type Redis } from "#lib/redis";
 import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { MINUTE_MS } from "#lib/units";
 import { createPublisher } from "#server/bus/redis-publisher";
 import type { MarketEvent } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
@@ -26,7 +27,6 @@ import { startSharedMarket } from "./shared-market";
 const program = await findRedis();
 if (program === undefined)
   process.stdout.write("No Redis here and none can be installed: tests of shared markets are skipped.\n");
-const MINUTE_MS = 60_000;
 const WAIT = { timeout: 15_000, interval: 10 };
 const log = createLog("silent");
 

@@ -6,6 +6,7 @@ import { manualClock } from "#lib/clock";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import type { Tick } from "#lib/domain/tick";
 import { createLog } from "#lib/log";
+import { HOUR_MS } from "#lib/units";
 import { replayFeed } from "./replay";
 
 const log = createLog("silent");
@@ -89,7 +90,7 @@ describe("replay", () => {
   });
 
   test("stops in the middle when it is told to", async () => {
-    const run = play([`EURUSD=${recording("EURUSD.csv", [0, 3_600_000])}`]);
+    const run = play([`EURUSD=${recording("EURUSD.csv", [0, HOUR_MS])}`]);
     while (run.clock.now() < START_MS + 500) await run.clock.advance(50);
     run.stop();
     await run.ended;

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
 import { quoteExample } from "#lib/contract/quote";
+import { MINUTE_S } from "#lib/units";
 import { eventOf } from "#server/testing/events";
 import { createStreamReader } from "#server/testing/stream-reader";
 import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
 
-const MINUTE_S = 60;
 /** Makes a record so long that few of them fill a queue. */
 const PAD = { pad: "x".repeat(40_000) };
 const TICKERS = ["EURUSD", "GBPUSD"] as const;

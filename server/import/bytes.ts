@@ -1,8 +1,7 @@
 /** Numbers and times read straight from the bytes of a line, without making a string of each. */
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
+
 /** So many digits are exact in a double; what follows is the noise of binary fractions (1.1338300000000001). */
 const EXACT_DIGITS = 15;
 

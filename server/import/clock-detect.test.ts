@@ -3,6 +3,7 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { zone } from "#lib/domain/zone";
+import { HOUR_MS } from "#lib/units";
 import { readFile } from "#server/testing/import-rows";
 import { type ClockRule, detectClock, doubtClock } from "./clock-detect";
 import { createEvidenceCollector } from "./clock-evidence";
@@ -10,7 +11,7 @@ import { type KnownClock, knownClock, parseClock } from "./clock-zone";
 import { HISTDATA_CLOCK, METATRADER_CLOCK } from "./format";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
-const HOUR = 3_600_000;
+const HOUR = HOUR_MS;
 const DAY = 24 * HOUR;
 const FOREX = 17 * HOUR;
 const METALS = 18 * HOUR;

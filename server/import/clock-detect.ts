@@ -1,11 +1,9 @@
 import { zone } from "#lib/domain/zone";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
 import type { ClockEvidence, Weekend } from "./clock-evidence";
 import { isoDay, type KnownClock, knownClocks, type SourceClock } from "./clock-zone";
 import { isImportFailure, usageFailure } from "./failure";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Quotes end up to this much before the close, and begin up to this much after the open, without meaning another clock. */
 const TOLERANCE_MS = 30 * MINUTE_MS;
 /** Quotes outside the hours of the market that a feed may well send. */

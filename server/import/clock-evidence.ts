@@ -1,5 +1,5 @@
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+import { DAY_MS, HOUR_MS } from "#lib/units";
+
 /** Weekends last 48 hours of trading break, an hour more or less where clocks change; longer ones hold a holiday. */
 const WEEKEND_MIN_MS = 44 * HOUR_MS;
 const WEEKEND_MAX_MS = 53 * HOUR_MS;

@@ -1,9 +1,6 @@
 import { zone } from "#lib/domain/zone";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { usageFailure } from "./failure";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** The clock that the times of a file were read from. */
 export interface SourceClock {

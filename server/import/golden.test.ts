@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { importCommand, storedKlines } from "#server/testing/import-command";
 
@@ -61,11 +62,11 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     const minutes = rowsOf("permissive/eurusd_m1_dukascopy_20190204.csv.gz", 5);
     const hours = rowsOf("permissive/eurusd_h1_dukascopy_201902.csv.gz", 5);
     for (const hour of [0, 10, 23]) {
-      const from = Date.parse("2019-02-04T00:00:00Z") / 1000 + hour * 3_600;
+      const from = Date.parse("2019-02-04T00:00:00Z") / 1000 + hour * HOUR_S;
       await expectStored(
         "EURUSD",
         "M1",
-        minutes.filter(({ time }) => time >= from && time < from + 3_600),
+        minutes.filter(({ time }) => time >= from && time < from + HOUR_S),
       );
       const [whole] = hours.filter(({ time }) => time === from).map(({ real_volume: _, ...rest }) => rest);
       await expectStored("EURUSD", "H1", whole === undefined ? [] : [whole]);
@@ -77,7 +78,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     await importFiles(["--ticker", "EURCHF", "permissive/eurusd_m1_dukascopy_20190204.csv.gz"]);
     const day = Date.parse("2019-02-04T00:00:00Z") / 1000;
     const hours = rowsOf("permissive/eurusd_h1_dukascopy_201902.csv.gz", 5).filter(
-      ({ time }) => time >= day && time < day + 86_400,
+      ({ time }) => time >= day && time < day + DAY_S,
     );
     await expectStored(
       "EURCHF",

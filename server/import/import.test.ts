@@ -8,10 +8,10 @@ import { aggregate } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
 import { zipOf } from "#lib/testing/zip";
+import { DAY_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, importCommand, storedKlines } from "#server/testing/import-command";
 
-const DAY_S = 86_400;
 let database: TestDatabase;
 let folder = "";
 

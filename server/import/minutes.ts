@@ -3,10 +3,9 @@ import { foldQuote } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
+import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
-
-const MINUTE_MS = 60_000;
 
 /** Turns the rows of a file into M1 klines. */
 export interface Minutes {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { HOUR_MS } from "#lib/units";
 import { dayMs } from "./bytes";
 import { parseClock, type SourceClock } from "./clock-zone";
 import { FORMATS } from "./detect";
@@ -6,7 +7,6 @@ import { usageFailure } from "./failure";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
 const POINT_DIGITS_MAX = 10;
-const HOUR_MS = 3_600_000;
 
 /** What the command was asked to do. */
 export interface Options {

@@ -1,5 +1,6 @@
 import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
+import { MINUTE_MS } from "#lib/units";
 import { type ClockRule, type DetectedClock, detectClock } from "./clock-detect";
 import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
 import { knownClock } from "./clock-zone";
@@ -13,7 +14,6 @@ import type { ReaderSettings, Row, RowKind } from "./row";
 import { type Sample, takeSample } from "./sample";
 import { tickerOf } from "./ticker";
 
-const MINUTE_MS = 60_000;
 /** Rows from which the decimals of a file are those of its source. */
 const DECIMALS_MIN_ROWS = 20;
 /** Wall time in New York at which a market opens on Sunday. */

@@ -1,5 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
+import { DAY_S } from "#lib/units";
 import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
 import type { Row } from "./row";
@@ -9,7 +10,7 @@ const LINES_MAX_COUNT = 2_000;
 /** More decimals than any price has: binary noise, which says nothing of the source's digits. */
 const DECIMALS_MAX_COUNT = 8;
 /** A month and its noise: longer steps are gaps. */
-const MN1_MIN_S = 28 * 86_400;
+const MN1_MIN_S = 28 * DAY_S;
 
 const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
 

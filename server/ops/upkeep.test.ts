@@ -3,12 +3,11 @@ import { type ManualClock, manualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
 import { createKlineStore } from "#lib/market/kline-store";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { testKline } from "#server/testing/market";
 import { startUpkeep, type Upkeep } from "./upkeep";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NEW_YEAR_MS = Date.UTC(2040, 0);
 
 let db: TestDatabase;

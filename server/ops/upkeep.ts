@@ -4,11 +4,12 @@ import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
+import { DAY_S, HOUR_MS } from "#lib/units";
 
 /** What did not work, or was another's turn, is tried again after this. */
-const INTERVAL_MS = 3_600_000;
+const INTERVAL_MS = HOUR_MS;
 /** The next year's partition is made so long before the year begins. */
-const AHEAD_S = 30 * 86_400;
+const AHEAD_S = 30 * DAY_S;
 
 interface UpkeepOptions {
   readonly db: Pick<Database, "pool" | "control">;

@@ -4,6 +4,7 @@ import {
   STREAM_MESSAGES_EXCESS_MAX_COUNT,
   STREAM_MESSAGES_PER_SECOND_COUNT,
 } from "#lib/contract/limits";
+import { HOUR_MS } from "#lib/units";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
 import { createJoinFrames, frameOf } from "./frames";
 import { Intake } from "./intake";
@@ -37,7 +38,7 @@ describe("the intake of a connection", () => {
   test("holds no more than a burst after a long silence, also when the clock went back", () => {
     const intake = new Intake(1_000_000);
     expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
-    expect(judgeMany(intake, 21, 3_600_000)).toEqual([...times("read", 20), "refuse"]);
+    expect(judgeMany(intake, 21, HOUR_MS)).toEqual([...times("read", 20), "refuse"]);
   });
 });
 

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createSharedScript, type SharedOptions } from "#lib/access/limits/shared-script";
+import { HOUR_MS } from "#lib/units";
 import type { Connections } from "./connections";
 
 const BEAT_INTERVAL_MS = 1_000;
 /** A node that was not heard for so long is taken for dead, and its places are free. */
 const SILENT_MAX_MS = 5_000;
 /** What owners have is written down anew so often, and kept for so long without. */
-const ANNOUNCE_INTERVAL_MS = 6 * 3_600_000;
+const ANNOUNCE_INTERVAL_MS = 6 * HOUR_MS;
 const PLACES_KEPT_MS = 4 * ANNOUNCE_INTERVAL_MS;
 /** Owners that are written down at once. */
 const ANNOUNCED_AT_ONCE_COUNT = 500;

@@ -4,13 +4,13 @@ import { manualClock } from "#lib/clock";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createMetrics } from "#lib/metrics";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { MINUTE_MS } from "#lib/units";
 import type { KlineEvent } from "#server/events/event";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
 import { startMarket } from "#server/market";
 
-const MINUTE_MS = 60_000;
 /** Shortly before 17:00 in New York, so that trading day, H4, H1 and all below close on the way. */
 const START_MS = Date.UTC(2026, 6, 14, 20, 52);
 const RUN_MINUTES = 12;

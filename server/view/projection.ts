@@ -3,13 +3,13 @@ import type { Kline } from "#lib/contract/kline";
 import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import type { Listener } from "#server/events/bus";
 import { createMemoryBus } from "#server/events/memory-bus";
 import { createRing, type Ring } from "./ring";
 import { createView, type View } from "./view";
 
-const MINUTE_MS = 60_000;
-const GAPS_MS = FEED_GAPS_HOURS * 3_600_000;
+const GAPS_MS = FEED_GAPS_HOURS * HOUR_MS;
 
 /** What a node knows of a venue, made from its events alone. */
 export interface Projection {

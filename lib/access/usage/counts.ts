@@ -2,9 +2,9 @@ import { DEMO_NAME } from "#lib/access/find-key";
 import type { Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import { MINUTE_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyBand } from "./latency-bands";
 
-const MINUTE_MS = 60_000;
 /** Different (minute, key, operation, code) that wait to be written, and as many again that are being counted. */
 const WAITING_MAX_COUNT = 50_000;
 /** Counts and logged requests are written so often. */

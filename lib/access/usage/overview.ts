@@ -5,9 +5,9 @@ import { type PlanRow, toPlan } from "#lib/access/limits/plans";
 import type { PlanLimits } from "#lib/contract/limits";
 import type { Overview, PortalKey } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
+import { DAY_MS } from "#lib/units";
 import { usagePoints } from "./query";
 
-const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
 /** Keys that end within this are told of. */
 const EXPIRING_MS = 14 * DAY_MS;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listAudit } from "#lib/access/audit";
 import { systemClock } from "#lib/clock";
 import type { Database } from "#lib/db";
+import { HOUR_MS } from "#lib/units";
 import { seedUsage } from "#server/bench/usage-seed";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { usageCsv } from "./csv";
@@ -55,7 +56,7 @@ async function reads(work: (db: Pick<Database, "pool" | "prisma" | "control">) =
 }
 
 const verdict = { allowed: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 0 };
-const span = usageSpan(UsageQuery.parse({ from: new Date(NOW_MS - 3_600_000).toISOString(), grain: "minute" }), systemClock);
+const span = usageSpan(UsageQuery.parse({ from: new Date(NOW_MS - HOUR_MS).toISOString(), grain: "minute" }), systemClock);
 
 test.each([
   ["overview", 4, (one) => overview({ db: one, clock: systemClock, access: { remaining: () => verdict } }, accountId)],

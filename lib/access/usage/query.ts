@@ -3,13 +3,14 @@ import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import type { UsageGrain, UsagePoint, UsageReport, UsageShare } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
+import { DAY_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyQuantile } from "./latency-bands";
 import { GRAIN_MS } from "./store";
 
 /** Points of one answer: more than a chart shows, few enough to be added up at once. */
 const POINTS_MAX_COUNT: Readonly<Record<UsageGrain, number>> = { minute: 360, hour: 200, day: 750 };
 const FILTER_MAX_CHARACTERS = 60;
-const SPAN_DEFAULT_MS = 86_400_000;
+const SPAN_DEFAULT_MS = DAY_MS;
 
 const Instant = z.iso.datetime({ offset: true, error: "Must be an ISO 8601 instant with an offset." });
 const Filter = z.string().max(FILTER_MAX_CHARACTERS);

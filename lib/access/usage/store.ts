@@ -1,10 +1,11 @@
 import type { Pool } from "pg";
 import type { UsageGrain } from "#lib/contract/portal";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import type { CallCount } from "./counts";
 import type { StreamCount } from "./stream-use";
 
 /** Length of each grain, milliseconds; all begin on multiples of it in UTC. */
-export const GRAIN_MS: Readonly<Record<UsageGrain, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+export const GRAIN_MS: Readonly<Record<UsageGrain, number>> = { minute: 60_000, hour: HOUR_MS, day: DAY_MS };
 const GRAINS = Object.keys(GRAIN_MS) as UsageGrain[];
 
 // Sorted, so that two processes that write the same rows lock them in one order and cannot block each other for good.

@@ -1,8 +1,8 @@
 import { DEMO_NAME } from "#lib/access/find-key";
 import type { Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
+import { MINUTE_MS } from "#lib/units";
 
-const MINUTE_MS = 60_000;
 /** Keys whose use is counted at once, also while it cannot be written; past it that of further keys is dropped. */
 const KEYS_MAX_COUNT = 50_000;
 

@@ -3,6 +3,7 @@ import { createLastUsed } from "#lib/access/last-used";
 import type { Principal } from "#lib/access/principal";
 import { manualClock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S } from "#lib/contract/portal";
+import { DAY_S, HOUR_S, MINUTE_MS } from "#lib/units";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createUsageCounts } from "./counts";
 import { usageCsv } from "./csv";
@@ -14,7 +15,6 @@ import { createStreamCounts } from "./stream-use";
 import { createUsage } from "./usage";
 
 const QUOTES = "/api/v1/market/instruments";
-const MINUTE_MS = 60_000;
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -159,8 +159,8 @@ describe("what is kept no longer", () => {
     expect(await t.db.prisma.requestLog.count({ where })).toBe(1);
     expect(await at(REQUEST_LOG_RETENTION_S + 60)).toEqual(["day", "hour"]);
     expect(await t.db.prisma.requestLog.count({ where })).toBe(0);
-    expect(await at(USAGE_RETENTION_S.hour + 3_600)).toEqual(["day"]);
-    expect(await at(USAGE_RETENTION_S.day + 86_400)).toEqual([]);
+    expect(await at(USAGE_RETENTION_S.hour + HOUR_S)).toEqual(["day"]);
+    expect(await at(USAGE_RETENTION_S.day + DAY_S)).toEqual([]);
     t.clock.set(startMs);
   });
 });

@@ -4,13 +4,14 @@ import type { Clock } from "#lib/clock";
 import { isDatabaseAway } from "#lib/db";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import { HOUR_MS } from "#lib/units";
 import { createUsageCounts, FLUSH_INTERVAL_MS } from "./counts";
 import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
 import { deleteExpiredUsage } from "./retention";
 import { writeCalls, writeStreams } from "./store";
 import { createStreamCounts, type StreamUse } from "./stream-use";
 
-const RETENTION_INTERVAL_MS = 3_600_000;
+const RETENTION_INTERVAL_MS = HOUR_MS;
 /** One statement's worth. */
 const BATCH_COUNT = 2_000;
 

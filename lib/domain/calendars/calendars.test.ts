@@ -6,12 +6,11 @@ import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import { type CalendarDefinition, compileCalendar, type WeeklyCalendar } from "#lib/domain/calendar";
 import { zone } from "#lib/domain/zone";
 import { type DukascopyInstrument, dukascopyCalendar, type LeanEntry, leanCalendar } from "#lib/testing/lean-calendar";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { forex } from "./forex";
 import { SEED_CALENDARS } from "./index";
 import { metals } from "./metals";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const DATA = path.resolve(process.cwd(), "../shared/data/calendar");
 const GOLD_H1 = path.resolve(process.cwd(), "../shared/data/permissive/xauusd_h1_mt5_ejtrader_2012_2022.csv.gz");
 const newYork = zone("America/New_York");

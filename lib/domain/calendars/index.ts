@@ -1,4 +1,5 @@
 import type { CalendarDefinition } from "#lib/domain/calendar";
+import { DAY_S } from "#lib/units";
 import { forex } from "./forex";
 import { metals } from "./metals";
 
@@ -13,5 +14,5 @@ export const SEED_CALENDARS: Readonly<Record<string, CalendarDefinition>> = {
   /** TESTFLIP: open for the first two of every four minutes. */
   flip: { kind: "cycle", anchorS: 0, openS: 120, closedS: 120 },
   /** TESTLATE, TESTNOTREADY: opened at 2026-01-01T00:00:00Z and never closes. */
-  late: { kind: "cycle", anchorS: 1_767_225_600, openS: 86_400, closedS: 0 },
+  late: { kind: "cycle", anchorS: 1_767_225_600, openS: DAY_S, closedS: 0 },
 };

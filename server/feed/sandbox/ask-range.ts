@@ -1,7 +1,7 @@
+import { MINUTE_MS } from "#lib/units";
 import type { PriceSeries } from "./prices";
 import { widestSpread } from "./ticks";
 
-const MINUTE_MS = 60_000;
 const MINUTES_PER_DAY = 1_440;
 
 /**

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { MINUTE_MS } from "#lib/units";
 import { BATCH_EVERY_MS, CATCH_UP_MAX_MS, sandboxFeed } from "./feed";
 import { createSandboxPrices } from "./prices";
 
-const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 4, 6, 12, 30);
 
 const catalogue = createSandboxCatalogue();

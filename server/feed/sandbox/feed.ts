@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import type { Feed } from "../feed";
 import type { SandboxPrices } from "./prices";
-
-const MINUTE_MS = 60_000;
 /** Ticks leave in batches, this often. */
 export const BATCH_EVERY_MS = 200;
 /** What was missed in a stall (a suspended machine) is made up for when it is not longer than this. */
-export const CATCH_UP_MAX_MS = 3_600_000;
+export const CATCH_UP_MAX_MS = HOUR_MS;
 
 interface Options {
   prices: SandboxPrices;

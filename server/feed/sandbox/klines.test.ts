@@ -5,10 +5,10 @@ import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
 import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { DAY_MS, HOUR_S } from "#lib/units";
 import { createSandboxKlines, HISTORY_START_S } from "./klines";
 import { createSandboxPrices } from "./prices";
 
-const HOUR_S = 3_600;
 const ALL = Number.MAX_SAFE_INTEGER;
 const NOW_MS = Date.UTC(2026, 10, 21, 5, 13, 27, 500);
 const NOW_S = Math.floor(NOW_MS / 1000);
@@ -156,7 +156,7 @@ describe("last quotes", () => {
   });
 
   test("leave out what was never quoted and know nothing of the future", async () => {
-    const quotes = await lastQuotes(NOW_MS + 86_400_000);
+    const quotes = await lastQuotes(NOW_MS + DAY_MS);
     expect(quotes.has("TESTMISSING")).toBe(false);
     expect(quotes.has("TESTNOTREADY")).toBe(false);
     for (const { time_msc } of quotes.values()) expect(time_msc).toBeLessThanOrEqual(NOW_MS);

@@ -4,13 +4,10 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
+import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
 import { askRange } from "./ask-range";
 import { addRows, emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
-
-const MINUTE_S = 60;
-const HOUR_S = 3_600;
-const DAY_S = 86_400;
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
 /** A reader that goes over more days than this lets others have a turn: making a day takes about a tenth of a millisecond. */

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { DAY_MS } from "#lib/units";
 import { exponential } from "./noise";
 import { createSandboxPrices } from "./prices";
 
 const MINUTES_PER_DAY = 1_440;
-const DAY_MS = 86_400_000;
 const ORDINARY = SANDBOX_LISTINGS.filter((listing) => listing.assetClass !== "test");
 
 const anyMinute = fc.integer({ min: Date.UTC(2020, 0, 1) / 60_000, max: Date.UTC(2036, 0, 1) / 60_000 - 1 });

@@ -3,6 +3,7 @@ import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Catalogue } from "#lib/market/ports";
+import { DAY_MS, MINUTE_MS } from "#lib/units";
 import { type Columns, condense } from "./columns";
 import { minuteDay } from "./minutes";
 import { priceModel } from "./model";
@@ -11,8 +12,6 @@ import { createPaths, MINUTES_PER_DAY } from "./path";
 import { type Habit, habitOf, pricedMinutes, QUIET_SINCE_MS } from "./test-tickers";
 import { ticksOfMinute } from "./ticks";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Days of minutes that are kept, 70 KiB each: the running day of every ticker and what a few readers are at. */
 const MINUTE_DAYS_KEPT_COUNT = 192;
 /** Days of hours that are kept, about 2 KiB each: ninety days of every ticker, or some years of a few. */

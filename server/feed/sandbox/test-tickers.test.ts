@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { MINUTE_MS } from "#lib/units";
 import { createSandboxPrices } from "./prices";
 
-const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 const YEAR_2026_MS = Date.UTC(2026, 0, 1);
 

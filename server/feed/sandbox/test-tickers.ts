@@ -1,10 +1,8 @@
 import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
+import { DAY_MS, MINUTE_MS } from "#lib/units";
 import { bits, seriesKey, unit } from "./noise";
 import { MINUTES_PER_DAY } from "./path";
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Where the prices of the tickers that have gone quiet end: their last tick is just before it. */
 export const QUIET_SINCE_MS = Date.UTC(2026, 0, 1);
 /** Part of the minutes that TESTGAP lacks one by one. */

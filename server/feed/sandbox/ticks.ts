@@ -1,8 +1,8 @@
 import type { Tick } from "#lib/domain/tick";
+import { MINUTE_MS } from "#lib/units";
 import type { Columns } from "./columns";
 import { bits, seriesKey, unit } from "./noise";
 
-const MINUTE_MS = 60_000;
 /** How far a tick strays from the way between the minute's turning points, as a part of the minute's range. */
 const STRAY = 0.3;
 /** How much wider than the minute's smallest spread a tick's may be. */

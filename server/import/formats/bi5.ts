@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { ImportFailure } from "../failure";
 import { type Format, type Head, type Recognition, UTC_CLOCK } from "../format";
 import { decodeLzma, LzmaError } from "../lzma";
@@ -10,8 +11,6 @@ const KLINE_BYTES = 24;
 /** The busiest hours have some 100,000 ticks. */
 const PACKED_MAX_BYTES = 16_777_216;
 const UNPACKED_MAX_BYTES = 67_108_864;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Volumes are single-precision floats: so many digits of them are meant. */
 const VOLUME_DIGITS = 7;
 

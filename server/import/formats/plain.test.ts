@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "#lib/units";
 import { at, readFile } from "#server/testing/import-rows";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
@@ -57,7 +58,7 @@ test("whole-number prices are seen, also in a file of one row without a line end
 test("an offset can be overruled where it is known to be wrong", async () => {
   const file = await readFile("x.csv", "time,bid,ask\n2014-05-04T21:00:00.462Z,1.387,1.38745\n", {
     overrulesOffset: true,
-    toUtcMs: (ms) => ms - 3_600_000,
+    toUtcMs: (ms) => ms - HOUR_MS,
   });
   expect(file.rows[0]).toMatchObject({ timeMs: at("2014-05-04T20:00:00.462Z") });
 });
