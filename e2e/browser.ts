@@ -35,7 +35,7 @@ function isExecutable(path: string): boolean {
  * Path of the browser to test with: CHROMIUM_PATH, else Playwright's own, else one on PATH; undefined where there is none.
  * @throws Error when CHROMIUM_PATH is set and names nothing that can be run.
  */
-export function findBrowser(): string | undefined {
+function findBrowser(): string | undefined {
   const named = process.env.CHROMIUM_PATH;
   if (named) {
     if (isExecutable(named)) return named;

@@ -14,7 +14,7 @@ const COMMANDS = {
 } as const;
 
 /** What a command ended with and said. */
-export interface CommandResult {
+interface CommandResult {
   readonly exitCode: number | null;
   readonly output: string;
 }

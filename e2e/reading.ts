@@ -7,7 +7,7 @@ const HEIGHT_PX = 900;
 export const STREAM = /\/api\/v1\/market\/stream$/;
 
 /** A page that is being read, and what it complains of. */
-export interface Reading {
+interface Reading {
   readonly page: Page;
   /** Errors and warnings of its console, and what it threw. */
   readonly complaints: string[];
@@ -30,7 +30,7 @@ const OBSERVE = `
 `;
 
 /** Opens an empty tab; `prepare` may cut its wires before the first address is opened. */
-export async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
+async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
   const { width = 1440, ...context } = options;
   const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
   const complaints: string[] = [];

@@ -9,7 +9,7 @@ export type Received<Type extends ServerMessage["type"] = ServerMessage["type"]>
 };
 
 /** How a connection ended. */
-export interface Closed {
+interface Closed {
   readonly code: number;
   readonly reason: string;
 }

@@ -1,5 +1,5 @@
 /** An answer of the portal. */
-export interface PortalAnswer {
+interface PortalAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly message: string;

@@ -12,7 +12,7 @@ const LOOK_MAX_MS = 20;
 const ASK_AGAIN_MS = 60_000;
 
 /** What the machine's clocks say. */
-export interface ClockReaders {
+interface ClockReaders {
   /** Unix milliseconds of the wall clock, which may be stepped. */
   wall(): number;
   /** Milliseconds since some instant, which only grow; they may stand still while the machine sleeps. */
@@ -21,7 +21,7 @@ export interface ClockReaders {
 }
 
 /** A clock that goes on evenly when the wall clock of the machine is stepped. */
-export interface SteadyClock extends Clock {
+interface SteadyClock extends Clock {
   /**
    * Looks at the wall clock each second until the signal aborts, then resolves; never rejects. Without it the clock goes by
    * the monotonic clock alone.

@@ -7,7 +7,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Prisma } from "#lib/generated/prisma/client";
 
 /** The account behind the public demo key. */
-export const DEMO_ACCOUNT = "demo";
+const DEMO_ACCOUNT = "demo";
 
 function listingRow(venue: Venue, { calendar, streams, timeframes, ...listing }: Listing): Prisma.ListingCreateManyInput {
   return { venue, ...listing, calendarName: calendar, streams: [...streams], timeframes: [...timeframes] };

@@ -28,7 +28,7 @@ interface MarketsOptions {
 }
 
 /** What a venue needs where several nodes share it. */
-export type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
+type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
 export async function startMarkets(options: MarketsOptions): Promise<Record<Venue, RunningMarket>> {

@@ -46,7 +46,7 @@ interface ServiceOptions {
 }
 
 /** A service that listens. */
-export interface Service {
+interface Service {
   readonly address: AddressInfo;
   readonly db: Database;
   /** Lets nobody new in, ends the streams and what is in flight, writes what is left, closes the database. */

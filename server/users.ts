@@ -20,7 +20,7 @@ interface UsersOptions {
 }
 
 /** What the portal's users are managed with, running. */
-export interface Users {
+interface Users {
   readonly users: UserContext;
   /** Empty where mails go to a server. */
   readonly capturedMails: CapturedMails;

@@ -4,7 +4,7 @@ const WEEK_DAYS = 7;
 const WEEKS_COUNT = 2;
 
 /** An open stretch as it lies in a week: parts of the week's length from 0 to 1. */
-export interface Bar {
+interface Bar {
   readonly start: number;
   readonly width: number;
   readonly session: PreviewSession;

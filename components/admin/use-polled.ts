@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { type ApiFailure, callPortal } from "../portal/api";
 
 /** The newest answer and the one before it; a failure stands beside what is known, not in its place. */
-export interface Polled<Data> {
+interface Polled<Data> {
   readonly data: Data | undefined;
   readonly before: Data | undefined;
   readonly failure: ApiFailure | undefined;

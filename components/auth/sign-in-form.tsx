@@ -13,7 +13,7 @@ import { TEXT_LINK } from "./auth-card";
 import { AuthForm } from "./auth-form";
 
 /** Somewhere else to sign in. */
-export interface Provider {
+interface Provider {
   readonly id: string;
   readonly name: string;
 }

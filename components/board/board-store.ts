@@ -1,7 +1,7 @@
 import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
 
 /** The prices of a moment, in the quote currency. */
-export interface BoardPrice {
+interface BoardPrice {
   readonly bid: number;
   readonly ask: number;
   /** Percent since the last trading day; null where that is not known. */

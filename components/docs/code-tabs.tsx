@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useCodeLanguages } from "./code-languages";
 
 /** The same in one language of several. */
-export interface CodeTab {
+interface CodeTab {
   readonly language: string;
   readonly content: ReactNode;
 }

@@ -1,5 +1,5 @@
 /** Colours of a chart, as the theme has them now. */
-export interface ChartColours {
+interface ChartColours {
   readonly ground: string;
   readonly text: string;
   readonly line: string;

@@ -5,7 +5,7 @@ import { keyGone, SESSION_ENDED, silence, type Trouble } from "./trouble";
 /** A token is made anew when less than this is left of it: a call that starts now must not outlive it. */
 const RENEW_BEFORE_MS = 60_000;
 
-export type Bearer = { readonly bearer: string } | { readonly trouble: Trouble };
+type Bearer = { readonly bearer: string } | { readonly trouble: Trouble };
 
 interface Kept {
   readonly token: string;

@@ -26,7 +26,7 @@ const StreamConsole = dynamic(() => import("./stream-console").then((module) => 
   loading: () => <Skeleton className="h-96 w-full" />,
 });
 
-export interface PlaygroundProps {
+interface PlaygroundProps {
   readonly operations: readonly [PlayOperation, ...PlayOperation[]];
   readonly start: Start;
   /** Address of the service, without a slash at its end. */

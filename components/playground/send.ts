@@ -27,7 +27,7 @@ export interface Outcome {
 }
 
 /** A call to one address of the service. */
-export interface Call {
+interface Call {
   readonly method: "GET" | "POST";
   /** Path and query. */
   readonly url: string;

@@ -9,7 +9,7 @@ const SHOWN_MAX_COUNT = 5;
 const SECRET = /sw_(?:live|test|page)_/i;
 
 /** What of a link was understood. */
-export interface ReadLink {
+interface ReadLink {
   readonly operation: PlayOperation;
   readonly values: Values;
   readonly notices: readonly string[];

@@ -6,7 +6,7 @@ import { quietSentence } from "./notes";
 /** Messages the log keeps; older ones are dropped and counted. */
 export const LOG_MAX_ENTRIES = 500;
 /** Things followed that are counted; a connection carries fewer. */
-export const ROWS_MAX_COUNT = 1_000;
+const ROWS_MAX_COUNT = 1_000;
 
 /** One message of the log. */
 export interface LogEntry {
@@ -61,7 +61,7 @@ function rejectionSentence({ ticker, detail, message, suggestion }: TickerReject
 }
 
 /** The book of one console: takes messages, keeps a bounded part of them, and counts. */
-export interface StreamBook {
+interface StreamBook {
   sent(text: string, at: number): void;
   received(text: string, at: number): void;
   /** Empties the log; what is counted stays. */

@@ -8,7 +8,7 @@ import { linkTo, startValues } from "./share";
 import { type PastCall, usePastCalls } from "./use-past-calls";
 
 /** The state of the whole page and what can be done on it. */
-export interface PlaygroundState {
+interface PlaygroundState {
   readonly operation: PlayOperation;
   readonly values: Values;
   readonly issues: Issues;

@@ -13,7 +13,7 @@ interface Page<Row> {
 }
 
 /** A log that is read backwards page by page. */
-export interface Pages<Row> {
+interface Pages<Row> {
   /** All rows so far, undefined while the first are on their way. */
   readonly items: readonly Row[] | undefined;
   readonly failure: ApiFailure | undefined;

@@ -1,7 +1,7 @@
 import type { ComponentProps } from "react";
 
 /** What pressing it means: the one thing to do here, something beside it, something quiet, something that destroys. */
-export type ButtonKind = "primary" | "secondary" | "ghost" | "danger";
+type ButtonKind = "primary" | "secondary" | "ghost" | "danger";
 
 const BASE =
   "inline-flex min-h-9 items-center justify-center gap-2 whitespace-nowrap rounded-md px-3.5 font-medium text-sm transition-[filter,background-color] pointer-coarse:min-h-11 disabled:cursor-not-allowed disabled:opacity-55 motion-reduce:transition-none";

@@ -3,7 +3,7 @@
 import { DropdownMenu } from "radix-ui";
 
 /** One line of a menu. */
-export interface MenuItem {
+interface MenuItem {
   readonly label: string;
   readonly onSelect: () => void;
   readonly danger?: boolean;

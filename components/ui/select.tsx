@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { CONTROL } from "./field";
 
 /** One entry of a select. */
-export interface Option<Value extends string = string> {
+interface Option<Value extends string = string> {
   readonly value: Value;
   readonly label: string;
 }

@@ -21,7 +21,7 @@ const SECRET = "of the cluster that is broken on purpose";
 const MANY = 5_000;
 
 /** The keys of the cluster, by what they are for. */
-export type Keys = Readonly<Record<"ingest" | "read" | "crowd" | "flood", string>>;
+type Keys = Readonly<Record<"ingest" | "read" | "crowd" | "flood", string>>;
 
 /** Two edges and two ingest nodes on PostgreSQL and Redis, each node with its own doors to both. */
 export interface Cluster {

@@ -15,7 +15,7 @@ export const TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly P
  * What became of a tick. `uncertain`: a batch was not answered, and was refused as too late when it was sent again; nobody
  * can tell whether the first try was taken.
  */
-export type Fate = "pending" | "in" | "out" | "uncertain";
+type Fate = "pending" | "in" | "out" | "uncertain";
 
 /** A tick that was sent, and what became of it. */
 export interface SentTick {
@@ -24,7 +24,7 @@ export interface SentTick {
 }
 
 /** How many ticks had each fate. */
-export type Totals = Readonly<Record<Fate, number>>;
+type Totals = Readonly<Record<Fate, number>>;
 
 /** What the market must be by the ticks that are in. */
 export interface Reference {

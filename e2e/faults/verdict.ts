@@ -191,6 +191,6 @@ export async function agree(scene: Scene, before?: Census): Promise<void> {
 }
 
 /** Counts by what was counted. */
-export function shownFailures(failures: ReadonlyMap<string, number>): string {
+function shownFailures(failures: ReadonlyMap<string, number>): string {
   return [...failures].map(([what, count]) => `${count} × ${what}`).join(", ") || "none";
 }

@@ -7,7 +7,7 @@ import { Permissions } from "./permissions";
 const ACCOUNT_NAME_MAX_CHARACTERS = 120;
 
 /** An account as keys are made for it. */
-export interface Account {
+interface Account {
   readonly id: string;
   readonly name: string;
   readonly plan: string;

@@ -13,10 +13,10 @@ const SECRET_NAME = /password|secret|token|hash|authorization|cookie|^key$|^text
 const REMOVED = "[removed]";
 
 /** What the audit log is written to: Prisma's client, or the client of a transaction. */
-export type AuditStore = Pick<Prisma.TransactionClient, "auditEntry">;
+type AuditStore = Pick<Prisma.TransactionClient, "auditEntry">;
 
 /** Who made a change; `name` is an e-mail address, "command line" or "system". */
-export interface Actor {
+interface Actor {
   readonly id?: string;
   readonly name: string;
 }
@@ -34,7 +34,7 @@ export interface ChangedBy {
 export const COMMAND_LINE: ChangedBy = { actor: { name: "command line" }, address: null };
 
 /** A change that was made. */
-export interface AuditedChange {
+interface AuditedChange {
   readonly actor: Actor;
   /** The account it concerns; null for what concerns none. */
   readonly accountId: string | null;
@@ -85,7 +85,7 @@ export async function audit(db: AuditStore, change: AuditedChange): Promise<void
 export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
 
 /** Which entries are asked for: of one account, or of all where none is named. */
-export interface AuditQuery {
+interface AuditQuery {
   readonly accountId?: string;
   /** `next_before` of the page before. */
   readonly before?: string | undefined;
@@ -94,7 +94,7 @@ export interface AuditQuery {
 }
 
 /** One page of the audit log, newest first. */
-export interface AuditPage {
+interface AuditPage {
   readonly items: AuditLogEntry[];
   /** Asks for the next page; null at the end. */
   readonly next_before: string | null;

@@ -1,5 +1,5 @@
 /** active; grace: rotated, valid for a while; expired: past its own expiry; revoked: by hand, or past its grace. */
-export type KeyState = "active" | "grace" | "expired" | "revoked";
+type KeyState = "active" | "grace" | "expired" | "revoked";
 
 /** A key as it may be shown. */
 export interface KeyRecord {

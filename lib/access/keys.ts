@@ -42,7 +42,7 @@ const Origin = z.string().transform((text, ctx) => {
 });
 
 /** What of a key may be changed later; what is absent stays. */
-export interface KeyChange {
+interface KeyChange {
   readonly name?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly origins?: readonly string[] | undefined;
@@ -124,7 +124,7 @@ export async function createKey({ db, clock }: KeyContext, input: NewKey, by: Ch
 }
 
 /** Whose keys are listed: those of an account by its name or its id, or all. */
-export interface KeyOwner {
+interface KeyOwner {
   readonly account?: string | undefined;
   readonly accountId?: string;
 }

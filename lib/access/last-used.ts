@@ -8,7 +8,7 @@ const FLUSH_INTERVAL_MS = 5_000;
 const PENDING_MAX_COUNT = 20_000;
 
 /** Remembers when and from where keys were used, and writes it in batches off the request path. */
-export interface LastUsed {
+interface LastUsed {
   note(keyId: string, atMs: number, address: string): void;
   /** Writes what waits. */
   flush(): Promise<void>;

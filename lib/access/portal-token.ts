@@ -23,7 +23,7 @@ export const PortalTokenClaims = z.strictObject({
 export type PortalTokenClaims = z.infer<typeof PortalTokenClaims>;
 
 /** Makes and reads the tokens with which a signed-in developer's browser uses one of their keys. */
-export interface PortalTokens {
+interface PortalTokens {
   mint(claims: Omit<PortalTokenClaims, "until">, nowMs: number): { readonly token: string; readonly expiresAtMs: number };
   /** What a token stands for; undefined unless it was made here, whole and in time. Key and session are not looked at. */
   read(token: string, nowMs: number): PortalTokenClaims | undefined;

@@ -4,7 +4,7 @@ import type { z } from "zod";
 const SIGNING_KEY_BYTES = 32;
 
 /** Makes and reads texts that nobody else can make. Their content can be read by whoever has them. */
-export interface SignedTokens<Claims> {
+interface SignedTokens<Claims> {
   sign(claims: Claims): string;
   /** What a token says; undefined unless it was made with the same secret for the same purpose, and is whole. */
   read(token: string): Claims | undefined;

@@ -19,7 +19,7 @@ const ID_RANDOM_BYTES = 16;
 const TICKET_MAX_CHARACTERS = 1_500;
 
 /** What a ticket stands for. */
-export interface TicketGrant {
+interface TicketGrant {
   readonly keyId: string;
   /** Of the token that asked for it in place of the key. */
   readonly portal?: PortalTokenClaims;
@@ -32,13 +32,13 @@ export interface MintedTicket {
 }
 
 /** A ticket that was used just now. */
-export interface RedeemedTicket extends TicketGrant {
+interface RedeemedTicket extends TicketGrant {
   /** False where it came from another origin than it was made for. */
   readonly originMatches: boolean;
 }
 
 /** Tickets: each opens one connection, once, within its lifetime, on whatever node. */
-export interface Tickets {
+interface Tickets {
   /** @param origin the one origin it may come from; null: from no browser */
   mint(grant: TicketGrant, origin: string | null): MintedTicket;
   /** What the ticket stands for; undefined for one that is unknown, used or expired. Whatever is asked for is used up. */

@@ -1,7 +1,7 @@
 import { SpotwireError } from "./errors";
 
 /** Records on their way to one `for await` loop. */
-export interface RecordBuffer<Item> {
+interface RecordBuffer<Item> {
   /** False when the oldest had to be dropped to take this one. */
   push(item: Item): boolean;
   /** What was dropped so far. */

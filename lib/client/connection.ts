@@ -5,15 +5,15 @@ import { asSpotwireError, fieldsOf, parseJson, SpotwireError } from "./errors";
 import { ABNORMAL_CLOSE, type Dialer, type Handshake, NORMAL_CLOSE, type Socket, type SocketEnd } from "./socket";
 
 /** Time from dialling to the first message of the server. */
-export const WELCOME_TIMEOUT_MS = 15_000;
+const WELCOME_TIMEOUT_MS = 15_000;
 /** A connection on which nothing at all came for so many heartbeat intervals is dead, whatever its socket says. */
-export const MUTE_AFTER_INTERVALS = 2.5;
+const MUTE_AFTER_INTERVALS = 2.5;
 
 /** So much of an unreadable message is shown. */
 const SHOWN_CHARACTERS = 80;
 
 /** What one connection is made of and tells to. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly dialer: Dialer;
   readonly url: string;
   readonly handshake: Handshake;

@@ -18,7 +18,7 @@ const BUFFER_DEFAULT_RECORDS = 10_000;
 const STREAM_NAMES: readonly StreamName[] = ["quote", "snapshot", "kline"];
 
 /** What a stream is made from. */
-export interface StreamContext extends Credentials {
+interface StreamContext extends Credentials {
   /** Address of the WebSocket. */
   readonly url: string;
   readonly clock: ClientClock;

@@ -21,7 +21,7 @@ export function readRateLimit(header: ReadHeader): RateLimit | undefined {
 }
 
 /** How long one call may wait for its turn. */
-export interface WaitOptions {
+interface WaitOptions {
   /** On the client's clock. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -30,7 +30,7 @@ export interface WaitOptions {
 }
 
 /** The door all calls of a client go through: open, or held by a Retry-After. */
-export interface Gate {
+interface Gate {
   /**
    * Resolves when the call may be sent, with what must be called once its answer was judged.
    * @throws SpotwireError queue_full, aborted, or the id of the hold when it lasts longer than the call may wait

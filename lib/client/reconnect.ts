@@ -6,7 +6,7 @@ import { SpotwireError } from "./errors";
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
 /** A connection that lived so long was a good one: the next failure starts from the shortest wait again. */
-export const STEADY_AFTER_MS = 30_000;
+const STEADY_AFTER_MS = 30_000;
 /** Longest Retry-After of a refused handshake that is waited for as told. */
 const RETRY_AFTER_MAX_S = 3_600;
 
@@ -43,7 +43,7 @@ export function delayBefore({ error, reconnectAfterMs }: Attempt, failures: numb
 }
 
 /** What keeps a stream connected needs and tells. */
-export interface ReconnectOptions {
+interface ReconnectOptions {
   readonly clock: ClientClock;
   readonly random: () => number;
   /** Ends the loop at once. */

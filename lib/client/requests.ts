@@ -5,12 +5,12 @@ import type { Topic, TopicRequest, Topics } from "./topics";
 /** Part of the allowed rate that is used: what is sent evenly may still arrive in a bunch. */
 const RATE_SHARE = 0.8;
 /** A subscribe that nobody answered is sent again after this. */
-export const ACK_TIMEOUT_MS = 10_000;
+const ACK_TIMEOUT_MS = 10_000;
 /** Wait after a message that was refused for its pace, where the service names none. */
 const SLOW_DOWN_MS = 1_000;
 
 /** Sends what the topics need over the present connection, never faster than the service takes it. */
-export interface Requests {
+interface Requests {
   /** The connection is ready for messages. */
   open(welcome: Welcome, send: (text: string) => void, signal: AbortSignal): void;
   close(): void;

@@ -16,7 +16,7 @@ export interface CallOptions {
 }
 
 /** Where requests go and how patient they are. */
-export interface RestOptions {
+interface RestOptions {
   readonly baseUrl: string;
   readonly key: string | undefined;
   readonly fetch: typeof globalThis.fetch;
@@ -29,14 +29,14 @@ export interface RestOptions {
 }
 
 /** One request: the query without the parameters that are undefined. */
-export interface RestRequest {
+interface RestRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
 }
 
 /** Sends requests and gives the `data` of their envelopes. */
-export interface Rest {
+interface Rest {
   readonly rateLimit: RateLimit | undefined;
   /** @throws SpotwireError for every failure */
   call<Data>(request: RestRequest, options?: CallOptions): Promise<Data>;

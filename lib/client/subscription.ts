@@ -54,7 +54,7 @@ export interface Subscription<Message extends PushMessage = PushMessage> extends
 }
 
 /** What the subscription needs of its stream. */
-export interface SubscriptionHost {
+interface SubscriptionHost {
   readonly bufferMaxRecords: number;
   /** True where the stream's own callback takes the records, so that nothing has to be kept for a loop. */
   readonly taken: boolean;

@@ -5,7 +5,7 @@ import { SpotwireError } from "./errors";
 import type { Position } from "./sequence";
 
 /** Topics one stream follows at most; far above what any plan allows on a connection. */
-export const TOPICS_MAX_COUNT = 10_000;
+const TOPICS_MAX_COUNT = 10_000;
 
 /** What a subscription wants. */
 export interface SubscriptionRequest {

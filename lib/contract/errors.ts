@@ -164,9 +164,6 @@ export const ERRORS = {
 /** The stable identifier of an error: the `message` of a failed answer. */
 export type ErrorId = keyof typeof ERRORS;
 
-/** The number of an error, for example 40401. */
-export type ErrorCode = (typeof ERRORS)[ErrorId]["code"];
-
 export const ERROR_IDS = Object.keys(ERRORS) as ErrorId[];
 
 /** HTTP status of an error: the number without its last two digits. */

@@ -13,7 +13,7 @@ export const TickLine = z
   .meta({ id: "TickLine", description: "One line of a pushed batch." });
 export type TickLine = z.infer<typeof TickLine>;
 
-export const TICK_REJECTIONS = [
+const TICK_REJECTIONS = [
   "malformed_line",
   "line_too_long",
   "unknown_ticker",

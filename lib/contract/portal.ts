@@ -2,13 +2,13 @@ import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
-import { SCOPES, Ticker, VENUES } from "./primitives";
+import { Ticker, VENUES } from "./primitives";
 
 /** Numbers of the portal. The unit is the last word of the name. */
 export const PASSWORD_MIN_CHARACTERS = 12;
-export const PASSWORD_MAX_CHARACTERS = 200;
-export const EMAIL_MAX_CHARACTERS = 254;
-export const USER_NAME_MAX_CHARACTERS = 80;
+const PASSWORD_MAX_CHARACTERS = 200;
+const EMAIL_MAX_CHARACTERS = 254;
+const USER_NAME_MAX_CHARACTERS = 80;
 /** A portal session ends after this without use, and after the other in any case. */
 export const PORTAL_SESSION_IDLE_S = 1_209_600;
 export const PORTAL_SESSION_LONGEST_S = 7_776_000;
@@ -42,7 +42,7 @@ export const Email = z
   .toLowerCase()
   .max(EMAIL_MAX_CHARACTERS, "That is too long for an e-mail address.")
   .pipe(z.email("That is not an e-mail address."));
-export const NewPassword = z
+const NewPassword = z
   .string()
   .min(PASSWORD_MIN_CHARACTERS, `At least ${PASSWORD_MIN_CHARACTERS} characters.`)
   .max(PASSWORD_MAX_CHARACTERS, `At most ${PASSWORD_MAX_CHARACTERS} characters.`);
@@ -60,9 +60,6 @@ export const ProfileForm = z.strictObject({ name: UserName });
 export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });
 export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });
 export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS), confirm: Email });
-
-/** Scopes a developer may give; market:ingest is the operator's. */
-export const DEVELOPER_SCOPES = SCOPES.filter((scope) => scope !== "market:ingest");
 
 const KeyName = z
   .string()
@@ -176,7 +173,7 @@ export interface AuditLogEntry {
 /** Tickers an account may be narrowed to one by one; so many fit into the body of a form. */
 export const PERMISSION_TICKERS_MAX_COUNT = 1_000;
 /** Which instruments an account may read. */
-export const PermissionsForm = z.discriminatedUnion("kind", [
+const PermissionsForm = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("all") }),
   z.strictObject({
     kind: z.literal("asset_classes"),

@@ -67,7 +67,7 @@ export interface ParameterIssue {
 }
 
 /** Refuses a parameter inside a zod transform, with the identifier and the words of the answer. */
-export function refuse(ctx: z.RefinementCtx, issue: ParameterIssue): never {
+function refuse(ctx: z.RefinementCtx, issue: ParameterIssue): never {
   ctx.addIssue({ code: "custom", message: issue.detail, params: { ...issue } });
   return z.NEVER;
 }

@@ -4,9 +4,9 @@ import { IsoInstant, Ticker } from "./primitives";
 
 export { DISPLAY_CLASS, FINAL_DISPLAY_STATES, type FinalDisplayState } from "./display-class";
 
-export const CALENDAR_STATES = ["open", "closed", "unknown"] as const;
+const CALENDAR_STATES = ["open", "closed", "unknown"] as const;
 export const MARKET_DATA_STATES = ["live", "stale", "missing"] as const;
-export const CALENDAR_SOURCES = ["session_rules", "holiday_calendar", "operator_override", "unavailable"] as const;
+const CALENDAR_SOURCES = ["session_rules", "holiday_calendar", "operator_override", "unavailable"] as const;
 export const STATUS_REASONS = [
   "calendar_missing",
   "calendar_horizon",

@@ -217,14 +217,13 @@ export const Heartbeat = z
   .meta({ id: "Heartbeat", description: "The connection lives; what is silent, and why." });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-export const ServerShutdown = z
+const ServerShutdown = z
   .object({
     type: z.literal("server_shutdown"),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     reconnect_after_ms: z.int().describe("Connect again at a random moment within this time."),
   })
   .meta({ id: "ServerShutdown", description: "The server is about to close this connection with 1001." });
-export type ServerShutdown = z.infer<typeof ServerShutdown>;
 
 /** What the service may send. Ignore fields and types you do not know: within v1 they are only added. */
 export const SERVER_MESSAGES = {

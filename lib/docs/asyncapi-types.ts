@@ -15,7 +15,7 @@ export interface AsyncApiServer {
   security: Reference[];
 }
 
-export interface AsyncApiExample {
+interface AsyncApiExample {
   name: string;
   summary: string;
   payload: unknown;

@@ -32,7 +32,7 @@ export interface JsonSchema {
 }
 
 /** What OpenAPI 3.1 reads, and what AsyncAPI reads. */
-export type JsonSchemaDialect = "draft-2020-12" | "draft-7";
+type JsonSchemaDialect = "draft-2020-12" | "draft-7";
 
 /** Where named schemas live in the document. */
 const COMPONENTS = "#/components/schemas/";

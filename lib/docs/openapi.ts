@@ -9,8 +9,6 @@ import { type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
 
-export type { OpenApiDocument } from "./openapi-types";
-
 /** Version of the interface, not of the software: rises with additions to v1. */
 const API_VERSION = "1.0.0";
 const SECURITY_SCHEME = "apiKey";

@@ -49,7 +49,7 @@ interface PostmanItem {
 }
 
 /** The parts of a Postman collection, format 2.1, that are used. */
-export interface PostmanCollection {
+interface PostmanCollection {
   readonly info: { readonly name: string; readonly description: string; readonly schema: typeof SCHEMA };
   readonly auth: { readonly type: "bearer"; readonly bearer: readonly (Pair & { readonly type: "string" })[] };
   readonly variable: readonly (Pair & { readonly type: "string" })[];

@@ -8,7 +8,7 @@ const FIRST_YEAR = 1969;
 export type WallRange = readonly [open: number, close: number];
 
 /** The session or the pause around an instant, Unix milliseconds; infinite where the looked-at years hold no end of it. */
-export interface SessionOrPause {
+interface SessionOrPause {
   readonly open: boolean;
   readonly fromMs: number;
   readonly untilMs: number;

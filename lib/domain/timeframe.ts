@@ -26,7 +26,7 @@ export const TIMEFRAME_SECONDS: Readonly<Record<Timeframe, number>> = {
 };
 
 /** The clock that H4, D1, W1 and MN1 klines open on. */
-export interface AlignmentRule {
+interface AlignmentRule {
   /** IANA zone. */
   readonly zone: string;
   /**

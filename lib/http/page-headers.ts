@@ -2,7 +2,7 @@
 const HSTS_MAX_AGE_S = 31_536_000;
 
 /** What the headers of one page depend on. */
-export interface PageFacts {
+interface PageFacts {
   /** Fresh for each request; at least 128 bits, in base64. */
   readonly nonce: string;
   /** True when the reader's connection is encrypted, up to a proxy of ours at the least. */

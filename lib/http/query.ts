@@ -19,11 +19,6 @@ export interface ParsedQuery {
   readonly ignored: string | undefined;
 }
 
-/** A refused ticker as sent, for the suggestion that only the caller's instruments can give. */
-export interface MalformedTickers {
-  readonly malformed: readonly string[];
-}
-
 /** Parses the queries of one operation, with a memory of what it parsed; equal texts give the same object. */
 export function createQueryParser(operation: Operation): (text: string) => ParsedQuery {
   const kept = new LRUCache<string, ParsedQuery>({ max: PARSED_KEPT_COUNT });
@@ -62,7 +57,7 @@ function pairsOf(text: string): [string, string][] {
  * The query of an operation from the text behind "?".
  * @throws Fault with the identifier and words of the first parameter that is refused, in the operation's order.
  */
-export function parseQuery(operation: Operation, text: string): ParsedQuery {
+function parseQuery(operation: Operation, text: string): ParsedQuery {
   const given = new Map<string, string>();
   const ignored = new Set<string>();
   for (const [name, value] of pairsOf(text)) {

@@ -4,7 +4,7 @@ import type { MailMessage } from "./messages";
 const OUTBOX_MAX_COUNT = 50;
 
 /** A mail as the outbox page shows it. */
-export interface OutboxMail extends MailMessage {
+interface OutboxMail extends MailMessage {
   /** Unix milliseconds. */
   readonly atMs: number;
 }

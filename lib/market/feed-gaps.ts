@@ -12,7 +12,7 @@ interface Span {
 }
 
 /** When any of some calendars is open in [fromMs, toMs), ascending and apart; those that do not know are left out. */
-export function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs: number, toMs: number): Span[] {
+function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs: number, toMs: number): Span[] {
   const all = calendars.flatMap((calendar) => calendar.sessionsBetween(fromMs, toMs) ?? []);
   const spans: { openMs: number; closeMs: number }[] = [];
   for (const { openMs, closeMs } of all.sort((a, b) => a.openMs - b.openMs)) {

@@ -9,7 +9,7 @@ import { feedGaps } from "./feed-gaps";
 import type { Market } from "./ports";
 
 /** What the report is made from: the parts of a running process. */
-export interface FeedSources {
+interface FeedSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly metrics: Pick<Metrics, "registry">;
   readonly db: Pick<Database, "prisma">;

@@ -6,7 +6,7 @@ import { MINUTE_MS } from "#lib/units";
 const KEPT_MINUTES = FEED_GAPS_HOURS * 60 + 2;
 
 /** How history was brought into memory last. Unix milliseconds. */
-export interface Filling {
+interface Filling {
   /** Tickers that were read, and those of them that had history. */
   readonly tickers: number;
   readonly restored: number;

@@ -18,7 +18,7 @@ export interface ProbeResult {
 }
 
 /** How one venue was in one minute. */
-export interface HealthSample extends ProbeResult {
+interface HealthSample extends ProbeResult {
   /** Unix milliseconds, start of the minute. */
   readonly atMs: number;
   readonly venue: Venue;
@@ -37,7 +37,7 @@ export function lastTickOf({ catalogue, view }: Market): number | null {
 }
 
 /** How a venue's feed is now. */
-export function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> {
+function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> {
   const nowMs = market.now?.() ?? wallMs;
   const states = market.catalogue
     .list()

@@ -27,7 +27,7 @@ const ETAG_CHARACTERS = 27;
 const NEWEST_MIN_ROWS = 8;
 
 /** An encoded answer. */
-export interface EncodedWindow {
+interface EncodedWindow {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Strong validator of the body; worked out when first asked for. */
   etag(): string;

@@ -4,7 +4,7 @@ export interface Line {
   readonly text: string | null;
 }
 
-export interface LineLimits {
+interface LineLimits {
   readonly bodyMaxBytes: number;
   readonly lineMaxBytes: number;
 }

@@ -106,7 +106,7 @@ export async function expiredYears(pool: Pick<pg.Pool, "query">, nowS: number, k
 }
 
 /** How dropping the klines of a year went: another process was at it; the table was in use; or the rows are gone. */
-export type DropOutcome = "elsewhere" | "busy" | "dropped";
+type DropOutcome = "elsewhere" | "busy" | "dropped";
 
 /**
  * Drops the klines of a year that are shorter than a day, and with them the room they take: its partition is replaced by

@@ -40,7 +40,7 @@ const REQUEST_HEADERS = "authorization, content-type, mcp-protocol-version, mcp-
 const PASSED_ON = /^(ratelimit|x-ratelimit|retry-after|x-ignored-params)/;
 
 /** The route of each operation that is a tool. */
-export type ToolRoutes = Readonly<Record<ToolId, RouteHandler>>;
+type ToolRoutes = Readonly<Record<ToolId, RouteHandler>>;
 
 /** A tool call is a request of its operation: the same guards, price, count and line in the log as over REST. */
 async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: Exchange): Promise<CallToolResult> {

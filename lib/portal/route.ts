@@ -14,7 +14,7 @@ import { ownOrigin, visitorOf } from "./visitor";
 type Admission = "none" | "required" | "operator";
 
 /** What a handler of the portal's JSON interface is told. */
-export interface PortalCall<Input, Admitted extends Admission = "none"> {
+interface PortalCall<Input, Admitted extends Admission = "none"> {
   /** The query of a GET, the JSON of any other request, as the schema has it. */
   readonly input: Input;
   readonly user: Admitted extends "none" ? PortalUser | undefined : PortalUser;

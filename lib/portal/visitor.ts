@@ -26,7 +26,7 @@ export function ownOrigin({ PUBLIC_URL }: Pick<Env, "PUBLIC_URL">, headers: Head
  * What links in mails start with, without a slash at the end: PUBLIC_URL. Where it is unset only this machine's own names are
  * believed: whoever asks for a mail chooses Host, and its link must not lead the reader to a stranger.
  */
-export function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, headers: HeaderReader): string {
+function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, headers: HeaderReader): string {
   if (PUBLIC_URL !== undefined) return PUBLIC_URL;
   const host = headers.get("host") ?? "";
   return LOOPBACK_HOST.test(host) ? `http://${host}` : `http://localhost:${PORT}`;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { circles, FLOORS, wrongArrows } from "./arrows";
+import { deadExports } from "./exports";
 import { HABITS } from "./habits";
 import { parseSource, readSources } from "./sources";
 
@@ -34,6 +35,11 @@ describe("the project", () => {
 
   test("keeps its habits: short files and functions, one reader of the environment, no stray console, no state in modules", () => {
     const found = sources.flatMap((source) => HABITS.flatMap((habit) => habit(source)));
+    expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
+  });
+
+  test("every export of the project is imported by another file", () => {
+    const found = deadExports(sources);
     expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
   });
 
@@ -137,4 +143,42 @@ describe("circles", () => {
   test("a chain is no circle", () => {
     expect(circles([source("lib/a.ts", "./b"), source("lib/b.ts", "./c"), source("lib/c.ts")])).toEqual([]);
   });
+});
+
+describe("exports", () => {
+  const dead = (...files: [path: string, text: string][]) => deadExports(files.map(([path, text]) => parseSource(path, text)));
+
+  test("an export that no other file imports is reported by name and line", () => {
+    expect(dead(["lib/a.ts", "\nexport const a = 1;\nexport const b = a;"], ["lib/b.ts", 'import { b } from "./a";'])).toEqual([
+      "lib/a.ts:2: no other file imports a",
+    ]);
+  });
+  test.each([
+    ["a function", "export function a() {}"],
+    ["a type", "export type A = 1;"],
+    ["a default", "export default function a() {}"],
+    ["a destructured constant", "export const { a } = b;"],
+    ["a re-export", 'export { a } from "./c";'],
+    ["an exported list", "const a = 1;\nexport { a };"],
+  ])("%s that is exported for nobody is reported", (_, text) => {
+    expect(dead(["lib/a.ts", text])).toHaveLength(1);
+  });
+  test.each([
+    ["a named import", 'import { a } from "#lib/a";'],
+    ["a renamed import", 'import { a as b } from "#lib/a";'],
+    ["a namespace import", 'import * as all from "./a";'],
+    ["a dynamic import", 'const all = await import("./a");'],
+    ["an import type", 'type A = typeof import("./a");'],
+  ])("%s keeps an export alive", (_, text) => {
+    expect(dead(["lib/a.ts", "export const a = 1;"], ["lib/a.test.ts", text])).toEqual([]);
+  });
+  test("a type and a value that share a name are one export", () => {
+    expect(dead(["lib/a.ts", "export const A = 1;\nexport type A = 1;"], ["lib/b.ts", 'import type { A } from "./a";'])).toEqual(
+      [],
+    );
+  });
+  test.each(["app/x/page.tsx", "app/api/x/route.ts", "lib/docs/source.config.ts", "lib/x.d.ts", "lib/client/index.ts"])(
+    "%s may export for the world outside",
+    (path) => expect(dead([path, "export const a = 1;"])).toEqual([]),
+  );
 });

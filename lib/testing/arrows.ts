@@ -27,7 +27,7 @@ const MEANING = ["lib/contract/", "lib/domain/"];
 const REACT = ["react", "react-dom", "next"];
 
 /** Who may import whom. Arrows point from what runs to what things mean, never back. */
-export const ARROWS: readonly ArrowRule[] = [
+const ARROWS: readonly ArrowRule[] = [
   { place: "lib/contract/", project: ["lib/contract/", "lib/units"], packages: ["zod"] },
   { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"], packages: [] },
   {

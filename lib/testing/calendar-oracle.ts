@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Calendar } from "#lib/domain/calendar";
 
 /** One row of a calendar oracle: what an outside source says of an instant (Unix milliseconds). */
-export interface OracleRow {
+interface OracleRow {
   readonly id: string;
   readonly calendar: string;
   readonly atMs: number;

@@ -32,7 +32,7 @@ export interface GoldenCase {
 }
 
 /** What came of a comparison; a difference names the instant and each column as built and as published. */
-export interface Comparison {
+interface Comparison {
   readonly compared: number;
   readonly differing: string[];
   /** Published, but not built. */

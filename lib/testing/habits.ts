@@ -30,7 +30,7 @@ const STATEFUL_CLASSES = new Set(["WeakMap", "WeakSet", "LRUCache", "EventEmitte
 const within = (source: SourceFile, places: readonly string[]) => places.some((place) => source.path.startsWith(place));
 
 /** A file that has grown past what is read in one go. */
-export function longFile(source: SourceFile): string[] {
+function longFile(source: SourceFile): string[] {
   if (source.isTest || within(source, DATA) || source.lineCount <= FILE_MAX_LINES) return [];
   return [`${source.path}: ${source.lineCount} lines, at most ${FILE_MAX_LINES}`];
 }
@@ -52,7 +52,7 @@ function factoryOf(source: SourceFile): ts.Node | undefined {
 }
 
 /** Functions that have grown past what is read in one go. Inner functions count: they are read with what is around them. */
-export function longFunctions(source: SourceFile): string[] {
+function longFunctions(source: SourceFile): string[] {
   if (source.isTest) return [];
   const found: string[] = [];
   const factory = factoryOf(source);
@@ -76,19 +76,19 @@ function accesses(source: SourceFile, object: string, name?: string): number[] {
 }
 
 /** The environment read anywhere but in its one reader. */
-export function strayEnvironment(source: SourceFile): string[] {
+function strayEnvironment(source: SourceFile): string[] {
   if (within(source, ENVIRONMENT_READERS)) return [];
   return accesses(source, "process", "env").map((line) => `${source.path}:${line}: process.env is read in lib/env alone`);
 }
 
 /** Logging past the log; commands speak to a terminal. */
-export function strayConsole(source: SourceFile): string[] {
+function strayConsole(source: SourceFile): string[] {
   if (source.isTest || within(source, ["server/cli/", "e2e/"])) return [];
   return accesses(source, "console").map((line) => `${source.path}:${line}: console is for commands; use the log`);
 }
 
 /** Domain that is not a pure function of its arguments: the clock, chance. */
-export function impureDomain(source: SourceFile): string[] {
+function impureDomain(source: SourceFile): string[] {
   if (source.isTest || !source.path.startsWith("lib/domain/")) return [];
   const lines = [
     ...accesses(source, "Date", "now"),
@@ -138,7 +138,7 @@ function changed(node: ts.Node): ts.Expression | undefined {
 }
 
 /** State that a module keeps: it would exist twice in one process, once in the server and once in Next's bundle. */
-export function moduleState(source: SourceFile): string[] {
+function moduleState(source: SourceFile): string[] {
   if (source.isTest || !source.path.startsWith("lib/") || source.path.startsWith("lib/testing/")) return [];
   const found: string[] = [];
   const names = moduleHolders(source, found);

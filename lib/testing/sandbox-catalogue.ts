@@ -5,7 +5,7 @@ import { type Listing, toInstrument } from "#lib/domain/instrument";
 import type { Catalogue } from "#lib/market/ports";
 
 /** The sandbox's listings and calendars as they ship, without a database, and an operator's hand on them. */
-export interface SandboxCatalogue extends Catalogue {
+interface SandboxCatalogue extends Catalogue {
   /** Adds a listing, or puts an edited one in its place. */
   put(listing: Listing): void;
   /** Overrides a calendar by name. */

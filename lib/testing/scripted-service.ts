@@ -53,14 +53,14 @@ export function fail(id: ErrorId, data: object = {}, headers: Readonly<Record<st
 }
 
 /** A request as it came. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
 }
 
-export const welcomeExample: Welcome = {
+const welcomeExample: Welcome = {
   type: "welcome",
   protocol: "market.v1",
   connection_id: "c-1",

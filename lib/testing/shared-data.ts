@@ -20,7 +20,7 @@ export const SHARED_DATA_NOTICE = hasSharedData ? "" : " (skipped: ../shared/dat
 export type OptionalColumn = "tick_volume" | "real_volume" | "spread";
 
 /** A file of klines; a column the source lacks holds 0 (real_volume: null). */
-export interface SourceKlines {
+interface SourceKlines {
   readonly rows: Kline[];
   readonly digits: number;
   readonly columns: ReadonlySet<OptionalColumn>;

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import ts from "typescript";
 
 /** One import line: where it stands, what it names, and whether it vanishes when types are stripped. */
-export interface ImportLine {
+interface ImportLine {
   readonly line: number;
   /** Project path without extension ("lib/domain/tick"), or the package's name ("zod", "node:fs"). */
   readonly target: string;

@@ -18,8 +18,8 @@ import { createMailbox, type Mailbox } from "./stream-mailbox";
 
 export const TRANSPORTS = ["websocket", "socket.io"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
-export type MessageType = ServerMessage["type"];
-export type MessageOf<Type extends MessageType> = Extract<ServerMessage, { type: Type }>;
+type MessageType = ServerMessage["type"];
+type MessageOf<Type extends MessageType> = Extract<ServerMessage, { type: Type }>;
 
 /** What a client shows when it connects. */
 export interface Credentials {
@@ -41,7 +41,7 @@ export interface Credentials {
 }
 
 /** How a connection ended. */
-export interface Closed {
+interface Closed {
   /** Code of the close frame; null over Socket.IO, which has none. */
   readonly code: number | null;
   readonly reason: string;

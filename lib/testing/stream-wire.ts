@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { STREAM_PATH } from "#lib/contract/stream";
 
 /** What came back on a connection that is spoken by hand. */
-export interface WireAnswer {
+interface WireAnswer {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface WireAnswer {
 }
 
 /** A TCP connection without any protocol of its own. */
-export interface Wire {
+interface Wire {
   readonly socket: Socket;
   write(text: string | Buffer): void;
   /** The HTTP answer, once its body is complete or there can be none. */

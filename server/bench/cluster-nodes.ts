@@ -25,7 +25,7 @@ export interface Stores {
 }
 
 /** One process of an installation. */
-export interface Node {
+interface Node {
   readonly name: string;
   readonly server: Contestant;
 }

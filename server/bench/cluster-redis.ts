@@ -9,7 +9,7 @@ const PROGRAMS = ["valkey-server", "redis-server"] as const;
 const START_MAX_MS = 10_000;
 
 /** A Redis of the bench's own. */
-export interface OwnRedis {
+interface OwnRedis {
   readonly url: string;
   stop(): Promise<void>;
 }

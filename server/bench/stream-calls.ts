@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 const ANSWER_MAX_MS = 120_000;
 
 /** What a process answers, by name. */
-export type Handlers = Readonly<Record<string, (argument: never) => unknown>>;
+type Handlers = Readonly<Record<string, (argument: never) => unknown>>;
 
 interface Question {
   readonly id: number;

@@ -8,7 +8,7 @@ export interface Subscribe {
 }
 
 /** What an opening client makes of a message: things to say, an ack, a refusal, or nothing. */
-export type Reaction = { readonly say: readonly string[] } | "acked" | "refused" | undefined;
+type Reaction = { readonly say: readonly string[] } | "acked" | "refused" | undefined;
 
 /** How a client of one protocol opens. */
 export interface Dialect {

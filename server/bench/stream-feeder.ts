@@ -11,7 +11,7 @@ const SPREAD_POINTS = 12;
 const ANSWER_MAX_MS = 30_000;
 
 /** Pushes ticks at a pace until it is stopped. */
-export interface Feeder {
+interface Feeder {
   /** Ticks that were taken so far. */
   accepted(): number;
   /** Ends it; resolves when the last push was answered. @throws Error when a push was refused */

@@ -10,7 +10,7 @@ const TOLD_MAX_BYTES = 600;
 const ENGINE_IO_PING = "2".charCodeAt(0);
 
 /** Takes each message of an open socket, like the frame reader gives it. */
-export type TakeMessage = (bytes: number, buffer: Buffer | undefined, at: number) => void;
+type TakeMessage = (bytes: number, buffer: Buffer | undefined, at: number) => void;
 
 /** A subscribed client on a bare TCP socket. */
 export interface StreamSocket {

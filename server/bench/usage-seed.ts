@@ -4,7 +4,7 @@ import { GRAIN_MS } from "#lib/access/usage/store";
 import type { UsageGrain } from "#lib/contract/portal";
 
 /** How much one account did. */
-export interface UsageSeed {
+interface UsageSeed {
   readonly accountId: string;
   readonly keys: number;
   /** Different (key, operation, code) in each bucket. */

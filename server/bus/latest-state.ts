@@ -9,7 +9,7 @@ interface Topic {
 }
 
 /** The newest records of a venue as they stand in Redis, and which of them are not written there yet. */
-export interface LatestState {
+interface LatestState {
   add(event: MarketEvent): void;
   /** Field, value, field, value: what changed since it was taken last; everything with `all`. */
   take(all: boolean): string[];

@@ -49,7 +49,7 @@ interface FollowerOptions {
 }
 
 /** Compares ids of a stream: two numbers each. */
-export function compareIds(one: string, other: string): number {
+function compareIds(one: string, other: string): number {
   const [a = 0, b = 0] = one.split("-").map(Number);
   const [c = 0, d = 0] = other.split("-").map(Number);
   return a - c || b - d;

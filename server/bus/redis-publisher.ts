@@ -13,11 +13,11 @@ const BATCH_MAX_EVENTS = 2_000;
 /** Events that wait while Redis is away; past it all but closed klines are merged into the newest of their topic. */
 export const WAITING_MAX_EVENTS = 100_000;
 /** How long batches stay: a node that was away for less catches up from them. */
-export const EVENTS_KEPT_S = 60;
+const EVENTS_KEPT_S = 60;
 /** The same as a number, however fast they come. */
 const EVENTS_KEPT_MAX_BATCHES = 50_000;
 /** A batch without events is sent after this, so that nodes can tell a quiet market from a sender that is gone. */
-export const HEARTBEAT_INTERVAL_MS = 1_000;
+const HEARTBEAT_INTERVAL_MS = 1_000;
 /** How old the newest records in Redis may be. */
 const STATE_INTERVAL_MS = 500;
 const RETRY_MS = 100;

@@ -18,7 +18,7 @@ export interface Batch {
 }
 
 /** A newest record, or one of the last closed klines. */
-export interface StateEvent {
+interface StateEvent {
   readonly event: MarketEvent;
   /** False for the first of several closed klines: others before it may have been forgotten. */
   readonly complete: boolean;
@@ -39,7 +39,7 @@ interface Message {
 }
 
 /** Reads what publishers wrote. */
-export interface EventReader {
+interface EventReader {
   /** A batch of the stream; undefined for what is none. */
   batch(message: Message): Batch | undefined;
   /** The newest records from the fields of their hash; undefined when there are none. */

@@ -18,7 +18,7 @@ interface Manifest {
 }
 
 /** The manifest of the published package. */
-export function clientManifest({ version, license }: Manifest): object {
+function clientManifest({ version, license }: Manifest): object {
   return {
     name: "spotwire-client",
     version,

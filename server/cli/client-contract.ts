@@ -35,13 +35,13 @@ function objectOf(schema: unknown): Described {
 }
 
 /** A comment as it stands above a declaration; empty for no words. */
-export function comment(words: string, indent: string): string {
+function comment(words: string, indent: string): string {
   if (words === "") return "";
   return `${indent}/** ${words.replaceAll("*/", "*\\/").replace(/\s*\n\s*/g, " ")} */\n`;
 }
 
 /** Prints types that were inferred from schemas as the plain declarations a reader would have written. */
-export interface ContractPrinter {
+interface ContractPrinter {
   /** An exported declaration. */
   declaration(type: ContractType): string;
 }

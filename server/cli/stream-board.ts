@@ -19,7 +19,7 @@ export interface BoardRow {
 }
 
 /** The connection, for the line above the table. */
-export interface BoardConnection {
+interface BoardConnection {
   readonly state: StreamState;
   readonly url: string;
   /** What else there is to say: the venue and connection id, or why and how long it waits. */

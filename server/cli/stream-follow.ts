@@ -35,7 +35,7 @@ interface Show {
 }
 
 /** One record as one line, for files and pipes. */
-export function recordLine(record: PushMessage): string {
+function recordLine(record: PushMessage): string {
   const { ticker, event, epoch, seq, merged, data } = record;
   const [time, prices] =
     data.type === "kline"

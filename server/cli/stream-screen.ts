@@ -20,7 +20,7 @@ export interface Output {
 }
 
 /** A part of the terminal that is drawn over in place. */
-export interface Screen {
+interface Screen {
   /** There is something new to draw; it is drawn within a tenth of a second. */
   changed(): void;
   /** Draws the last state and gives the terminal back. */

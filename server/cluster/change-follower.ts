@@ -18,7 +18,7 @@ export interface Parts {
 }
 
 /** Brings changes that were made behind our back into the running parts. */
-export interface ChangeFollower {
+interface ChangeFollower {
   /** Never rejects. */
   follow(message: ControlMessage): Promise<void>;
   stop(): Promise<void>;

@@ -28,7 +28,7 @@ export interface Source {
 }
 
 /** A database ready for work. */
-export interface AcquiredDatabase {
+interface AcquiredDatabase {
   readonly db: Database;
   /** Closes the connections and stops what was started for them. */
   release(): Promise<void>;

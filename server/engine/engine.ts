@@ -27,7 +27,7 @@ export interface RestoredTicker {
  * The only writer of a venue's market truth. Synchronous and deterministic: the same ticks and instants give the same
  * events. Instants are Unix milliseconds.
  */
-export interface Engine {
+interface Engine {
   /** Why a tick may not enter now, null when it may. */
   judge(tick: Tick, nowMs: number): TickRejection | null;
   /** Takes a tick that was judged well: its quote, its snapshot and the klines it changed. */

@@ -33,7 +33,7 @@ export function newEpoch(): string {
   return randomUUID().slice(0, EPOCH_CHARACTERS);
 }
 
-export interface ProducerOptions {
+interface ProducerOptions {
   venue: Venue;
   catalogue: Catalogue;
   store: KlineStore;

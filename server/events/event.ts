@@ -16,12 +16,12 @@ interface Sequenced {
   readonly restored?: boolean;
 }
 
-export interface QuoteEvent extends Sequenced {
+interface QuoteEvent extends Sequenced {
   readonly type: "quote";
   readonly record: Quote;
 }
 
-export interface SnapshotEvent extends Sequenced {
+interface SnapshotEvent extends Sequenced {
   readonly type: "snapshot";
   readonly record: Snapshot;
 }

@@ -8,7 +8,7 @@ import { parseOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
 
 /** One recording: the ticker it is played as, and its file. */
-export interface Recording {
+interface Recording {
   readonly ticker: string;
   readonly file: string;
 }

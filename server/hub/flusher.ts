@@ -2,7 +2,7 @@
 export const FLUSH_INTERVAL_MS = 5;
 
 /** Something with data due for a connection. */
-export interface Flushable {
+interface Flushable {
   /** Hands over what the connection takes now. */
   flush(): void;
 }

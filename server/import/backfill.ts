@@ -13,7 +13,7 @@ const READING_SHARE = 0.9;
 export const IMPORTING = "importing";
 
 /** How an import ended. */
-export interface BackfillEnd {
+interface BackfillEnd {
   readonly state: "done" | "failed" | "interrupted";
   readonly tickers: readonly string[];
   /** Whether all its work was gone through, also where some files could not be imported. */

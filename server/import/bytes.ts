@@ -1,6 +1,6 @@
 /** Numbers and times read straight from the bytes of a line, without making a string of each. */
 
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 
 /** So many digits are exact in a double; what follows is the noise of binary fractions (1.1338300000000001). */
 const EXACT_DIGITS = 15;
@@ -157,5 +157,3 @@ export function epochAt(bytes: Buffer, from: number, to: number): number {
   const value = numberAt(bytes, from, to);
   return value < SECONDS_END ? Math.floor(value * 1000 + 0.001) : Math.floor(value);
 }
-
-export { DAY_MS };

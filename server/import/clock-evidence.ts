@@ -25,7 +25,7 @@ export interface ClockEvidence {
 }
 
 /** Collects evidence from rows in the order of the file. */
-export interface EvidenceCollector {
+interface EvidenceCollector {
   /** @param weight how lively the row was: tick volume, range, or 1 for a tick */
   row(localMs: number, weight: number): void;
   evidence(): ClockEvidence;

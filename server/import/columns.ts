@@ -12,7 +12,7 @@ const QUOTE = 34;
 const LETTER_T = 84;
 
 /** The columns of one line, by offsets into its bytes; one of these serves all lines. */
-export interface Cells {
+interface Cells {
   readonly from: Int32Array;
   readonly to: Int32Array;
   count: number;
@@ -84,7 +84,7 @@ export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSett
 }
 
 /** Puts some columns of a line into the row; the reason why it cannot, else null. */
-export type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
+type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
 
 type Target = Exclude<keyof Row, "timeMs">;
 const PRICES = ["bid", "ask", "open", "high", "low", "close"] as const satisfies readonly (Role & Target)[];

@@ -3,7 +3,7 @@ const BRAND = Symbol.for("spotwire.import-failure");
 /** What the command ends with. */
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** A reason to stop that is told to the operator as it stands, without a stack. */
 export class ImportFailure extends Error {

@@ -1,14 +1,14 @@
 import { ImportFailure } from "./failure";
 
 /** No row of market data is longer; a file without line ends is not text. */
-export const LINE_MAX_BYTES = 16_384;
+const LINE_MAX_BYTES = 16_384;
 
 const NEWLINE = 10;
 const RETURN = 13;
 const MARK = [0xef, 0xbb, 0xbf] as const;
 
 /** Takes the bytes of one line, bytes[from, to), without its end; `line` counts from 1. */
-export type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
+type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
 
 /**
  * Cuts chunks into lines (LF or CRLF, a UTF-8 byte order mark is dropped), copying only lines that two chunks share.

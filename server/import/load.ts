@@ -17,7 +17,7 @@ export const BATCH_KLINES = 50_000;
 const MALFORMED_LISTED_COUNT = 20;
 
 /** One malformed row, for the report. */
-export interface Malformed {
+interface Malformed {
   readonly line: number;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface Loaded {
   readonly stopped: "interrupted" | "too many malformed rows" | null;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly source: Source;
   readonly recognition: Recognition;
   readonly settings: ReaderSettings;

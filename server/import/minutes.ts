@@ -8,7 +8,7 @@ import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./
 import type { Row, RowKind, RowSink } from "./row";
 
 /** Turns the rows of a file into M1 klines. */
-export interface Minutes {
+interface Minutes {
   readonly sink: RowSink;
   readonly counts: Counts;
   /** Klines that wait to be taken. */

@@ -23,7 +23,7 @@ import { startProgress, type Terminal } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { describe, summarise } from "./report";
 
-export interface ImportContext {
+interface ImportContext {
   readonly options: Options;
   readonly database: Database;
   readonly terminal: Terminal;

@@ -4,7 +4,7 @@ import { usageFailure } from "./failure";
 const FOLDERS_MAX_COUNT = 5;
 
 /** An instrument a file may be about. */
-export interface TickerName {
+interface TickerName {
   readonly ticker: string;
   readonly base: string;
   readonly quote: string;

@@ -10,7 +10,7 @@ const SECRET_MODE = 0o600;
 const FILE_NAME = "nextauth-secret";
 
 /** What signs and encrypts here. Never logged, never sent. */
-export interface Secrets {
+interface Secrets {
   /** Behind sign-in cookies and playground tokens. */
   readonly nextAuth: string;
 }

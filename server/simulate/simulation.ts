@@ -15,7 +15,7 @@ const SLOW_READ_SHARE = 0.05;
 const RECORD_ABOUT_BYTES = 230;
 
 /** What happened, the same in every run of a scene. */
-export interface Counts {
+interface Counts {
   readonly ticks: number;
   readonly events: number;
   readonly batches: number;
@@ -34,7 +34,7 @@ export interface Counts {
 }
 
 /** What it cost: CPU microseconds of the parts, over the whole run and all nodes together, and live memory. */
-export interface Costs {
+interface Costs {
   /** Engine and the ingest node's own projection. */
   readonly engineUs: number;
   readonly encodeUs: number;

@@ -5,7 +5,7 @@ import {
 } from "#lib/contract/limits";
 
 /** What is done with an incoming message: read it, refuse it unread, or end the connection. */
-export type Admittance = "read" | "refuse" | "flooding";
+type Admittance = "read" | "refuse" | "flooding";
 
 /**
  * Judges how fast messages come. A refused one counts too, so that a client which goes on sending gets nowhere.

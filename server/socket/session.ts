@@ -23,7 +23,7 @@ import { Subscriptions } from "./subscriptions";
 import type { VenueStreams } from "./venue-streams";
 
 /** Takes the answer to one message. */
-export type Respond = (answer: Ack | ErrorMessage) => void;
+type Respond = (answer: Ack | ErrorMessage) => void;
 
 interface SessionOptions {
   readonly admission: Admission;

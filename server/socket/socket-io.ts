@@ -34,7 +34,7 @@ interface SocketIoOptions {
 }
 
 /** Socket.IO behind the door of our own server. */
-export interface SocketIoTransport {
+interface SocketIoTransport {
   /** Long polling and the first request of every client. */
   handleRequest(request: IncomingMessage, response: ServerResponse): void;
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;

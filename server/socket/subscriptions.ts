@@ -13,7 +13,7 @@ import { baselineOf, type Outgoing, updateOf } from "#server/hub/outgoing";
 import type { VenueStreams } from "./venue-streams";
 
 /** What a subscribe brought: the data of its ack, and the messages that follow it. */
-export interface Subscribed {
+interface Subscribed {
   readonly data: AckOf<"subscribe">["data"];
   readonly follow: readonly Outgoing[];
 }

@@ -131,7 +131,7 @@ export async function lockAwaited(url: string): Promise<void> {
 }
 
 /** The command as a process of its own, behind a line of shell before it. */
-export interface BackupProcess {
+interface BackupProcess {
   readonly child: ChildProcess;
   /** Everything it said on standard error, and what it ended with. */
   readonly ended: Promise<{ words: string; exitCode: number | null }>;

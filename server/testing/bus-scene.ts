@@ -19,7 +19,7 @@ const log = collectingLog([], "warn");
 export const SOON = { timeout: 10_000, interval: 5 };
 
 /** A node that follows the live venue, until it is paused or the test is over. */
-export interface FollowingNode {
+interface FollowingNode {
   readonly follower: Follower;
   readonly projection: Projection;
   /** What its projection told whoever follows it, in order. */
@@ -111,7 +111,7 @@ export function unexplained(events: readonly MarketEvent[]): MarketEvent[] {
 }
 
 /** A way to a Redis on which an answer can be lost. */
-export interface LosingWay {
+interface LosingWay {
   readonly url: string;
   /** The next batch is taken; its answer does not come back, and the connection breaks. Resolves then. */
   loseAnswer(): Promise<void>;

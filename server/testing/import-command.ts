@@ -12,7 +12,7 @@ import { runImport } from "#server/import/run";
 export const IMPORT_NOW_MS = Date.UTC(2026, 6, 1);
 
 /** What the command said and ended with. */
-export interface CommandResult {
+interface CommandResult {
   readonly exitCode: number;
   readonly text: string;
 }

@@ -4,7 +4,7 @@ import { type Sample, takeSample } from "#server/import/sample";
 import { asUtf8 } from "#server/import/text";
 
 /** What came of reading a file, on the file's own clock unless settings say otherwise. */
-export interface ReadFile {
+interface ReadFile {
   readonly format: string;
   readonly kind: RowKind;
   readonly refusal: string | null;

@@ -21,7 +21,7 @@ interface CompetitorOptions {
 }
 
 /** A node that competes for a lease; its clocks stand until it is told to look, or to beat. */
-export interface Competitor {
+interface Competitor {
   /** All it has held, and what it holds now. */
   readonly held: readonly Lease[];
   lease(): Lease | undefined;

@@ -14,7 +14,7 @@ export const ENDLESS_PLAN = {
   subscriptionsPerConnection: 1e6,
 };
 
-export type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
+type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
 
 /** The verbs that make keys for streams. */
 export interface KeyIssuer {

@@ -3,7 +3,7 @@ import { Outbox, type Tally, type Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
 
 /** A reader in memory at the far end of an outbox, that takes what a test lets it take. */
-export interface StreamReader {
+interface StreamReader {
   readonly outbox: Outbox;
   /** Every message that arrived, in order. */
   readonly taken: Outgoing[];

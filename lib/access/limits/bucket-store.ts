@@ -14,7 +14,7 @@ export interface BucketStore {
 }
 
 /** It answers at once. */
-export interface MemoryBucketStore extends BucketStore {
+interface MemoryBucketStore extends BucketStore {
   take(key: string, limits: BucketLimits, cost: number): Verdict;
 }
 

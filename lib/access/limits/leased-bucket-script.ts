@@ -101,7 +101,7 @@ export interface BucketCall {
   readonly known: Bucket | undefined;
 }
 
-export interface BucketReply {
+interface BucketReply {
   /** The shared bucket before the cost and the lease are taken off, in the node's time; `take` judges the cost by it. */
   readonly bucket: Bucket;
   /** Units that are leased now. */
@@ -111,7 +111,7 @@ export interface BucketReply {
 }
 
 /** Asks Redis for one bucket, in one call. */
-export type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
+type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
 
 /** Makes the asking. Rejects when Redis is away. */
 export function createAskBucket(options: SharedOptions): AskBucket {

@@ -28,7 +28,7 @@ export interface SharedOptions {
  * Runs a script over one key.
  * @throws Error when Redis is away or silent; the script may have run all the same
  */
-export type SharedScript = (key: string, ...args: readonly (string | number)[]) => Promise<unknown>;
+type SharedScript = (key: string, ...args: readonly (string | number)[]) => Promise<unknown>;
 
 /** Makes a script of Lua that finds its key in KEYS[1], Unix milliseconds in `now`, its arguments from ARGV[2] on. */
 export function createSharedScript({ redis, clock, log, serverClock }: SharedOptions, lua: string): SharedScript {

@@ -33,7 +33,7 @@ export interface CallCount {
 }
 
 /** Counts calls in memory. */
-export interface UsageCounts {
+interface UsageCounts {
   /** Counts one call, in constant time; true when it is to be logged as well. */
   add(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
   /** Takes up to so many of the counts that wait; they are the caller's to write, or to give back. */

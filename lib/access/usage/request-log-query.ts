@@ -30,14 +30,14 @@ export const LogQuery = z.strictObject({
 export type LogQuery = z.infer<typeof LogQuery>;
 
 /** One page of the log, newest first. */
-export interface LogPage {
+interface LogPage {
   readonly items: RequestLogEntry[];
   /** Asks for the next page; null at the end. */
   readonly next_before: string | null;
 }
 
 /** Why a request was answered as it was, and what to do about it. */
-export interface LogExplanation {
+interface LogExplanation {
   readonly title: string;
   readonly cause: string;
   readonly fix: string;

@@ -30,7 +30,7 @@ export interface LoggedRequest {
 }
 
 /** Requests on their way to the database. */
-export interface RequestLog {
+interface RequestLog {
   add(request: LoggedRequest): void;
   /** Takes up to so many, oldest first; they are the caller's to write, or to give back. */
   take(max: number): LoggedRequest[];
@@ -91,7 +91,7 @@ const TRIM = `
      AND id <= (SELECT id FROM request_log WHERE account_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)`;
 
 /** Writes requests and keeps each account's log within its cap. */
-export interface RequestLogStore {
+interface RequestLogStore {
   /** @throws pg's error; then none was written */
   write(requests: readonly LoggedRequest[]): Promise<void>;
   /** Cuts the logs of accounts back to their cap: those that grew by 10 % of it since they were, or all that grew. */

@@ -7,7 +7,7 @@ import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 
 /** Which accounts are asked for. */
-export interface AccountsPageQuery {
+interface AccountsPageQuery {
   /** Part of the name or of the owner's address. */
   readonly q?: string | undefined;
   /** `next_before` of the page before. */
@@ -15,7 +15,7 @@ export interface AccountsPageQuery {
 }
 
 /** One page of accounts, newest first. */
-export interface AccountsPage {
+interface AccountsPage {
   readonly items: PortalAccount[];
   readonly next_before: string | null;
 }

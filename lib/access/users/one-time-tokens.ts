@@ -12,13 +12,13 @@ const LIFETIME_S = {
 } as const;
 
 /** What the link of a mail is good for. */
-export type TokenPurpose = keyof typeof LIFETIME_S;
+type TokenPurpose = keyof typeof LIFETIME_S;
 
 /** The database, or one transaction of it. */
-export type TokenStore = Pick<Database["prisma"], "oneTimeToken">;
+type TokenStore = Pick<Database["prisma"], "oneTimeToken">;
 
 /** What a token stood for. */
-export interface RedeemedToken {
+interface RedeemedToken {
   readonly purpose: TokenPurpose;
   readonly userId: string;
   /** The address the mail went to. */

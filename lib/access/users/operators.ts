@@ -7,7 +7,7 @@ import { Fault } from "#lib/fault";
 const OPERATORS_MAX_COUNT = 1_000;
 
 /** Someone who may open the operators' pages. */
-export interface Operator {
+interface Operator {
   readonly email: string;
   readonly verified: boolean;
 }

@@ -5,7 +5,7 @@ import { type Cell, markdownTable } from "../markdown-table";
 import { recordPath } from "./paths";
 
 /** One value of a record, a message or an answer. */
-export interface Field {
+interface Field {
   /** With the names it hangs under: `data.rejected[].ticker`. */
   readonly name: string;
   /** What it may be, in words, as Markdown. */
@@ -17,7 +17,7 @@ export interface Field {
 const NAMED = /^#\/components\/schemas\//;
 
 /** Reads schemas of the contract into words: named records that have a page become links, all else is spelled out. */
-export interface FieldReader {
+interface FieldReader {
   /** The fields of an object, nested ones behind their parents; of a union, those of each kind. */
   of(schema: z.ZodType): Field[];
   /** What a query parameter may be. */

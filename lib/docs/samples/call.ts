@@ -16,7 +16,7 @@ export interface RestCall extends Target {
 }
 
 /** Where streams are served. */
-export interface StreamOperation {
+interface StreamOperation {
   readonly method: "STREAM";
   /** Address of the raw WebSocket. */
   readonly path: string;

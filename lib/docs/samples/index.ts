@@ -12,7 +12,7 @@ import { socketIo } from "./socket-io";
 import { typescript } from "./typescript";
 import { wscat } from "./wscat";
 
-export type { RestCall, Sample, StreamCall, StreamOperation } from "./call";
+export type { RestCall, StreamCall } from "./call";
 
 /** Languages of REST calls, in the order they are offered. */
 export const REST_SAMPLES: readonly Sample<RestCall>[] = [curl, typescript, python, go, java, csharp, rust, php];
@@ -22,7 +22,7 @@ export const STREAM_SAMPLES: readonly Sample<StreamCall>[] = [wscat, node, pytho
 const isStream = (call: RestCall | StreamCall): call is StreamCall => call.operation.method === "STREAM";
 
 /** A call in one language: what is to be installed, and the code. */
-export interface PrintedSample {
+interface PrintedSample {
   readonly id: string;
   readonly label: string;
   readonly install?: string;

@@ -45,7 +45,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** A running database of ours. */
-export interface EmbeddedPostgres {
+interface EmbeddedPostgres {
   /** With its password: never log it. */
   readonly url: string;
   /** Resolves when the server ended, asked or not. */

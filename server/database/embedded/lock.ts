@@ -9,13 +9,13 @@ const run = promisify(execFile);
 const TAKEOVER_ATTEMPTS_COUNT = 5;
 
 /** The process that holds a directory. `startedAt` tells it from a later process with the same number. */
-export interface Holder {
+interface Holder {
   readonly pid: number;
   readonly startedAt: string;
 }
 
 /** A held lock. */
-export interface Lock {
+interface Lock {
   /** Gives the directory free; harmless when repeated. */
   release(): Promise<void>;
 }

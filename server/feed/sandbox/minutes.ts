@@ -4,8 +4,8 @@ import type { PriceModel } from "./model";
 import { bits, exponential, seriesKey, textKey } from "./noise";
 import { burst, MINUTES_PER_DAY, type Paths } from "./path";
 
-export const TICKS_PER_MINUTE_MIN_COUNT = 5;
-export const TICKS_PER_MINUTE_MAX_COUNT = 60;
+const TICKS_PER_MINUTE_MIN_COUNT = 5;
+const TICKS_PER_MINUTE_MAX_COUNT = 60;
 /** Liveliness at which the most ticks arrive. */
 const LIVELIEST = 2.2;
 /** Largest step between a minute's close and the next one's open, in deviations of a minute. */

@@ -13,7 +13,7 @@ const BYTES_MEAN = 510;
 const BYTES_DEVIATION = 147.8;
 
 /** 32-bit finaliser with low bias (C. Wellons, "lowbias32"): every input bit reaches every output bit. */
-export function mix(value: number): number {
+function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
   h = Math.imul(h ^ (h >>> 15), 0x846ca68b);
