@@ -58,8 +58,8 @@ function targetOf(config: pg.ClientConfig): string {
   return `${host}:${port}/${database ?? ""}`;
 }
 
-/** The cause in few words. A refused connection to several addresses has its words one level down. */
-function reasonOf(error: unknown): string {
+/** The message of an error. A connection refused by several addresses keeps its messages one level down. */
+export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { listKeys } from "#lib/access/keys";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { runKeys } from "./keys";
+import { commandOutcome } from "#server/testing/terminal";
+import { keysCommand } from "./keys";
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -12,49 +13,49 @@ afterAll(() => t.close());
 
 /** Runs the command and gives the lines it printed. */
 async function run(...args: string[]): Promise<string[]> {
-  const lines: string[] = [];
-  await runKeys(args, t.keyContext, (line) => lines.push(line));
-  return lines;
+  const { output } = await commandOutcome(keysCommand, args, t.keyContext);
+  return output.split("\n");
 }
 const QUOTE = "/api/v1/market/instruments";
 
-describe("npm run keys", () => {
-  test("creates a key that works, printed once, and lists it without its text", async () => {
-    const [text = ""] = await run("create", "--account", "acme", "--plan", "standard", "--name", "server", "--venue", "sandbox");
-    expect(isWellFormedKey(text)).toBe(true);
-    const answer = await t.ask(QUOTE, { key: text });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-ratelimit-limit")).toBe("600");
-    const listed = (await run("list", "--account", "acme")).join("\n");
-    expect(listed).toContain("server");
-    expect(listed).not.toContain(text);
-  });
+test("npm run keys creates a key that works, prints it once, and lists it without its text", async () => {
+  const [text = ""] = await run("create", "--account", "acme", "--plan", "standard", "--name", "server", "--venue", "sandbox");
+  expect(isWellFormedKey(text)).toBe(true);
+  const answer = await t.ask(QUOTE, { key: text });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-ratelimit-limit")).toBe("600");
+  const listed = (await run("list", "--account", "acme")).join("\n");
+  expect(listed).toContain("server");
+  expect(listed).not.toContain(text);
+});
 
-  test("rotates with a grace and revokes", async () => {
-    const [old = ""] = await run("create", "--account", "turner", "--name", "k");
-    const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "turner" });
-    const [next = ""] = await run("rotate", id, "--grace", "1h");
-    await t.settle();
-    for (const key of [old, next]) expect((await t.ask(QUOTE, { key })).status).toBe(200);
-    await run("revoke", id);
-    await t.settle();
-    expect((await t.ask(QUOTE, { key: old })).status).toBe(401);
-    expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
-  });
+test("npm run keys rotates a key with a grace period, and revokes it", async () => {
+  const [old = ""] = await run("create", "--account", "turner", "--name", "k");
+  const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "turner" });
+  const [next = ""] = await run("rotate", id, "--grace", "1h");
+  await t.settle();
+  for (const key of [old, next]) expect((await t.ask(QUOTE, { key })).status).toBe(200);
+  await run("revoke", id);
+  await t.settle();
+  expect((await t.ask(QUOTE, { key: old })).status).toBe(401);
+  expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
+});
 
-  test.each([
-    [["create"], /--name/],
-    [["create", "--name", "k", "--venue", "paper"], /live/],
-    [["create", "--name", "k", "--scopes", "all"], /market:read/],
-    [["create", "--name", "k", "--origins", "*"], /scheme/],
-    [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
-    [["create", "--name", "k", "--plan", "gold"], /standard/],
-    [["create", "--nme", "k"], /--nme/],
-    [["rotate"], /id/],
-    [["rotate", "x", "--grace", "2h"], /now, 1h, 24h, 7d/],
-    [["revoke", "x"], /id/],
-    [["delete", "x"], /Unknown command delete/],
-  ])("says in words what is wrong with %j", async (args, words) => {
-    await expect(run(...args)).rejects.toThrow(words);
-  });
+test.each([
+  [["create"], /--name/],
+  [["create", "--name", "k", "--venue", "paper"], /live/],
+  [["create", "--name", "k", "--scopes", "all"], /market:read/],
+  [["create", "--name", "k", "--origins", "*"], /scheme/],
+  [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
+  [["create", "--name", "k", "--plan", "gold"], /standard/],
+  [["create", "--nme", "k"], /--nme/],
+  [["rotate"], /ID/],
+  [["rotate", "x", "--grace", "2h"], /now, 1h, 24h, 7d/],
+  [["revoke", "x"], /id/],
+  [["delete", "x"], /Unknown command "delete"/],
+  [["list", "x"], /Unexpected argument "x"/],
+])("npm run keys refuses %j with exit code 2", async (args, reason) => {
+  const { exitCode, errors } = await commandOutcome(keysCommand, args, t.keyContext);
+  expect(errors).toMatch(reason);
+  expect(exitCode).toBe(2);
 });

@@ -1,28 +1,25 @@
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import { putAccount } from "#lib/access/accounts";
 import { mintKey } from "#lib/access/key-format";
 import type { KeyRecord } from "#lib/access/key-record";
 import { createKey, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
-import { systemClock } from "#lib/clock";
 import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
-import { readEnv } from "#lib/env";
-import { isFault } from "#lib/fault";
-import { createLog } from "#lib/log";
-import { borrowDatabase } from "#server/database/database";
+import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
+import { EXIT_DONE, UsageError } from "./usage-error";
+
+const GRACES = Object.keys(ROTATION_GRACES);
 
 const USAGE = `npm run keys -- <command>
 
   create  --name NAME [--account operator] [--plan free] [--venue live|sandbox]
           [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z]
-  list    [--account NAME]              keys with their state; never their texts
-  rotate  ID [--grace now|1h|24h|7d]    a new key with the same settings; the old one stays valid for the grace
-  revoke  ID                            refused everywhere within a second
+  list    [--account NAME]              lists keys and their state, without the keys themselves
+  rotate  ID [--grace ${GRACES.join("|")}]    creates a key with the same settings; the old key works until the grace period ends
+  revoke  ID                            stops a key from working anywhere within a second
   demo                                  prints a key that can replace the public demo key (DEMO_KEY)
 
-create makes the account when there is none. The text of a key is printed once and kept nowhere. Scopes: market:read for
-REST, market:stream for streams, market:ingest for pushing ticks. A running service follows at once.`;
+create also creates the account if it does not exist. A key is printed once and never stored. Scopes: market:read for
+REST, market:stream for streams, market:ingest for pushing ticks. A running service applies changes at once.`;
 
 const OPTIONS = {
   account: { type: "string" },
@@ -33,30 +30,23 @@ const OPTIONS = {
   origins: { type: "string", default: "" },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
-/** Account that keys belong to unless another is named. */
+/** Account that keys belong to if --account is not given. */
 const DEFAULT_ACCOUNT = "operator";
-const EXIT_USAGE = 2;
-/** Words each command takes after its name. */
-const WORDS: Readonly<Record<string, number>> = { create: 0, list: 0, demo: 0, rotate: 1, revoke: 1 };
 
-/** What an operator typed wrongly; shown without a stack. */
-class UsageError extends Error {
-  override readonly name = "UsageError";
+interface Values {
+  readonly account?: string;
+  readonly plan?: string;
+  readonly name?: string;
+  readonly venue: string;
+  readonly scopes: string;
+  readonly origins: string;
+  readonly expires?: string;
+  readonly grace: string;
 }
-
-type Values = ReturnType<typeof readArguments>["values"];
-type Print = (line: string) => void;
-
-function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
+type Print = CommandContext["print"];
+type Work = (context: KeyContext, print: Print) => Promise<void>;
 
 const listOf = (text: string) =>
   text
@@ -68,13 +58,13 @@ function expiryOf(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   if (!z.iso.datetime({ offset: true }).safeParse(text).success)
-    throw new UsageError(`--expires ${text}: an ISO 8601 instant is needed, as 2027-01-01T00:00:00Z.`);
+    throw new UsageError(`--expires ${text}: must be an ISO 8601 date and time, for example 2027-01-01T00:00:00Z.`);
   return date;
 }
 
 function graceOf(text: string): RotationGrace {
   if (Object.hasOwn(ROTATION_GRACES, text)) return text as RotationGrace;
-  throw new UsageError(`--grace ${text}: must be one of ${Object.keys(ROTATION_GRACES).join(", ")}.`);
+  throw new UsageError(`--grace ${text}: must be one of ${GRACES.join(", ")}.`);
 }
 
 function line({
@@ -97,57 +87,62 @@ function line({
   return `${id}  ${state.padEnd(7)}  ${prefix}…${last4}  ${venue}  ${account}  ${name}  ${scopes.join(",")}${where}${until}`;
 }
 
-async function create(context: KeyContext, values: Values, print: Print): Promise<void> {
+/** @throws UsageError */
+function createWork(values: Values): Work {
   const { name, venue, plan } = values;
-  if (name === undefined) throw new UsageError("create needs --name.");
+  if (name === undefined) throw new UsageError("Missing option: --name.");
   const scopes = listOf(values.scopes);
   if (venue === "sandbox" && scopes.includes("market:ingest"))
-    throw new UsageError("The sandbox computes its prices: market:ingest is for live keys.");
+    throw new UsageError("--scopes market:ingest: works on the live venue only; the sandbox generates its own prices.");
   const expiresAt = expiryOf(values.expires);
-  const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
-  const settings = { accountId: account.id, name, venue, scopes, origins: listOf(values.origins), expiresAt };
-  const { text, record } = await createKey(context, settings);
-  print(text);
-  print(line(record));
+  return async (context, print) => {
+    const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
+    const settings = { accountId: account.id, name, venue, scopes, origins: listOf(values.origins), expiresAt };
+    const { text, record } = await createKey(context, settings);
+    print(text);
+    print(line(record));
+  };
 }
 
-/**
- * Does what an operator asks of the keys.
- * @throws UsageError or Fault invalid_parameter with words for the operator; nothing was changed then.
- */
-export async function runKeys(args: readonly string[], context: KeyContext, print: Print): Promise<void> {
-  const { values, positionals } = readArguments(args);
-  const [command, id] = positionals;
-  if (values.help || command === undefined) return print(USAGE);
-  const stray = positionals[(WORDS[command] ?? positionals.length) + 1];
-  if (stray !== undefined) throw new UsageError(`"${stray}" is one word too many; an option starts with --.`);
-  if (command === "create") return create(context, values, print);
-  if (command === "demo") return print(mintKey("sandbox"));
-  if (command === "list") {
+function rotateWork(id: string, grace: RotationGrace): Work {
+  return async (context, print) => {
+    const { text, record, replaced } = await rotateKey(context, id, grace);
+    print(text);
+    print(line(record));
+    print(line(replaced));
+  };
+}
+
+/** What the arguments ask of the database. @throws UsageError */
+function workOf(name: "create" | "list" | "rotate" | "revoke", words: readonly string[], values: Values): Work {
+  if (name === "rotate" || name === "revoke") {
+    const [id] = wordsOf(words, "ID");
+    if (name === "rotate") return rotateWork(id, graceOf(values.grace));
+    return async (context, print) => print(line(await revokeKey(context, id)));
+  }
+  wordsOf(words);
+  if (name === "create") return createWork(values);
+  return async (context, print) => {
     for (const record of await listKeys(context, { account: values.account })) print(line(record));
-    return;
-  }
-  if (command !== "rotate" && command !== "revoke") throw new UsageError(`Unknown command ${command}.\n\n${USAGE}`);
-  if (id === undefined) throw new UsageError(`${command} needs the id of a key: npm run keys -- list`);
-  if (command === "revoke") return print(line(await revokeKey(context, id)));
-  const { text, record, replaced } = await rotateKey(context, id, graceOf(values.grace));
-  print(text);
-  print(line(record));
-  print(line(replaced));
+  };
 }
 
-async function main(): Promise<void> {
-  const { db, release } = await borrowDatabase(readEnv(), createLog("error"), systemClock);
-  try {
-    await runKeys(process.argv.slice(2), { db, clock: systemClock }, (text) => void process.stdout.write(`${text}\n`));
-  } catch (error) {
-    if (!(error instanceof UsageError) && !isFault(error)) throw error;
-    const parameter = isFault(error) && error.data.parameter !== undefined ? `${error.data.parameter}: ` : "";
-    process.stderr.write(`${parameter}${error.message}\n`);
-    process.exitCode = EXIT_USAGE;
-  } finally {
-    await release();
-  }
-}
+/** `npm run keys`. */
+export const keysCommand = defineCommand({
+  name: "keys",
+  usage: USAGE,
+  options: OPTIONS,
+  async run({ values, positionals }, { clock, print, withDatabase }) {
+    const { name, words } = subcommandOf(positionals, ["create", "list", "rotate", "revoke", "demo"]);
+    if (name === "demo") {
+      wordsOf(words);
+      print(mintKey("sandbox"));
+      return EXIT_DONE;
+    }
+    const work = workOf(name, words, values);
+    await withDatabase((db) => work({ db, clock }, print));
+    return EXIT_DONE;
+  },
+});
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+await runAsProcess(import.meta.url, keysCommand);

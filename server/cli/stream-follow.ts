@@ -1,11 +1,12 @@
 import type { Client, PushMessage, Selection, SpotwireError, StateChange } from "#lib/client/index";
 import type { Clock } from "#lib/clock";
+import type { Output } from "./run-command";
 import { type Board, createBoard } from "./stream-board";
-import { createScreen, type Output } from "./stream-screen";
+import { createScreen } from "./stream-screen";
 import { renderBoard } from "./stream-table";
 
 /** What the command runs in. */
-export interface StreamTerminal {
+interface StreamTerminal {
   readonly output: Output;
   readonly errors: Output;
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/clock";
+import type { Output } from "./run-command";
 
 /** Between two drawings at least; faster is not seen, only sent. */
 const REDRAW_MIN_MS = 100;
@@ -10,14 +11,6 @@ const ESCAPE = "\u001b[";
 const HIDE_CURSOR = `${ESCAPE}?25l`;
 const SHOW_CURSOR = `${ESCAPE}?25h`;
 const CLEAR_BELOW = `${ESCAPE}J`;
-
-/** Where text goes; a terminal knows its size. */
-export interface Output {
-  write(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-  readonly rows?: number | undefined;
-}
 
 /** A part of the terminal that is drawn over in place. */
 interface Screen {

@@ -4,10 +4,10 @@ import { marketStatusExample } from "#lib/contract/status";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { createInbox, fail, type Inbox, quote, type ScriptedService, startScriptedService } from "#lib/testing/scripted-service";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
-import { runStream } from "./stream";
-import type { Output } from "./stream-screen";
+import { commandOutcome } from "#server/testing/terminal";
+import type { Output } from "./run-command";
+import { streamCommand } from "./stream";
 
-const ENV = { PORT: 3000, DEMO_KEY: DEMO_KEY_DEFAULT };
 let service: ScriptedService;
 let clock: WatchedClock;
 let ended: AbortController;
@@ -43,11 +43,12 @@ function createSink(terminal?: { columns: number; rows: number }): Sink {
 }
 
 /** Starts the command against the scripted service. */
-function start(args: readonly string[], terminal?: { columns: number; rows: number }, url: string | undefined = service.url) {
-  const output = createSink(terminal);
+function start(args: readonly string[], size?: { columns: number; rows: number }, url: string | undefined = service.url) {
+  const output = createSink(size);
   const errors = createSink();
-  const code = runStream(url === "" ? args : [...args, "--url", url], ENV, { output, errors, clock, signal: ended.signal });
-  return { output, errors, code };
+  const terminal = { output, errors, clock, stopSignal: () => ended.signal };
+  const outcome = commandOutcome(streamCommand, url === "" ? args : [...args, "--url", url], terminal);
+  return { output, errors, code: outcome.then(({ exitCode }) => exitCode) };
 }
 
 describe("a wrong command is refused with words and exit code 2:", () => {
@@ -68,15 +69,15 @@ describe("a wrong command is refused with words and exit code 2:", () => {
   });
 
   test("no demo key, or no port to guess", async () => {
-    const terminal = { output: createSink(), errors: createSink(), clock, signal: ended.signal };
-    expect(await runStream(["quote", "EURUSD"], { ...ENV, DEMO_KEY: "off" }, terminal)).toBe(2);
-    expect(await runStream(["quote", "EURUSD"], { ...ENV, PORT: 0 }, terminal)).toBe(2);
-    expect(terminal.errors.text).toMatch(/--key[\s\S]*--url/);
+    const off = await commandOutcome(streamCommand, ["quote", "EURUSD"], { variables: { DEMO_KEY: "off" } });
+    expect(off).toMatchObject({ exitCode: 2, errors: expect.stringContaining("--key") });
+    const anyPort = await commandOutcome(streamCommand, ["quote", "EURUSD"], { variables: { PORT: "0" } });
+    expect(anyPort).toMatchObject({ exitCode: 2, errors: expect.stringContaining("--url") });
   });
 });
 
 test("shows how it is used", async () => {
-  const { code, output } = start([]);
+  const { code, output } = start(["--help"]);
   expect(await code).toBe(0);
   expect(output.text).toContain("npm run stream --");
 });

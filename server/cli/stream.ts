@@ -1,10 +1,9 @@
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { createClient, isSpotwireError, type StreamName, type Timeframe } from "#lib/client/index";
-import { systemClock } from "#lib/clock";
 import { STREAMS, TIMEFRAMES } from "#lib/contract/primitives";
-import { type Env, EnvError, readEnv } from "#lib/env";
-import { follow, type StreamCommand, type StreamTerminal } from "./stream-follow";
+import type { Env } from "#lib/env";
+import { type CommandContext, defineCommand, runAsProcess } from "./run-command";
+import { follow, type StreamCommand } from "./stream-follow";
+import { EXIT_DONE, EXIT_FAILED, UsageError } from "./usage-error";
 
 const USAGE = `npm run stream -- <quote|snapshot|kline> TICKERS [options]
 
@@ -23,23 +22,20 @@ const OPTIONS = {
   url: { type: "string" },
   key: { type: "string" },
   lines: { type: "boolean", default: false },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
 const ELSEWHERE = "Is the service running, and at another address? Give it with --url, for example --url http://localhost:8080.";
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
 
-/** What was typed wrongly; shown without a stack. */
-class UsageError extends Error {
-  override readonly name = "UsageError";
+interface Values {
+  readonly timeframe?: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly lines: boolean;
 }
 
-function readCommand(args: readonly string[], env: Pick<Env, "PORT" | "DEMO_KEY">): StreamCommand | undefined {
-  const { values, positionals } = parse(args);
-  if (values.help || positionals.length === 0) return undefined;
-  const [name = "", ...rest] = positionals;
+function readCommand(values: Values, [name, ...rest]: readonly string[], env: Pick<Env, "PORT" | "DEMO_KEY">): StreamCommand {
   const tickers = rest.flatMap((text) => text.split(",")).filter((text) => text.trim() !== "");
+  if (name === undefined) throw new UsageError(`Missing stream: use one of ${STREAMS.join(", ")}.`);
   if (!(STREAMS as readonly string[]).includes(name)) throw new UsageError(`${name}: must be one of ${STREAMS.join(", ")}.`);
   if (tickers.length === 0) throw new UsageError("Name at least one ticker, for example EURUSD,XAUUSD.");
   if (name === "kline" && !(TIMEFRAMES as readonly unknown[]).includes(values.timeframe))
@@ -59,51 +55,24 @@ function readCommand(args: readonly string[], env: Pick<Env, "PORT" | "DEMO_KEY"
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/**
- * Runs the command to its end.
- * @returns its exit code: 0 when it was ended, 1 when the stream failed, 2 for what was typed wrongly
- */
-export async function runStream(
-  args: readonly string[],
-  env: Pick<Env, "PORT" | "DEMO_KEY">,
-  terminal: StreamTerminal,
+async function run(
+  { values, positionals }: { values: Values; positionals: readonly string[] },
+  context: CommandContext,
 ): Promise<number> {
+  let command: StreamCommand;
   try {
-    const command = readCommand(args, env);
-    if (command === undefined) {
-      terminal.output.write(`${USAGE}\n`);
-      return 0;
-    }
-    const failure = await follow(command, terminal);
-    if (failure?.id === "network_error") terminal.errors.write(`${ELSEWHERE}\n`);
-    return failure === undefined ? 0 : EXIT_FAILED;
+    command = readCommand(values, positionals, context.readEnv());
   } catch (error) {
-    if (!(error instanceof UsageError) && !isSpotwireError(error)) throw error;
-    terminal.errors.write(`${error.message}\n`);
-    return EXIT_USAGE;
+    // The client checks the key and the address it is given.
+    throw isSpotwireError(error) ? new UsageError(error.message) : error;
   }
+  const { output, errors, clock } = context;
+  const failure = await follow(command, { output, errors, clock, signal: context.stopSignal() });
+  if (failure?.id === "network_error") errors.write(`${ELSEWHERE}\n`);
+  return failure === undefined ? EXIT_DONE : EXIT_FAILED;
 }
 
-async function main(): Promise<void> {
-  const ended = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ended.abort());
-  // Whoever read the lines has gone (`| head`).
-  process.stdout.on("error", () => ended.abort());
-  const terminal = { output: process.stdout, errors: process.stderr, clock: systemClock, signal: ended.signal };
-  process.exitCode = await runStream(process.argv.slice(2), readEnv(), terminal);
-}
+/** `npm run stream`. */
+export const streamCommand = defineCommand({ name: "stream", usage: USAGE, options: OPTIONS, run });
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  main().catch((error: unknown) => {
-    if (!(error instanceof EnvError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = EXIT_USAGE;
-  });
+await runAsProcess(import.meta.url, streamCommand);

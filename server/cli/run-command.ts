@@ -1,0 +1,200 @@
+import { fileURLToPath } from "node:url";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { type Clock, systemClock } from "#lib/clock";
+import { httpStatus } from "#lib/contract/errors";
+import { type Database, reasonOf } from "#lib/db";
+import { type Env, EnvError, readEnv } from "#lib/env";
+import { isFault } from "#lib/fault";
+import { createLog } from "#lib/log";
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from "./usage-error";
+
+/** What a shell reports for a command that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+/** One Ctrl-C can arrive twice, from the terminal and from npm. A signal later than this ends the process at once. */
+const SAME_INTERRUPT_MS = 1_000;
+
+export type Options = NonNullable<ParseArgsConfig["options"]>;
+type Parsed<Config extends Options> = ReturnType<typeof parseArgs<{ options: Config; allowPositionals: true }>>;
+
+/** Where text goes; a terminal also has a size. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
+
+/** What a command runs in: the process, or a test. */
+export interface Terminal {
+  readonly output: Output;
+  readonly errors: Output;
+  readonly clock: Clock;
+  /** @throws EnvError */
+  readEnv(): Env;
+  /** The database of the running service, else one started for this command. */
+  borrowDatabase(env: Env): Promise<{ readonly db: Database; release(): Promise<void> }>;
+  /** Aborts on Ctrl-C. A command that never calls this ends at once instead. */
+  stopSignal(): AbortSignal;
+}
+
+/** What a command works with. */
+export interface CommandContext extends Pick<Terminal, "output" | "errors" | "clock" | "readEnv" | "stopSignal"> {
+  /** Prints one line to standard output. */
+  print(line: string): void;
+  /** Opens the database, does the work and closes it again. */
+  withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
+}
+
+/** One command of package.json. */
+export interface Command<Config extends Options = Options> {
+  /** As in `npm run <name>`. */
+  readonly name: string;
+  /** What --help prints. */
+  readonly usage: string;
+  /** Options beside --help, as for node:util parseArgs. */
+  readonly options: Config;
+  /**
+   * Checks the arguments before it opens anything.
+   * @returns the exit code
+   * @throws UsageError for a mistake in the arguments; any other error fails the command with its message
+   */
+  run(parsed: Parsed<Config>, context: CommandContext): Promise<number> | number;
+}
+
+/** Keeps the options' types, which an annotation would widen. */
+export function defineCommand<const Config extends Options>(command: Command<Config>): Command<Config> {
+  return command;
+}
+
+const HELP = { help: { type: "boolean", short: "h", default: false } } as const;
+
+function parse<Config extends Options>(options: Config, args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { ...options, ...HELP }, allowPositionals: true, strict: true });
+  } catch (error) {
+    // Node adds advice about dashes, which a reader of one line does not need.
+    const [sentence = ""] = (error as Error).message.split(/\.\s|\n/);
+    throw new UsageError(`${sentence.replace(/\.$/, "")}.`);
+  }
+}
+
+/** The subcommand and the arguments after it. @throws UsageError that lists the subcommands */
+export function subcommandOf<Name extends string>(
+  [word, ...words]: readonly string[],
+  names: readonly Name[],
+): { readonly name: Name; readonly words: readonly string[] } {
+  const name = names.find((known) => known === word);
+  if (name !== undefined) return { name, words };
+  throw new UsageError(
+    `${word === undefined ? "Missing command" : `Unknown command "${word}"`}: use one of ${names.join(", ")}.`,
+  );
+}
+
+/** The arguments, one for each name. @throws UsageError for one that is missing or not expected */
+export function wordsOf<const Names extends readonly string[]>(
+  words: readonly string[],
+  ...names: Names
+): { readonly [Index in keyof Names]: string } {
+  const missing = names[words.length];
+  if (missing !== undefined) throw new UsageError(`Missing argument: ${missing}.`);
+  if (words.length > names.length) throw new UsageError(`Unexpected argument "${words[names.length]}".`);
+  return words as unknown as { readonly [Index in keyof Names]: string };
+}
+
+/** Mistakes of the person at the keyboard; everything else is a failure at run time. */
+function isUsage(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof EnvError || (isFault(error) && httpStatus(error.id) < 500);
+}
+
+function isDebugging(readEnvironment: Terminal["readEnv"]): boolean {
+  try {
+    return readEnvironment().LOG_LEVEL === "debug";
+  } catch {
+    return false;
+  }
+}
+
+function explain(error: unknown, name: string, { errors, readEnv: readEnvironment }: Terminal): number {
+  const parameter = isFault(error) && error.data.parameter !== undefined ? `${error.data.parameter}: ` : "";
+  errors.write(`${parameter}${reasonOf(error)}\n`);
+  if (error instanceof UsageError) errors.write(`Run "npm run ${name} -- --help" for usage.\n`);
+  if (isUsage(error)) return EXIT_USAGE;
+  if (error instanceof Error && isDebugging(readEnvironment)) errors.write(`${error.stack}\n`);
+  return EXIT_FAILED;
+}
+
+/**
+ * Runs a command to its end. A mistake in the arguments or the environment prints one line and how to get help; a failure
+ * prints its message, and its stack only with LOG_LEVEL=debug.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage, unless the command says otherwise
+ */
+export async function runCommand<Config extends Options>(
+  { name, usage, options, run }: Command<Config>,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const context: CommandContext = {
+    ...terminal,
+    print: (line) => void terminal.output.write(`${line}\n`),
+    async withDatabase(work) {
+      const { db, release } = await terminal.borrowDatabase(terminal.readEnv());
+      try {
+        return await work(db);
+      } finally {
+        await release();
+      }
+    },
+  };
+  try {
+    const parsed = parse(options, args);
+    if ((parsed.values as { help?: boolean }).help) {
+      context.print(usage);
+      return EXIT_DONE;
+    }
+    return await run(parsed as Parsed<Config>, context);
+  } catch (error) {
+    return explain(error, name, terminal);
+  }
+}
+
+/** Turns Ctrl-C, and a reader of standard output that went away, into a signal. */
+function watchInterrupts(): AbortSignal {
+  const stopping = new AbortController();
+  let interruptedAt = Number.POSITIVE_INFINITY;
+  const onSignal = () => {
+    const now = systemClock.now();
+    if (now - interruptedAt > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
+    interruptedAt = Math.min(interruptedAt, now);
+    stopping.abort();
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, onSignal);
+  process.stdout.on("error", () => stopping.abort());
+  return stopping.signal;
+}
+
+/** Runs a command with the arguments of this process, if the module at this URL is what the process was started with. */
+export async function runAsProcess<Config extends Options>(
+  moduleUrl: string,
+  command: Command<Config>,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  if (process.argv[1] !== fileURLToPath(moduleUrl)) return;
+  // As with `| head`: the work still goes on to its end.
+  process.stdout.on("error", () => undefined);
+  let stop: AbortSignal | undefined;
+  process.exitCode = await runCommand(command, args, {
+    output: process.stdout,
+    errors: process.stderr,
+    clock: systemClock,
+    readEnv,
+    async borrowDatabase(env) {
+      // Loaded only by the commands that need it: Prisma takes a while.
+      const { borrowDatabase } = await import("#server/database/database");
+      return borrowDatabase(env, createLog("error"), systemClock);
+    },
+    stopSignal() {
+      stop ??= watchInterrupts();
+      return stop;
+    },
+  });
+}
