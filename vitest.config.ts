@@ -1,29 +1,85 @@
-import { defineConfig } from "vitest/config";
+import { availableParallelism } from "node:os";
+import { relative } from "node:path";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take minutes though they are short; without a run before, a sequencer goes by the size of files. */
-const LONG = ["e2e/faults/faults.spec.ts", "e2e/accessibility.spec.ts", "e2e/portal.spec.ts"];
+const UNIT = "{lib,server,prisma,app,components}/**/*.test.ts";
+const E2E = "e2e/**/*.spec.ts";
+/** Files that mostly wait (for a clock, a disk, a process that stops or starts), slowest first. */
+const WAITING = [
+  "e2e/faults/faults.spec.ts",
+  "e2e/push.spec.ts",
+  "e2e/lifecycle.spec.ts",
+  "server/database/backup/refusals.test.ts",
+  "server/database/embedded/embedded-postgres.test.ts",
+  "server/database/backup/backup.test.ts",
+  "server/database/database-away.test.ts",
+  "server/database/database.test.ts",
+  "server/database/backup/command.test.ts",
+  "lib/redis.test.ts",
+];
+/** Files that take long though they are short, slowest first. Without the times of an earlier run, Vitest goes by size. */
+const SLOW = [
+  "e2e/portal.spec.ts",
+  "e2e/playground.spec.ts",
+  "e2e/accessibility.spec.ts",
+  "e2e/admin.spec.ts",
+  "e2e/budgets.spec.ts",
+  "e2e/landing.spec.ts",
+  "e2e/samples.spec.ts",
+  "server/cli/build-client.test.ts",
+];
+const LANES = ["waiting", "e2e", "unit"];
+/** So many files of the other lanes start between two that wait. */
+const BETWEEN_WAITING_COUNT = 3;
 
-/** Begins with what takes longest, so that in the end no worker waits for the other. */
-class LongestFirst extends BaseSequencer {
+/**
+ * Starts the slowest files first, so that no worker is left with a long one at the end. Spreads the waiting files over the
+ * end-to-end files: one waits while others work. The unit tests come last and together, because a worker keeps the modules
+ * of one unit test for the next.
+ */
+class LaneSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => LONG.some((file) => moduleId.endsWith(file));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = [...WAITING, ...SLOW].indexOf(relative(this.ctx.config.root, moduleId));
+      return place === -1 ? Number.POSITIVE_INFINITY : place;
+    };
+    const sorted = (await super.sort(files)).sort((a, b) => Math.sign(rank(a) - rank(b)) || 0);
+    const [waiting = [], e2e = [], unit = []] = LANES.map((lane) => sorted.filter(({ project }) => project.name === lane));
+    const mixed = waiting.flatMap((file, index) => [
+      file,
+      ...e2e.slice(index * BETWEEN_WAITING_COUNT, (index + 1) * BETWEEN_WAITING_COUNT),
+    ]);
+    return [...mixed, ...e2e.slice(waiting.length * BETWEEN_WAITING_COUNT), ...unit];
   }
+}
+
+function lane(name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      environment: "node",
+      setupFiles: ["lib/testing/quiet.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+      pool: "forks",
+      ...test,
+    },
+  };
 }
 
 export default defineConfig({
   test: {
-    environment: "node",
     reporters: ["default", "./lib/testing/total-reporter.ts"],
-    setupFiles: ["lib/testing/quiet.ts"],
     globalSetup: ["server/testing/global-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    pool: "forks",
-    maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
-    include: ["{lib,server,prisma,app,components}/**/*.test.ts", "e2e/**/*.spec.ts"],
+    // One more than there are cores: browsers, databases and whole clusters leave a core idle while they wait.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LaneSequencer },
+    projects: [
+      lane("waiting", { include: WAITING }),
+      lane("e2e", { include: [E2E], exclude: WAITING }),
+      // A unit test leaves no state behind, so that the next one need not import everything again.
+      lane("unit", { include: [UNIT], exclude: WAITING, isolate: false }),
+    ],
   },
 });

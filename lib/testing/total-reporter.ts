@@ -1,4 +1,7 @@
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
+import { MINUTE_MS } from "#lib/units";
+
+const SLOWEST_COUNT = 10;
 
 interface Total {
   passed: number;
@@ -6,7 +9,14 @@ interface Total {
   skipped: number;
 }
 
-/** Counts tests, and as failed also what kept tests from running: a file or suite that broke, an error outside of any test. */
+/** When the first file of a lane started and the last one ended, and how long all its files took together; ms. */
+interface Lane {
+  startMs: number;
+  endMs: number;
+  workMs: number;
+}
+
+/** Counts tests. Whatever kept tests from running also counts as failed: a broken file or suite, an error outside any test. */
 function count(modules: readonly TestModule[], strayErrors: number): Total {
   const total: Total = { passed: 0, failed: strayErrors, skipped: 0 };
   for (const module of modules) {
@@ -21,14 +31,43 @@ function count(modules: readonly TestModule[], strayErrors: number): Total {
   return total;
 }
 
-/** Prints "N passed, N failed, N skipped" as the very last line of a run, after all that the others have to say. */
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const minutes = (ms: number) => `${(ms / MINUTE_MS).toFixed(1)} min`;
+
+/** Prints the slowest files, the minutes of each lane, and as the very last line of a run "N passed, N failed, N skipped". */
 export default class TotalReporter implements Reporter {
+  readonly #startsMs = new Map<string, number>();
+  readonly #timesMs = new Map<TestModule, number>();
+  readonly #lanes = new Map<string, Lane>();
+
+  onTestModuleQueued({ id }: TestModule): void {
+    this.#startsMs.set(id, performance.now());
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    const endMs = performance.now();
+    const startMs = this.#startsMs.get(module.id) ?? endMs;
+    const lane = this.#lanes.get(module.project.name) ?? { startMs, endMs, workMs: 0 };
+    this.#timesMs.set(module, endMs - startMs);
+    this.#lanes.set(module.project.name, { startMs: lane.startMs, endMs, workMs: lane.workMs + endMs - startMs });
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const { passed, failed, skipped } = count(modules, unhandledErrors.length);
+    const slowest = [...this.#timesMs].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_COUNT);
+    const lines = [
+      "Slowest files:",
+      ...slowest.map(([{ relativeModuleId }, ms]) => `  ${seconds(ms).padStart(8)}  ${relativeModuleId}`),
+      "Lanes, from first start to last end, and the time of all workers:",
+      ...[...this.#lanes].map(
+        ([name, { startMs, endMs, workMs }]) => `  ${name}: ${minutes(endMs - startMs)}, ${minutes(workMs)} of work`,
+      ),
+    ];
+    // After everything the other reporters print.
     process.once("exit", (code) => {
       // A run can fail before its first test, when what the tests share does not start.
       const shown = code !== 0 && failed === 0 ? 1 : failed;
-      process.stdout.write(`${passed} passed, ${shown} failed, ${skipped} skipped\n`);
+      process.stdout.write(`${lines.join("\n")}\n\n${passed} passed, ${shown} failed, ${skipped} skipped\n`);
     });
   }
 }
