@@ -6,6 +6,7 @@ import type { Logger } from "#lib/log";
 import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
+import { type Backoff, backoffMs } from "./repeat";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
@@ -16,8 +17,7 @@ const PROMPT_QUERY_MAX_MS = 5_000;
 /** The same for work in bulk, for which nobody waits with a request. */
 const LONG_QUERY_MAX_MS = 600_000;
 /** Wait after the first failed attempt; doubled each time, up to the longest, and cut by up to half at random. */
-const RETRY_FIRST_MS = 200;
-const RETRY_LONGEST_MS = 5_000;
+const RETRY: Backoff = { firstMs: 200, longestMs: 5_000 };
 const SERVER_VERSION_MIN = 15;
 
 /** Answers of the server that no waiting mends: wrong password, user or database, a host it does not admit, no TLS. */
@@ -99,8 +99,7 @@ async function awaitServer(config: pg.ClientConfig, { waitS, clock, log }: Optio
           `The database at ${target} cannot be reached: ${reason}. It was tried for ${waitS} s (DATABASE_WAIT_S).`,
         );
       log.warn({ database: target, reason }, "the database does not answer yet; trying again");
-      const wait = Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_LONGEST_MS);
-      await clock.wait(Math.min(left, wait * (1 - Math.random() / 2)));
+      await clock.wait(Math.min(left, backoffMs(RETRY, attempt)));
     }
   }
 }

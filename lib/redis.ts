@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import { type Backoff, backoffMs, repeat } from "./repeat";
 import { withTimeout } from "./with-timeout";
 
 const CONNECT_MAX_MS = 2_000;
@@ -12,9 +13,7 @@ const SILENCE_MAX_MS = 1_500;
 const PING_INTERVAL_MS = 500;
 /** A connection on which nothing was said for this long is cut. */
 const IDLE_MAX_MS = 3_000;
-/** Bounds of the wait before the next attempt to connect, doubled each time; the wait itself is drawn between zero and it. */
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 2_000;
+const RECONNECT: Backoff = { firstMs: 100, longestMs: 2_000 };
 
 interface RedisOptions {
   /** Redis URL; never logged. */
@@ -34,8 +33,7 @@ function makeClient(url: string) {
       connectTimeout: CONNECT_MAX_MS,
       // Also one that was let in and never greeted; whoever blocks or subscribes asks something more often.
       socketTimeout: IDLE_MAX_MS,
-      // Full jitter: the nodes that lost it together do not come back together.
-      reconnectStrategy: (retries) => Math.random() * Math.min(RETRY_FIRST_MS * 2 ** Math.min(retries, 10), RETRY_LONGEST_MS),
+      reconnectStrategy: (retries) => backoffMs(RECONNECT, retries),
     },
   });
 }
@@ -103,19 +101,18 @@ export function openRedis({ url, prefix, log }: RedisOptions): Redis {
   }
 
   const closing = new AbortController();
-  let closed = false;
   let current: RedisClient;
   const callbacks = new Set<() => void>();
 
   /** Its own silence is not noticed by a client that goes on writing: pings without an answer end it. */
   async function watch(client: RedisClient): Promise<void> {
-    while (client === current && !closed) {
-      await systemClock.wait(PING_INTERVAL_MS, closing.signal);
-      if (!client.isReady) continue;
+    const until = () => client !== current;
+    await repeat({ clock: systemClock, signal: closing.signal, pause: PING_INTERVAL_MS, until }, async () => {
+      if (!client.isReady) return;
       await withTimeout(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch(() => {
-        if (client.isReady && !closed) renew();
+        if (client.isReady && !closing.signal.aborted) renew();
       });
-    }
+    });
   }
 
   function renew(): void {
@@ -142,7 +139,6 @@ export function openRedis({ url, prefix, log }: RedisOptions): Redis {
       return () => callbacks.delete(callback);
     },
     close() {
-      closed = true;
       closing.abort();
       current.destroy();
     },

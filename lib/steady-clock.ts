@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import { repeat } from "./repeat";
 
 const LOOK_INTERVAL_MS = 1_000;
 /** A difference past this is a step; up to it, it is followed slowly. */
@@ -119,13 +120,10 @@ export function createSteadyClock({ log, readers = machine }: SteadyClockOptions
   return {
     now,
     wait: readers.wait,
-    async run({ ask, signal }) {
-      while (!signal.aborted) {
-        await readers.wait(LOOK_INTERVAL_MS, signal);
-        // Who cannot be asked now is asked again at the next look.
-        if (!signal.aborted)
-          await look(ask).catch((error: unknown) => log.debug({ err: error }, "the arbiter of the time is away"));
-      }
+    run({ ask, signal }) {
+      const clock = { now, wait: readers.wait };
+      const onError = (error: unknown) => log.debug({ err: error }, "the arbiter of the time is away");
+      return repeat({ clock, signal, pause: LOOK_INTERVAL_MS, onError }, () => look(ask));
     },
   };
 }

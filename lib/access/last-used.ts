@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import { repeat } from "#lib/repeat";
 import { coarseAddress } from "./address";
 
 const FLUSH_INTERVAL_MS = 5_000;
@@ -60,10 +61,7 @@ export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Log
     },
     flush,
     async run(signal) {
-      while (!signal.aborted) {
-        await clock.wait(FLUSH_INTERVAL_MS, signal);
-        await flush();
-      }
+      await repeat({ clock, signal, pause: FLUSH_INTERVAL_MS }, flush);
       await flush();
     },
   };

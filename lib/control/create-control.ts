@@ -1,11 +1,11 @@
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import { type Backoff, repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
 import { type Control, type ControlChannel, type ControlMessage, SEND_MAX_MS } from "./control";
 import { listenOn } from "./listener";
 
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 1_000;
+const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
 /** Messages kept for later; past it `everything` says what they said, and more. */
 const UNTOLD_MAX_COUNT = 100;
 
@@ -24,22 +24,20 @@ export function createControl({ channel, clock, log }: ControlOptions): Control 
   const send = (message: ControlMessage) =>
     withTimeout(channel.send(JSON.stringify(message)), SEND_MAX_MS, clock, closing.signal);
 
-  async function sendUntold(): Promise<void> {
-    for (let next = pending[0]; next !== undefined && !closing.signal.aborted; next = pending[0]) {
-      await send(next);
-      // While it was sent, more may have come and `everything` taken its place.
-      if (pending[0] === next) pending.shift();
-    }
-  }
-
   async function retry(): Promise<void> {
     retrying = true;
-    for (let failures = 0; pending.length > 0 && !closing.signal.aborted; failures += 1) {
-      await clock.wait(Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_LONGEST_MS), closing.signal);
-      await sendUntold().catch(() => undefined);
-    }
-    retrying = false;
-    if (pending.length === 0) log.info("control messages that had to wait are told");
+    let done = false;
+    const options = { clock, signal: closing.signal, pause: RETRY, until: () => done, onError: () => undefined };
+    await repeat(options, async () => {
+      for (let next = pending[0]; next !== undefined && !closing.signal.aborted; next = pending[0]) {
+        await send(next);
+        // While it was sent, more may have come and `everything` taken its place.
+        if (pending[0] === next) pending.shift();
+      }
+      done = true;
+      retrying = false;
+      if (!closing.signal.aborted) log.info("pending control messages sent");
+    });
   }
 
   function tellLater(message: ControlMessage): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
+import { type Backoff, repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
 import { type ControlChannel, type ControlLine, type ControlListener, ControlMessage } from "./control";
 
@@ -9,8 +10,7 @@ import { type ControlChannel, type ControlLine, type ControlListener, ControlMes
  */
 const PING_INTERVAL_MS = 250;
 const PING_TIMEOUT_MS = 700;
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 2_000;
+const RETRY: Backoff = { firstMs: 100, longestMs: 2_000 };
 
 interface ListenerOptions {
   channel: ControlChannel;
@@ -49,15 +49,15 @@ async function listenOnce(
   };
   let line: ControlLine | undefined;
   try {
-    line = await channel.open(onText, (reason) => lost.abort(reason), signal);
+    const opened = await channel.open(onText, (reason) => lost.abort(reason), signal);
+    line = opened;
     over.throwIfAborted();
     onChange(true);
-    for (;;) {
-      await clock.wait(PING_INTERVAL_MS, over);
-      over.throwIfAborted();
-      // A peer that vanished without a word is noticed by asking.
-      await withTimeout(line.ping(), PING_TIMEOUT_MS, clock, over);
-    }
+    // A peer that vanished without a word is noticed by asking.
+    await repeat({ clock, signal: over, pause: PING_INTERVAL_MS }, () =>
+      withTimeout(opened.ping(), PING_TIMEOUT_MS, clock, over),
+    );
+    over.throwIfAborted();
   } finally {
     // What this line still says of itself is not about the next one.
     lost.signal.removeEventListener("abort", onDisconnected);
@@ -66,49 +66,40 @@ async function listenOnce(
   }
 }
 
-/** Wait before an attempt, cut by up to half at random: nodes that lost the channel together do not come back together. */
-function retryMs(failures: number): number {
-  return Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_LONGEST_MS) * (1 - Math.random() / 2);
-}
-
 /** Follows a channel as `Control.listen` promises. */
 export async function listenOn(options: ListenerOptions): Promise<ControlListener> {
   const { onMessage, clock, log } = options;
   const stopping = new AbortController();
   let connected = false;
-  let failures = 0;
   let again = false;
-  const onChange = (listening: boolean): void => {
-    connected = listening;
-    if (!listening) return;
-    if (again) {
-      log.info("control channel is back");
-      onMessage({ kind: "everything" });
-    }
-    failures = 0;
-    tried();
-  };
   let tried = (): void => undefined;
   const first = new Promise<void>((resolve) => {
     tried = resolve;
   });
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await listenOnce(options, stopping.signal, onChange);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (failures === 0 && !stopping.signal.aborted) log.warn({ reason }, "control channel lost; opening it again");
-      }
+  async function listen(healthy: () => void): Promise<void> {
+    try {
+      await listenOnce(options, stopping.signal, (listening) => {
+        connected = listening;
+        if (!listening) return;
+        if (again) {
+          log.info("control channel is back");
+          onMessage({ kind: "everything" });
+        }
+        healthy();
+        tried();
+      });
+    } finally {
       again = true;
       tried();
-      await clock.wait(retryMs(failures), stopping.signal);
-      failures += 1;
     }
   }
 
-  const running = run();
+  const onError = (error: unknown, failures: number) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (failures === 1) log.warn({ reason }, "control channel lost; opening it again");
+  };
+  const running = repeat({ clock, signal: stopping.signal, pause: RETRY, atOnce: true, onError }, listen);
   await first;
   return {
     connected: () => connected,

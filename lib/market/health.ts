@@ -4,6 +4,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { DISPLAY_CLASS } from "#lib/contract/status";
 import type { Logger } from "#lib/log";
+import { repeat } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
@@ -121,15 +122,12 @@ export function recordHealth({ pool, markets, probe, clock, log }: HealthRecorde
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // Whatever one sample fails of, the next is taken: nobody else would start this again.
-      await sample().catch((error: unknown) => log.error({ err: error }, "the health of the service could not be sampled"));
-      await flush();
-      await clock.wait(MINUTE_MS - (clock.now() % MINUTE_MS), stopping.signal);
-    }
-  }
-  const running = run();
+  const untilNextMinute = () => MINUTE_MS - (clock.now() % MINUTE_MS);
+  const running = repeat({ clock, signal: stopping.signal, pause: untilNextMinute, atOnce: true }, async () => {
+    // Whatever one sample fails of, the next is taken: nobody else would start this again.
+    await sample().catch((error: unknown) => log.error({ err: error }, "the health of the service could not be sampled"));
+    await flush();
+  });
 
   return {
     async stop() {

@@ -19,6 +19,7 @@ const GROUND = [
   "lib/db",
   "lib/redis",
   "lib/with-timeout",
+  "lib/repeat",
   "lib/metrics",
   "lib/control/",
   "types:lib/env",

@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import type { Redis, RedisClient } from "#lib/redis";
+import { type Backoff, repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import type { Projection } from "#server/view/projection";
@@ -14,7 +15,8 @@ const BLOCK_MS = 1_000;
 const READ_MAX_BATCHES = 200;
 /** A read without an answer for so much longer shows that the connection is dead. */
 const ANSWER_MAX_MS = 1_000;
-const RETRY_MS = 100;
+const READY_LOOK_MS = 100;
+const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
 /** Nothing was heard for this long: no node sends any more. Three heartbeats. */
 const SILENT_AFTER_MS = 3_000;
 const CATCH_UP_LOOK_MS = 5;
@@ -134,7 +136,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     return newest?.[0]?.id ?? FIRST_ID;
   }
 
-  async function followOn(client: RedisClient, signal: AbortSignal): Promise<void> {
+  async function followOn(client: RedisClient, healthy: () => void, signal: AbortSignal): Promise<void> {
     if (!filled) await fill(client);
     filled = true;
     // A server that lost its memory, and perhaps its clock, counts anew; what was read before is known by its number.
@@ -142,6 +144,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     if (compareIds(newestAtStart, lastId) < 0) lastId = FIRST_ID;
     else if (newestAtStart === lastId && last !== undefined) begin();
     connected = true;
+    healthy();
     while (!signal.aborted) {
       const reading = client.xRead({ key: eventsKey, id: lastId }, { BLOCK: BLOCK_MS, COUNT: READ_MAX_BATCHES });
       const read = await withTimeout(reading, BLOCK_MS + ANSWER_MAX_MS, clock, signal);
@@ -155,26 +158,28 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     }
   }
 
+  /** Follows on a connection of its own until that is lost or the signal aborts. */
+  async function followOnce(healthy: () => void, signal: AbortSignal): Promise<void> {
+    const client = redis.another();
+    const end = () => client.isOpen && client.destroy();
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      while (!client.isReady && !signal.aborted) await clock.wait(READY_LOOK_MS, signal);
+      if (!signal.aborted) await followOn(client, healthy, signal);
+    } finally {
+      connected = false;
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  const onError = (error: unknown, failures: number) => {
+    // While Redis is unreachable its own log line says so.
+    if (failures === 1 && redis.connected()) log.warn({ err: error, venue }, "market events cannot be read; trying again");
+  };
+
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        const client = redis.another();
-        const end = () => client.isOpen && client.destroy();
-        signal.addEventListener("abort", end, { once: true });
-        try {
-          while (!client.isReady && !signal.aborted) await clock.wait(RETRY_MS, signal);
-          if (!signal.aborted) await followOn(client, signal);
-        } catch (error) {
-          if (!signal.aborted && client.isReady) log.warn({ err: error, venue }, "market events cannot be read; trying again");
-        } finally {
-          connected = false;
-          signal.removeEventListener("abort", end);
-          end();
-        }
-        // Drawn at random: the nodes that lost it together do not come back together.
-        await clock.wait(Math.random() * RETRY_MS, signal);
-      }
-    },
+    run: (signal) => repeat({ clock, signal, pause: RETRY, atOnce: true, onError }, (healthy) => followOnce(healthy, signal)),
     async caughtUp(signal) {
       try {
         const target = await newestId(redis.client);

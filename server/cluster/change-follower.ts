@@ -4,6 +4,7 @@ import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
 import type { Logger } from "#lib/log";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
+import { repeat } from "#lib/repeat";
 import type { RunningMarket } from "#server/market";
 
 /** A change that could not be read is read again after this, with everything else. */
@@ -43,20 +44,16 @@ export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): C
   let failures = 0;
 
   async function retry(): Promise<void> {
-    let failed = true;
-    let before = failures;
-    // What failed while everything was read may have been changed after it was read.
-    while ((failed || failures > before) && !stopping.signal.aborted) {
-      await clock.wait(AGAIN_MS, stopping.signal);
-      if (stopping.signal.aborted) return;
-      before = failures;
-      failed = await apply({ kind: "everything" }, parts).then(
-        () => false,
-        () => true,
-      );
-    }
-    retrying = undefined;
-    log.info("what was changed has been read");
+    let done = false;
+    await repeat({ clock, signal: stopping.signal, pause: AGAIN_MS, until: () => done, onError: () => undefined }, async () => {
+      const before = failures;
+      await apply({ kind: "everything" }, parts);
+      // What failed while everything was read may have been changed after it was read.
+      if (failures > before) return;
+      done = true;
+      retrying = undefined;
+      log.info("what was changed has been read");
+    });
   }
 
   return {

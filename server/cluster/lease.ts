@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
+import { repeat } from "#lib/repeat";
 
 /** How often the holder says that it is there. */
 const BEAT_INTERVAL_MS = 1_000;
@@ -98,22 +99,16 @@ export async function competeForLease(
   }
 
   async function beat(token: number, lost: AbortController, over: AbortSignal): Promise<void> {
-    let failing = false;
     let ableMs = elapsed();
-    while (!over.aborted) {
-      await clock.wait(BEAT_INTERVAL_MS, over);
-      if (over.aborted) return;
+    const onError = (error: unknown, failures: number) => {
+      if (failures === 1) log.warn({ err: error, venue }, "the lease cannot be renewed; it is kept until another has it");
+    };
+    await repeat({ clock, signal: over, pause: BEAT_INTERVAL_MS, onError }, async () => {
       if (able()) ableMs = elapsed();
-      try {
-        const { rows } = await pool.query<{ relieved: boolean }>(BEAT, [venue, token]);
-        failing = false;
-        const [held] = rows;
-        if (held === undefined || (held.relieved && elapsed() - ableMs >= UNABLE_MAX_MS)) lost.abort();
-      } catch (error) {
-        if (!failing) log.warn({ err: error, venue }, "the lease cannot be renewed; it is kept until another has it");
-        failing = true;
-      }
-    }
+      const { rows } = await pool.query<{ relieved: boolean }>(BEAT, [venue, token]);
+      const [held] = rows;
+      if (held === undefined || (held.relieved && elapsed() - ableMs >= UNABLE_MAX_MS)) lost.abort();
+    });
   }
 
   async function holdOnce({ token: before, beat: beatBefore }: LeaseRow): Promise<void> {
@@ -135,18 +130,14 @@ export async function competeForLease(
     }
   }
 
-  let failing = false;
-  while (!signal.aborted) {
-    try {
-      const free = await lookForFree();
-      failing = false;
-      if (free !== undefined && !signal.aborted) await holdOnce(free);
-    } catch (error) {
-      // What was not read for a while says nothing about that while.
-      seen = undefined;
-      if (!failing && !signal.aborted) log.warn({ err: error, venue }, "the lease cannot be held or looked at; trying again");
-      failing = true;
-    }
-    await clock.wait(LOOK_INTERVAL_MS, signal);
-  }
+  const onError = (error: unknown, failures: number) => {
+    // What was not read for a while says nothing about that while.
+    seen = undefined;
+    if (failures === 1) log.warn({ err: error, venue }, "the lease cannot be held or looked at; trying again");
+  };
+  await repeat({ clock, signal, pause: LOOK_INTERVAL_MS, atOnce: true, onError }, async (healthy) => {
+    const free = await lookForFree();
+    healthy();
+    if (free !== undefined && !signal.aborted) await holdOnce(free);
+  });
 }

@@ -6,6 +6,7 @@ import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Redis } from "#lib/redis";
+import { repeat } from "#lib/repeat";
 import { createFollower } from "#server/bus/redis-follower";
 import { createPublisher, type Publisher, raiseFence } from "#server/bus/redis-publisher";
 import { newEpoch, type Producer, startProducer } from "#server/engine/producer";
@@ -142,12 +143,10 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   }
 
   /** While this node is behind, windows of klines are read anew: the holder goes on writing what is not heard here. */
-  async function readAnewWhileBehind(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await clock.wait(BEHIND_LOOK_MS, signal);
+  const readAnewWhileBehind = (signal: AbortSignal) =>
+    repeat({ clock, signal, pause: BEHIND_LOOK_MS }, () => {
       if (isBehind()) projection.forget(undefined, () => true);
-    }
-  }
+    });
 
   /** Taken when every other node can see it too, or when nobody could while this node still holds the lease. */
   async function push({ producer, publisher }: Holding, ticks: readonly Tick[]) {

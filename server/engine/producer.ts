@@ -10,6 +10,7 @@ import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { repeat } from "#lib/repeat";
 import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
@@ -172,10 +173,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   }
 
   async function turn(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.wait(ADVANCE_INTERVAL_MS, stopping.signal);
-      advance();
-    }
+    await repeat({ clock, signal: stopping.signal, pause: ADVANCE_INTERVAL_MS }, advance);
+    advance();
   }
 
   async function historyChanged(ticker?: string): Promise<void> {

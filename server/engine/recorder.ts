@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
+import { repeat } from "#lib/repeat";
 import type { Listener } from "#server/events/bus";
 
 /** Longest time between a change and its row. */
@@ -142,11 +143,10 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
       });
     },
     async run(signal) {
-      while (!signal.aborted) {
-        await clock.wait(FLUSH_INTERVAL_MS, signal);
+      await repeat({ clock, signal, pause: FLUSH_INTERVAL_MS }, async () => {
         await flush();
         if (pending() < pendingMaxRows) release();
-      }
+      });
       const written = await flush();
       release();
       if (!written) log.error({ rows: pending() }, "recorder stopped with rows that could not be written");

@@ -4,6 +4,7 @@ import type { MarketStatus } from "#lib/contract/status";
 import type { QuietTicker } from "#lib/contract/stream";
 import type { Market } from "#lib/market/ports";
 import { statusAt } from "#lib/market/status";
+import { repeat } from "#lib/repeat";
 import type { Hub } from "./hub";
 import { controlOf } from "./outgoing";
 
@@ -74,11 +75,6 @@ export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): S
       if (!answered.has(ticker)) answered.set(ticker, quietNow(ticker));
       return answered.get(ticker);
     },
-    async run(signal) {
-      while (!signal.aborted) {
-        await clock.wait(LOOK_INTERVAL_MS, signal);
-        look();
-      }
-    },
+    run: (signal) => repeat({ clock, signal, pause: LOOK_INTERVAL_MS }, look),
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
+import { repeat } from "#lib/repeat";
 import { DAY_S, HOUR_MS } from "#lib/units";
 
 /** What did not work, or was another's turn, is tried again after this. */
@@ -59,14 +60,11 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController();
   const ensure = createPartitions(options.db.pool);
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await makeAhead(ensure, options);
-      await dropExpired(options, stopping.signal);
-      await options.clock.wait(INTERVAL_MS, stopping.signal);
-    }
-  }
-  const running = run();
+  const { clock } = options;
+  const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
+    await makeAhead(ensure, options);
+    await dropExpired(options, stopping.signal);
+  });
   return {
     async stop() {
       stopping.abort();

@@ -7,6 +7,7 @@ import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import { repeat } from "#lib/repeat";
 import type { Flusher } from "#server/hub/flusher";
 import { Outbox, type Tally } from "#server/hub/outbox";
 import type { Admission } from "./admission";
@@ -139,6 +140,16 @@ export function createSessions(options: SessionsOptions): Sessions {
     void lookUpStale();
   }
 
+  function sweep(): void {
+    const nowMs = clock.now();
+    for (const session of sessions) session.sweep(nowMs);
+    if (!controlConnected() && nowMs >= unheardMs) {
+      unheardMs = nowMs + LOOK_UP_AGAIN_MS;
+      markStale(() => true);
+    }
+    if (stale.size > 0) void lookUpStale();
+  }
+
   return {
     open(admission, connect) {
       const venue = venues[admission.principal.venue];
@@ -177,17 +188,6 @@ export function createSessions(options: SessionsOptions): Sessions {
     each(work) {
       for (const session of sessions) work(session);
     },
-    async run(signal) {
-      while (!signal.aborted) {
-        await clock.wait(SWEEP_INTERVAL_MS, signal);
-        const nowMs = clock.now();
-        for (const session of sessions) session.sweep(nowMs);
-        if (!controlConnected() && nowMs >= unheardMs) {
-          unheardMs = nowMs + LOOK_UP_AGAIN_MS;
-          markStale(() => true);
-        }
-        if (stale.size > 0) void lookUpStale();
-      }
-    },
+    run: (signal) => repeat({ clock, signal, pause: SWEEP_INTERVAL_MS }, sweep),
   };
 }

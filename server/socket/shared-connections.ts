@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createSharedScript, type SharedOptions } from "#lib/access/limits/shared-script";
+import { repeat } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
 import type { Connections } from "./connections";
 
@@ -163,15 +164,14 @@ export function createSharedConnections(options: SharedOptions): Connections {
     async run(signal) {
       let announcedMs = clock.now();
       await beatAs("here").catch(missed);
-      while (!signal.aborted) {
-        await clock.wait(BEAT_INTERVAL_MS, signal);
+      await repeat({ clock, signal, pause: BEAT_INTERVAL_MS }, async () => {
         // Not known: it was not heard for long, or Redis has lost everything.
         const known = await beatAs("here").catch(() => true);
         if (!known || untold) await beginAnew().catch(missed);
-        else if (clock.now() - announcedMs < ANNOUNCE_INTERVAL_MS) continue;
+        else if (clock.now() - announcedMs < ANNOUNCE_INTERVAL_MS) return;
         announcedMs = clock.now();
         await announceAll();
-      }
+      });
       await Promise.all([...owners.values()].map(({ tail }) => tail));
       await beatAs("gone").catch(() => undefined);
     },

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { repeat } from "#lib/repeat";
 import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
@@ -202,10 +203,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
       return { ...verdict, allowed: false, retryAfterS: 1, refusedBy: "burst" };
     },
     async run(signal) {
-      while (!signal.aborted) {
-        await clock.wait(SWEEP_INTERVAL_MS, signal);
-        await giveBack(false);
-      }
+      await repeat({ clock, signal, pause: SWEEP_INTERVAL_MS }, () => giveBack(false));
       await giveBack(true);
     },
   };

@@ -4,6 +4,7 @@ import type { Clock } from "#lib/clock";
 import { isDatabaseAway } from "#lib/db";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import { repeat } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
 import { createUsageCounts, FLUSH_INTERVAL_MS } from "./counts";
 import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
@@ -126,19 +127,15 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
   }
 
   async function flushing(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.wait(FLUSH_INTERVAL_MS, stopping.signal);
-      await flush();
-    }
+    await repeat({ clock, signal: stopping.signal, pause: FLUSH_INTERVAL_MS }, flush);
+    await flush();
   }
 
   async function retaining(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.wait(RETENTION_INTERVAL_MS, stopping.signal);
-      if (stopping.signal.aborted) return;
+    await repeat({ clock, signal: stopping.signal, pause: RETENTION_INTERVAL_MS }, async () => {
       await attempt(() => deleteExpiredUsage(pool, clock), "old use of keys was not deleted");
       await attempt(() => store.trim("all"), "the request log was not cut back");
-    }
+    });
   }
   const running = Promise.all([flushing(), retaining()]);
 
