@@ -1,7 +1,11 @@
+import type { Instrument } from "#lib/contract/instrument";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
 import type { operations } from "#lib/contract/operations";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { Quote } from "#lib/contract/quote";
+import type { Snapshot } from "#lib/contract/snapshot";
+import type { MarketStatus } from "#lib/contract/status";
 import type { STREAM_PATH } from "#lib/contract/stream";
 import type { StreamTicket } from "#lib/contract/stream-ticket";
 import { type ClientClock, monotonicClock } from "./clock";
@@ -13,16 +17,29 @@ import { type CallOptions, createRest } from "./rest";
 import type { Dialer } from "./socket";
 import type { Stream, StreamOptions } from "./stream";
 
-/** The `data` of each operation's answer. */
-type DataOf<Id extends keyof typeof operations> = (typeof operations)[Id]["example"];
-/** The instruments of a key. */
-export type InstrumentList = DataOf<"instruments">;
-/** Quotes, in the order asked for. */
-export type QuoteList = DataOf<"latestQuotes">;
-/** Snapshots, in the order asked for. */
-export type SnapshotList = DataOf<"latestSnapshots">;
-/** Statuses, in the order asked for. */
-export type MarketStatusList = DataOf<"marketStatus">;
+/** The instruments a key may read. */
+export interface InstrumentList {
+  items: Instrument[];
+}
+
+/** Quotes, in the order of the request. */
+export interface QuoteList {
+  items: Quote[];
+  /** Tickers of the request that have no quote yet; absent when each has one. */
+  missing?: string[] | undefined;
+}
+
+/** Snapshots, in the order of the request. */
+export interface SnapshotList {
+  items: Snapshot[];
+  /** Tickers of the request that have no quote yet; absent when each has one. */
+  missing?: string[] | undefined;
+}
+
+/** Statuses, in the order of the request. */
+export interface MarketStatusList {
+  items: MarketStatus[];
+}
 
 /** Where each operation is served; a test compares this with the contract. */
 export const ENDPOINTS = {

@@ -12,18 +12,18 @@ import { gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
 import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
 import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
-import { createTopics, type Follower, type SubscriptionRequest, topicKeyOf } from "./topics";
+import { createTopics, type Follower, type SubscriptionRequest, type Topics, topicKeyOf } from "./topics";
 
 const BUFFER_DEFAULT_RECORDS = 10_000;
 const STREAM_NAMES: readonly StreamName[] = ["quote", "snapshot", "kline"];
 
 /** What a stream is made from. */
 interface StreamContext extends Credentials {
-  /** Address of the WebSocket. */
+  /** URL of the WebSocket. */
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
-  /** Undefined: the best that the runtime has. */
+  /** Undefined selects the best one that the runtime offers. */
   readonly dialer: Dialer | undefined;
 }
 
@@ -32,7 +32,7 @@ function errorOfMessage({ code, message, data }: ErrorMessage): SpotwireError {
   return new SpotwireError(message, data.detail, facts);
 }
 
-/** @throws SpotwireError invalid_argument for what can only be a mistake of the caller */
+/** @throws SpotwireError invalid_argument for a selection that no service accepts */
 function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): SubscriptionRequest {
   if (!STREAM_NAMES.includes(stream))
     throw new SpotwireError("invalid_argument", `stream must be one of ${STREAM_NAMES.join(", ")}; it is ${stream}.`);
@@ -41,18 +41,18 @@ function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): 
   return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
 }
 
-/** Calls the user: his exceptions must not break the stream, and must not be lost either. */
+/** Runs the user's callbacks: their exceptions must not break the stream, and must not be lost either. */
 function createCaller({ onError }: StreamCallbacks) {
-  const surface = (thrown: unknown) =>
+  const rethrow = (thrown: unknown) =>
     queueMicrotask(() => {
       throw thrown;
     });
-  function tell(error: SpotwireError): boolean {
+  function report(error: SpotwireError): boolean {
     if (onError === undefined) return false;
     try {
       onError(error);
     } catch (thrown) {
-      surface(thrown);
+      rethrow(thrown);
     }
     return true;
   }
@@ -61,19 +61,37 @@ function createCaller({ onError }: StreamCallbacks) {
       callback();
     } catch (thrown) {
       const error = new SpotwireError("callback_failed", "A callback threw; see `cause`.", { cause: thrown });
-      if (!tell(error)) surface(thrown);
+      if (!report(error)) rethrow(thrown);
     }
   }
-  return { tell, call };
+  return { report, call };
+}
+
+/** Makes the handler of market records: it detects gaps, drops duplicates and calls the followers of the record's topic. */
+function createRecordHandler(topics: Topics, options: StreamOptions, call: (callback: () => void) => void) {
+  return (message: PushMessage): void => {
+    if (typeof message.epoch !== "string" || !Number.isSafeInteger(message.seq))
+      throw new SpotwireError("bad_answer", "A record has no epoch or sequence.");
+    const topic = topics.find(topicKeyOf(message));
+    if (topic === undefined || !topic.live) return;
+    const { last } = topic;
+    const verdict = judge(last, message);
+    if (verdict === "stale") return;
+    topic.last = { epoch: message.epoch, seq: message.seq };
+    if (verdict === "gap" && last !== undefined) call(() => options.onGap?.(gapOf(last, message)));
+    for (const follower of [...topic.followers]) follower.onRecord(message);
+    call(() => options.onRecord?.(message));
+  };
 }
 
 /** Makes a stream that is not connected yet. */
 export function createStream(context: StreamContext, options: StreamOptions): Stream {
   const { clock, random, url } = context;
   const bufferMaxRecords = checkNumber("bufferMaxRecords", options.bufferMaxRecords ?? BUFFER_DEFAULT_RECORDS, 1);
-  const { tell, call } = createCaller(options);
+  const { report, call } = createCaller(options);
   const topics = createTopics();
   const requests = createRequests(topics, clock);
+  const onRecord = createRecordHandler(topics, options, call);
   const subscriptions = new Map<Follower, HostedSubscription>();
   const ended = new AbortController();
   let state: StreamState = "idle";
@@ -85,7 +103,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
   });
 
   function change(next: StateChange): void {
-    // A callback may close the stream while it is told of something else.
+    // A callback may close the stream while it handles another event.
     if (state === "closed") return;
     state = next.state;
     call(() => options.onStateChange?.(next));
@@ -97,28 +115,14 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     requests.close();
     const thrownInLoop = [...subscriptions.values()].map((hosted) => hosted.end(error)).includes(true);
     subscriptions.clear();
-    const told = error !== undefined && tell(error);
+    const reported = error !== undefined && report(error);
     change({ state: "closed", error });
-    if (told || thrownInLoop) closed.catch(() => {});
+    if (reported || thrownInLoop) closed.catch(() => {});
     if (error === undefined) settle?.resolve();
     else settle?.reject(error);
   }
 
-  function onRecord(message: PushMessage): void {
-    if (typeof message.epoch !== "string" || !Number.isSafeInteger(message.seq))
-      throw new SpotwireError("bad_answer", "A record came without epoch or sequence.");
-    const topic = topics.find(topicKeyOf(message));
-    if (topic === undefined || !topic.live) return;
-    const { last } = topic;
-    const verdict = judge(last, message);
-    if (verdict === "stale") return;
-    topic.last = { epoch: message.epoch, seq: message.seq };
-    if (verdict === "gap" && last !== undefined) call(() => options.onGap?.(gapOf(last, message)));
-    for (const follower of [...topic.followers]) follower.onRecord(message);
-    call(() => options.onRecord?.(message));
-  }
-
-  /** One connection from its credentials to its end. */
+  /** Runs one connection, from its credentials to its end. */
   async function connect(): Promise<Attempt> {
     const over = new AbortController();
     const leave = () => over.abort();
@@ -126,7 +130,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     let farewell: SpotwireError | undefined;
 
     function onWelcome(welcome: Welcome, send: (text: string) => void): void {
-      // Everything was unsubscribed meanwhile; a connection that asks for nothing would be closed as abuse.
+      // Everything was unsubscribed while connecting; the server would close a connection without subscriptions as abuse.
       if (!topics.wanted) {
         leave();
         return;
@@ -145,9 +149,9 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       else if (message.type === "server_shutdown") reconnectAfterMs = message.reconnect_after_ms;
       else if (message.type === "error") {
         const error = errorOfMessage(message);
-        // Why the connection is closed next is told with its end.
+        // The reason for the close that follows is reported when the connection ends.
         if (message.data.close_code !== undefined) farewell = error;
-        else if (!requests.onError(message)) tell(error);
+        else if (!requests.onError(message)) report(error);
       }
     }
 
@@ -163,7 +167,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         signal: over.signal,
         onWelcome,
         onMessage,
-        onUnreadable: (error) => void tell(error),
+        onUnreadable: (error) => void report(error),
       });
       return { ...ending, error: ending.error ?? farewell, reconnectAfterMs };
     } catch (thrown) {
@@ -183,7 +187,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       finish(final);
       return;
     }
-    if (error !== undefined) tell(error);
+    if (error !== undefined) report(error);
     change(retryInMs === undefined ? { state: "idle", error } : { state: "waiting", retryInMs, error });
   }
 
@@ -204,7 +208,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
   const host = {
     bufferMaxRecords,
     taken: options.onRecord !== undefined,
-    tell,
+    report,
     call,
     leave(follower: Follower) {
       subscriptions.delete(follower);
@@ -223,12 +227,12 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     closed,
     subscribe(selection, onRecordOfSubscription) {
       if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; make another one.");
-      const wish = requestOf(selection);
-      const hosted = createSubscription(wish, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
-      topics.follow(wish, hosted.follower);
+      const request = requestOf(selection);
+      const hosted = createSubscription(request, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
+      topics.follow(request, hosted.follower);
       subscriptions.set(hosted.follower, hosted);
       ensureConnected();
-      // A follower only ever hears of its own stream's topics.
+      // A follower only receives records of its own stream.
       return hosted.subscription as Subscription<never>;
     },
     close: () => finish(undefined),

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
 import { keyChecksum } from "#lib/contract/key-text";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
@@ -13,7 +13,7 @@ import {
   succeed,
 } from "#lib/testing/scripted-service";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
-import { type ClientOptions, createClient, ENDPOINTS } from "./client";
+import { type Client, type ClientOptions, createClient, ENDPOINTS } from "./client";
 import { isSpotwireError, SpotwireError } from "./errors";
 
 let service: ScriptedService;
@@ -53,6 +53,14 @@ describe("each operation", () => {
     for (const [id, { method, path }] of Object.entries(ENDPOINTS))
       expect(operations[id as OperationId]).toMatchObject({ method, path });
     expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks"]);
+  });
+
+  test("the type of each answer is the contract's", () => {
+    type DataOf<Id extends keyof typeof ENDPOINTS> = (typeof operations)[Id]["example"];
+    type AnswerOf<Id extends keyof typeof ENDPOINTS> = Awaited<ReturnType<Client[Id]>>;
+    expectTypeOf<{ [Id in keyof typeof ENDPOINTS]: AnswerOf<Id> }>().toEqualTypeOf<{
+      [Id in keyof typeof ENDPOINTS]: DataOf<Id>;
+    }>();
   });
 
   test("gives the data of its answer", async () => {

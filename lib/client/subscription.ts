@@ -47,29 +47,29 @@ export interface Subscription<Message extends PushMessage = PushMessage> extends
    * none of them, or the stream ended before.
    */
   readonly ready: Promise<SubscribeResult>;
-  /** Records that a `for await` loop did not take in time; `onError` hears of the first. */
+  /** Records dropped because a `for await` loop fell behind; `onError` receives `buffer_overflow` for the first one. */
   readonly dropped: number;
   /** Ends the subscription and its loop. Leaving the loop does it too. */
   unsubscribe(): void;
 }
 
-/** What the subscription needs of its stream. */
+/** What a subscription needs from its stream. */
 interface SubscriptionHost {
   readonly bufferMaxRecords: number;
-  /** True where the stream's own callback takes the records, so that nothing has to be kept for a loop. */
+  /** True when the stream's own callback takes the records, so that none need to be buffered for a loop. */
   readonly taken: boolean;
-  /** Tells an error to the stream's `onError`; false where there is none. */
-  tell(error: SpotwireError): boolean;
-  /** Calls a callback of the user; what it throws stays with the user. */
+  /** Reports an error to the stream's `onError`; false when there is none. */
+  report(error: SpotwireError): boolean;
+  /** Runs a callback of the user; an exception it throws does not reach the stream. */
   call(callback: () => void): void;
   leave(follower: Follower): void;
 }
 
-/** A subscription with the side that its stream sees. */
+/** A subscription, and the interface that its stream uses. */
 export interface HostedSubscription {
   readonly subscription: Subscription;
   readonly follower: Follower;
-  /** The stream is over; true when a loop throws the error. */
+  /** Ends the subscription with its stream; true when a loop throws the error. */
   end(error: SpotwireError | undefined): boolean;
 }
 
@@ -82,12 +82,12 @@ const errorOfRejection = ({ ticker, code, message, detail, suggestion }: TickerR
 
 /** Makes a subscription; `onRecord` is called with each of its records. */
 export function createSubscription(
-  wish: SubscriptionRequest,
+  request: SubscriptionRequest,
   host: SubscriptionHost,
   onRecord: ((message: PushMessage) => void) | undefined,
 ): HostedSubscription {
-  const unanswered = new Set(wish.tickers);
-  const followed = new Set(wish.tickers);
+  const unanswered = new Set(request.tickers);
+  const followed = new Set(request.tickers);
   const result = { accepted: [] as string[], rejected: [] as TickerRejection[], quiet: [] as QuietTicker[] };
   const buffer = createBuffer<PushMessage>(host.bufferMaxRecords);
   let buffering = onRecord === undefined && !host.taken;
@@ -98,9 +98,9 @@ export function createSubscription(
     settle = { resolve, reject };
   });
 
-  /** `told`: the user learns of it elsewhere, so that a `ready` nobody looks at is no unhandled rejection. */
-  function fail(error: SpotwireError, told: boolean): void {
-    if (told) ready.catch(() => {});
+  /** Rejects `ready`. An error that was `reported` elsewhere must not be an unhandled rejection as well. */
+  function fail(error: SpotwireError, reported: boolean): void {
+    if (reported) ready.catch(() => {});
     settle?.reject(error);
   }
 
@@ -119,7 +119,9 @@ export function createSubscription(
       if (!buffering) return;
       if (buffer.push(message) || overflowed) return;
       overflowed = true;
-      host.tell(new SpotwireError("buffer_overflow", `More than ${host.bufferMaxRecords} records wait; the oldest are dropped.`));
+      host.report(
+        new SpotwireError("buffer_overflow", `More than ${host.bufferMaxRecords} records wait; the oldest are dropped.`),
+      );
     },
     onAccepted(topic, { quiet }: AckOf<"subscribe">["data"]) {
       if (!unanswered.has(topic.ticker)) return;
@@ -130,13 +132,13 @@ export function createSubscription(
     onRejected(topic, rejection) {
       if (unanswered.has(topic.ticker)) result.rejected.push(rejection);
       const error = errorOfRejection(rejection);
-      const told = host.tell(error);
+      const reported = host.report(error);
       followed.delete(topic.ticker);
       if (followed.size > 0) return answered(topic);
-      // Nothing is left that could ever bring a record.
+      // No ticker is left that could deliver a record.
       host.leave(follower);
       buffer.end(error);
-      fail(error, told);
+      fail(error, reported);
     },
   };
 
@@ -146,18 +148,18 @@ export function createSubscription(
   }
 
   const subscription: Subscription = {
-    stream: wish.stream,
-    tickers: wish.tickers,
+    stream: request.stream,
+    tickers: request.tickers,
     ready,
     get dropped() {
       return buffer.dropped;
     },
     unsubscribe,
     [Symbol.asyncIterator]() {
-      if (iterated) throw new SpotwireError("invalid_argument", "A subscription has one loop; make another subscription.");
+      if (iterated) throw new SpotwireError("invalid_argument", "A subscription supports one loop; create another subscription.");
       iterated = true;
       buffering = true;
-      // What goes wrong from here on is thrown in the loop.
+      // From here on the loop throws the errors.
       ready.catch(() => {});
       return {
         next: () => buffer.next(),

@@ -101,7 +101,7 @@ export interface Topics {
   /** True while somebody follows something. */
   readonly wanted: boolean;
   /** @throws SpotwireError invalid_argument when there would be too many */
-  follow(wish: SubscriptionRequest, follower: Follower): Topic[];
+  follow(request: SubscriptionRequest, follower: Follower): Topic[];
   unfollow(follower: Follower): void;
   find(key: string): Topic | undefined;
   /** True while there is something to send. */
