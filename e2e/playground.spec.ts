@@ -258,8 +258,8 @@ describe("bad input", () => {
       "/playground?op=klines&ticker=%3Cimg%20src=x%20onerror=alert(1)%3E&timeframe=h1&bogus=1",
     );
     await expectWords(page, "Historical klines does not take “bogus”; it was left out.");
-    await expectWords(page, "Not one of the nine timeframes.");
-    await expectWords(page, "A ticker is 3 to 20 letters and digits, without a separator.");
+    await expectWords(page, "Must be one of the supported timeframes.");
+    await expectWords(page, "A ticker is 3 to 20 letters and digits, without separators.");
     await page.goto(`${product.baseUrl}/playground?op=%00%FF%ED%A0%80`);
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     await page.goto(`${product.baseUrl}/playground?op=nothing&op=klines`);
@@ -401,7 +401,7 @@ describe("a developer who is signed in", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
     expect((await ada.call("POST", `keys/${id}/revoke`, { confirm: name })).status).toBe(200);
-    await expectWords(page, "The key was revoked, expired, or its grace ended. Use another key.");
+    await expectWords(page, "The key was revoked or expired, or its grace period ended. Use another key.");
     await expectWords(page, "4401");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await expectWords(page, `The key “${name}” was revoked or has expired.`);
@@ -486,7 +486,7 @@ describe("a service that goes away", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
     await product.stop();
-    await expectWords(page, "The server shuts down or restarts. Connect again with jitter and resume.");
+    await expectWords(page, "The server is shutting down or restarting. Reconnect with jitter and resume.");
     await expectWords(page, /Here, press Connect/);
     await choose(page, "Instruments");
     await send(page);

@@ -1,3 +1,3 @@
-import { asyncApiResponse } from "#lib/docs/asyncapi-response";
+import { asyncApiResponse } from "#lib/docs/document-response";
 
 export const GET = (request: Request): Response => asyncApiResponse(request);

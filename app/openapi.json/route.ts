@@ -1,3 +1,3 @@
-import { openApiResponse } from "#lib/docs/openapi-response";
+import { openApiResponse } from "#lib/docs/document-response";
 
 export const GET = (request: Request): Response => openApiResponse(request);

@@ -39,16 +39,12 @@ describe("the operations of the playground", () => {
 
 describe("the form is judged in the service's words", () => {
   test.each([
-    [
-      "klines",
-      { ticker: "EUR/USD", timeframe: "H1" },
-      { ticker: "A ticker is 3 to 20 letters and digits, without a separator." },
-    ],
-    ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: "Not one of the nine timeframes." }],
+    ["klines", { ticker: "EUR/USD", timeframe: "H1" }, { ticker: "A ticker is 3 to 20 letters and digits, without separators." }],
+    ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: "Must be one of the supported timeframes." }],
     ["klines", { ticker: "EURUSD", timeframe: "H1", limit: "0" }, { limit: "Must be between 1 and 5000." }],
     ["klines", { ticker: "EURUSD", timeframe: "H1", from: "5", to: "5" }, { from: "`from` must be before `to`." }],
     ["klines", {}, { ticker: "Required.", timeframe: "Required." }],
-    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "The list holds an empty element." }],
+    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "The list contains an empty element." }],
     ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "Required." }],
   ])("%s with %o", (id, values, issues) => {
     expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);

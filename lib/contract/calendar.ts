@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** Segments of one week: a session a minute would be more, no market has more than a few a day. */
+/** Maximum segments per week; no market has more than a few a day. */
 const WEEK_MAX_SEGMENTS = 100;
-/** Dated exceptions of one kind: a dozen a year for a century and a half. */
+/** Maximum exceptions of one kind: a dozen a year for over a century. */
 const EXCEPTIONS_MAX_COUNT = 2_000;
-/** A covered day past this is a typing error; every year up to it may have to be worked out. */
+/** A later year must be a typing error, and every year up to it may have to be computed. */
 const COVERED_UNTIL_MAX_YEAR = 2100;
 const DATE_MIN_YEAR = 1970;
-/** Half a turn of a cycle: a century. */
+/** Maximum length of the open or closed part of a cycle: a century. */
 const CYCLE_MAX_S = 3_155_760_000;
 
 const WALL_TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?|24:00(?::00)?)$/;
@@ -17,7 +17,7 @@ const WallTimeText = z.string().regex(WALL_TIME, "Must be a local time, HH:MM or
 const LocalDateText = z.iso.date("Must be a date, YYYY-MM-DD.").refine((date) => {
   const year = Number(date.slice(0, 4));
   return year >= DATE_MIN_YEAR && year <= COVERED_UNTIL_MAX_YEAR;
-}, `Must be a date of the years ${DATE_MIN_YEAR} to ${COVERED_UNTIL_MAX_YEAR}.`);
+}, `Must be a date between the years ${DATE_MIN_YEAR} and ${COVERED_UNTIL_MAX_YEAR}.`);
 
 function isZone(name: string): boolean {
   try {
@@ -28,7 +28,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/** Wall times compare as text once all have seconds. */
+/** Wall times can be compared as text once all have seconds. */
 function withSeconds(time: string): string {
   return time.length === 5 ? `${time}:00` : time;
 }
@@ -37,7 +37,7 @@ const Segment = z
   .strictObject({ day: z.literal([0, 1, 2, 3, 4, 5, 6]), open: WallTimeText, close: WallTimeText })
   .readonly()
   .refine(({ open, close }) => withSeconds(open) < withSeconds(close), {
-    message: "Must open before it closes; a session over midnight is two segments that touch at 24:00.",
+    message: "Must open before it closes. Split a session over midnight into two segments that meet at 24:00.",
     path: ["close"],
   });
 
@@ -68,8 +68,8 @@ const Cycle = z
   .readonly();
 
 /**
- * A calendar as an operator edits it and the database keeps it; the shape is the domain's CalendarDefinition.
- * Unknown keys are refused, so that a misspelt "holiday" does not silently open a market.
+ * A calendar as operators edit it and the database stores it; it has the shape of the domain's CalendarDefinition.
+ * Unknown keys are rejected, so that a misspelt "holiday" does not silently open a market.
  */
 export const CalendarDefinitionSchema = z.discriminatedUnion("kind", [
   Weekly,

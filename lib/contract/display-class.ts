@@ -1,4 +1,4 @@
-/** Every state a badge can show; `status.ts` adds the schema, which pages that only draw badges do without. */
+/** Every state a badge can show. The schema is in `status.ts`, so that pages which only draw badges do not load it. */
 export const FINAL_DISPLAY_STATES = [
   "open",
   "closed",

@@ -1,16 +1,17 @@
 import { z } from "zod";
+import { INGEST_REJECTIONS_LISTED_COUNT } from "./limits";
 import { Ticker, UnixMilliseconds } from "./primitives";
 
-/** One pushed line: a bid/ask price state. `volume` is the provider's real volume, where it has one. */
+/** One pushed line: a bid/ask quote. `volume` is the provider's real volume, if it has one. */
 export const TickLine = z
   .object({
     ticker: Ticker,
     time_msc: UnixMilliseconds.describe("Quote time, Unix milliseconds."),
     bid: z.number().positive().describe("Bid price."),
-    ask: z.number().positive().describe("Ask price; not below the bid."),
-    volume: z.number().min(0).optional().describe("Real volume, where the provider has one."),
+    ask: z.number().positive().describe("Ask price; must not be below the bid."),
+    volume: z.number().min(0).optional().describe("Real volume, if the provider has one."),
   })
-  .meta({ id: "TickLine", description: "One line of a pushed batch." });
+  .meta({ id: "TickLine", description: "One line of a batch of ticks." });
 export type TickLine = z.infer<typeof TickLine>;
 
 const TICK_REJECTIONS = [
@@ -24,21 +25,21 @@ const TICK_REJECTIONS = [
   "too_late",
   "in_future",
 ] as const;
-/** Why a tick was not taken. `duplicate` is what a repeated batch answers: nothing was lost, nothing counted twice. */
+/** Why a tick was rejected. `duplicate` is what a repeated batch returns: nothing is lost, nothing is counted twice. */
 export type TickRejection = (typeof TICK_REJECTIONS)[number];
 
-/** What became of a pushed batch. Accepted lines are in the engine and survive a clean stop. */
+/** Result of a pushed batch. Accepted lines are in the engine and survive a clean shutdown. */
 export const IngestReceipt = z
   .object({
-    received: z.int().min(0).describe("Lines read."),
-    accepted: z.int().min(0).describe("Lines taken."),
-    rejected: z.int().min(0).describe("Lines not taken."),
-    reasons: z.partialRecord(z.enum(TICK_REJECTIONS), z.int().min(1)).describe("How many lines each reason refused."),
+    received: z.int().min(0).describe("Number of lines read."),
+    accepted: z.int().min(0).describe("Number of lines accepted."),
+    rejected: z.int().min(0).describe("Number of lines rejected."),
+    reasons: z.partialRecord(z.enum(TICK_REJECTIONS), z.int().min(1)).describe("Number of lines rejected for each reason."),
     rejections: z
       .array(z.object({ line: z.int().min(1), reason: z.enum(TICK_REJECTIONS) }))
-      .describe("The first refused lines, by number; the rest are only counted."),
+      .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
   })
-  .meta({ id: "IngestReceipt", description: "What became of a pushed batch." });
+  .meta({ id: "IngestReceipt", description: "Result of a batch of ticks." });
 export type IngestReceipt = z.infer<typeof IngestReceipt>;
 
 export const ingestReceiptExample: IngestReceipt = {

@@ -4,23 +4,23 @@ import { StreamName, Ticker, Timeframe } from "./primitives";
 export const ASSET_CLASSES = ["forex", "metals", "test"] as const;
 export const AssetClass = z
   .enum(ASSET_CLASSES)
-  .meta({ id: "AssetClass", description: "test stands for the sandbox's test tickers." });
+  .meta({ id: "AssetClass", description: "Asset class. `test` is for the sandbox's test tickers." });
 export type AssetClass = z.infer<typeof AssetClass>;
 
-/** One instrument available to the calling account. */
+/** An instrument available to the calling account. */
 export const Instrument = z
   .object({
     ticker: Ticker,
-    display_name: z.string().describe("Label for user interfaces."),
+    display_name: z.string().describe("Name to show in a user interface."),
     asset_class: AssetClass,
     base_currency: z.string().describe("Base currency of the ticker."),
     quote_currency: z.string().describe("Quote currency of the ticker."),
-    streams: z.array(StreamName).describe("Streams this ticker is offered on."),
-    timeframes: z.array(Timeframe).describe("Kline timeframes offered for this ticker."),
-    digits: z.int().min(0).max(10).describe("Decimal places of a price."),
+    streams: z.array(StreamName).describe("Streams available for this ticker."),
+    timeframes: z.array(Timeframe).describe("Kline timeframes available for this ticker."),
+    digits: z.int().min(0).max(10).describe("Number of decimal places in a price."),
     pip_size: z.number().positive().describe("Size of one pip in price units."),
   })
-  .meta({ id: "Instrument", description: "One instrument available to the calling account." });
+  .meta({ id: "Instrument", description: "An instrument available to your account." });
 export type Instrument = z.infer<typeof Instrument>;
 
 export const instrumentExample: Instrument = {

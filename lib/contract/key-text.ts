@@ -8,7 +8,7 @@ export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 export const KEY_MARKERS = { live: "sw_live_", sandbox: "sw_test_" } as const;
 const SHAPE = new RegExp(`^sw_(?:live|test)_[0-9A-Za-z]{${KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
-/** CRC-32 of ASCII text. Bit by bit: a key is short, and a table would have to travel to every browser. */
+/** CRC-32 of ASCII text, computed bit by bit: keys are short, and a table would be sent to every browser. */
 function crc32(text: string): number {
   let crc = 0xff_ff_ff_ff;
   for (let index = 0; index < text.length; index += 1) {
@@ -18,7 +18,7 @@ function crc32(text: string): number {
   return (crc ^ 0xff_ff_ff_ff) >>> 0;
 }
 
-/** The last six characters of a key: CRC-32 over all before them, in base 62. */
+/** The last six characters of a key: the CRC-32 of everything before them, in base 62. */
 export function keyChecksum(text: string): string {
   let rest = crc32(text);
   let digits = "";
@@ -30,8 +30,8 @@ export function keyChecksum(text: string): string {
 }
 
 /**
- * True for a text that could be a key: `sw_live_` or `sw_test_`, 30 base62 characters, 6 of checksum. Any single changed
- * character is noticed, so that a mistyped key is never sent, nor asked of a store.
+ * Whether a text can be a key: `sw_live_` or `sw_test_`, 30 base62 characters, 6 checksum characters. The checksum detects
+ * any single changed character, so that a mistyped key is neither sent nor looked up.
  */
 export function isWellFormedKey(text: string): boolean {
   return SHAPE.test(text) && keyChecksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { KLINES_MAX_LIMIT_ROWS } from "./limits";
 import { Price, Ticker, Timeframe, UnixSeconds } from "./primitives";
 
-/** One candle of bid prices. */
+/** A candle of bid prices. */
 export const Kline = z
   .object({
     type: z.literal("kline"),
@@ -12,12 +12,12 @@ export const Kline = z
     open: Price.describe("First bid."),
     high: Price.describe("Highest bid."),
     low: Price.describe("Lowest bid."),
-    close: Price.describe("Last bid, or the current one while the kline is open."),
-    tick_volume: z.number().min(0).describe("Number of quotes; not traded volume."),
-    real_volume: z.number().nullable().describe("Null unless the source has one; no exchange volume commitment."),
+    close: Price.describe("Last bid; the current bid while the kline is open."),
+    tick_volume: z.number().min(0).describe("Number of quotes, not traded volume."),
+    real_volume: z.number().nullable().describe("Traded volume, if the source provides it; otherwise null."),
     spread: Price.describe("Smallest ask - bid among the kline's quotes, in price units."),
   })
-  .meta({ id: "Kline", description: "One candle of bid prices." });
+  .meta({ id: "Kline", description: "A candle of bid prices." });
 export type Kline = z.infer<typeof Kline>;
 
 export const klineExample: Kline = {
@@ -34,22 +34,24 @@ export const klineExample: Kline = {
   spread: 0.00006,
 };
 
-/** Data of the klines operation: the effective window and its rows, always ascending. */
+/** Data of the klines operation: the effective range and its rows, in ascending order. */
 export const KlineWindow = z
   .object({
     ticker: Ticker,
     timeframe: Timeframe,
-    from: UnixSeconds.describe("Start of the effective window, included."),
-    to: UnixSeconds.describe("End of the effective window, excluded."),
-    count: z.int().min(0).describe("Rows in items."),
-    limit: z.int().min(1).max(KLINES_MAX_LIMIT_ROWS).describe("Row limit applied."),
-    next_from: UnixSeconds.nullable().describe("Open time of the next row when the window held more than limit, else null."),
+    from: UnixSeconds.describe("Start of the effective range, inclusive."),
+    to: UnixSeconds.describe("End of the effective range, exclusive."),
+    count: z.int().min(0).describe("Number of klines in `items`."),
+    limit: z.int().min(1).max(KLINES_MAX_LIMIT_ROWS).describe("The limit that was applied."),
+    next_from: UnixSeconds.nullable().describe(
+      "Open time of the next kline if the range contains more than `limit`; otherwise null.",
+    ),
     expected_count: z
       .int()
       .min(0)
       .nullable()
-      .describe("Intervals of the window in which the calendar was open; null where the calendar is unknown."),
+      .describe("Number of intervals in the range during which the market was open; null if the calendar is unknown."),
     items: z.array(Kline),
   })
-  .meta({ id: "KlineWindow", description: "A window of klines, ascending by open time." });
+  .meta({ id: "KlineWindow", description: "A range of klines, in ascending order by open time." });
 export type KlineWindow = z.infer<typeof KlineWindow>;

@@ -2,12 +2,12 @@ import type { z } from "zod";
 import type { ErrorId } from "./errors";
 import type { ParameterIssue, Scope } from "./primitives";
 
-/** One query parameter: its schema takes the text of the URL and gives the parsed value. */
+/** One query parameter. Its schema takes the text from the URL and returns the parsed value. */
 export interface Parameter<Value = unknown> {
   readonly schema: z.ZodType<Value, string>;
   readonly required: boolean;
   readonly description: string;
-  /** A value that works, as it stands in a URL before encoding. */
+  /** A valid value, as text before URL encoding. */
   readonly example: string;
 }
 
@@ -27,19 +27,19 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly summary: string;
   readonly description: string;
   readonly query: P;
-  /** Media type of a request body, where there is one. */
+  /** The request body, if the operation takes one. */
   readonly body?: { readonly mediaType: string; readonly description: string; readonly example: string };
   readonly data: Data;
   readonly example: z.output<Data>;
-  /** Every error this operation can answer. */
+  /** Every error this operation can return. */
   readonly errors: readonly ErrorId[];
-  /** Rate-limit units one request costs. */
+  /** Rate-limit units that one request costs. */
   readonly cost: (query: QueryOf<P>) => number;
-  /** A rule over several parameters; the issue it returns refuses the request. */
+  /** Validates parameters against each other. If it returns an issue, the request is refused with it. */
   readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;
 }
 
-/** Declares an operation; its parameters and data keep their types. */
+/** Declares an operation and keeps the types of its parameters and data. */
 export function operation<const P extends Parameters, Data extends z.ZodType>(
   definition: Operation<P, Data>,
 ): Operation<P, Data> {

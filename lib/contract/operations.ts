@@ -3,7 +3,12 @@ import type { ErrorId } from "./errors";
 import { IngestReceipt, ingestReceiptExample } from "./ingest";
 import { Instrument, instrumentExample } from "./instrument";
 import { KlineWindow, klineExample } from "./kline";
-import { KLINES_DEFAULT_LIMIT_ROWS, KLINES_MAX_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
+import {
+  KLINES_DEFAULT_LIMIT_ROWS,
+  KLINES_MAX_LIMIT_ROWS,
+  KLINES_ROWS_PER_COST_UNIT,
+  TICKERS_PER_REQUEST_MAX_COUNT,
+} from "./limits";
 import { type Operation, operation } from "./operation";
 import {
   InstantParameter,
@@ -19,7 +24,7 @@ import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
 import { StreamTicket, streamTicketExample } from "./stream-ticket";
 
-/** Errors that any authenticated operation can answer. */
+/** Errors that any authenticated operation can return. */
 const GUARD_ERRORS = [
   "unauthorized",
   "insufficient_scope",
@@ -43,14 +48,14 @@ const LIST_ERRORS = [
 const tickers = {
   schema: TickerListParameter,
   required: true,
-  description: "Comma-separated compact tickers, at most 100; slash symbols are not accepted.",
+  description: `Comma-separated tickers, at most ${TICKERS_PER_REQUEST_MAX_COUNT}, in compact form: EURUSD, not EUR/USD.`,
   example: "EURUSD,XAUUSD",
 } as const;
 
 const missing = z
   .array(z.string())
   .optional()
-  .describe("Tickers of the request that have no quote yet; absent when every one has.");
+  .describe("Requested tickers that have no quote yet. Absent when all of them have one.");
 
 export const operations = {
   klines: operation({
@@ -59,37 +64,38 @@ export const operations = {
     path: "/api/v1/market/klines",
     scope: "market:read",
     summary: "Historical klines",
-    description: "Klines of one ticker and timeframe in a half-open window, from <= time < to, always ascending.",
+    description:
+      "Returns the klines of one ticker and timeframe in a half-open range, from <= time < to, in ascending order by open time.",
     query: {
       ticker: {
         schema: TickerParameter,
         required: true,
-        description: "A single compact ticker, for example EURUSD.",
+        description: "A single ticker in compact form, for example EURUSD.",
         example: "EURUSD",
       },
       timeframe: {
         schema: TimeframeParameter,
         required: true,
-        description: "Length of a kline. Case-sensitive: M1 is a minute, MN1 a month.",
+        description: "Length of a kline. Case-sensitive: M1 is one minute, MN1 is one month.",
         example: "H1",
       },
       from: {
         schema: UnixSecondsParameter,
         required: false,
-        description: "Start of the window in Unix seconds, included. Alone: the oldest rows from there.",
+        description: "Start of the range in Unix seconds, inclusive. Without `to`, returns the oldest klines from this time on.",
         example: "1767225600",
       },
       to: {
         schema: UnixSecondsParameter,
         required: false,
         description:
-          "End of the window in Unix seconds, excluded. Alone: the newest rows before it. A future one is taken as now.",
+          "End of the range in Unix seconds, exclusive. Without `from`, returns the newest klines before this time. A time in the future is treated as now.",
         example: "1767312000",
       },
       limit: {
         schema: LimitParameter,
         required: false,
-        description: `Most rows in the answer, ${KLINES_DEFAULT_LIMIT_ROWS} when omitted. Outside 1 to ${KLINES_MAX_LIMIT_ROWS} it is refused, never clamped.`,
+        description: `Maximum number of klines to return (default ${KLINES_DEFAULT_LIMIT_ROWS}). Values outside 1–${KLINES_MAX_LIMIT_ROWS} return an error.`,
         example: "24",
       },
     },
@@ -127,7 +133,7 @@ export const operations = {
     path: "/api/v1/market/instruments",
     scope: "market:read",
     summary: "Instruments",
-    description: "The instruments available to the calling account, by asset class, then ticker.",
+    description: "Returns the instruments available to your account, sorted by asset class, then ticker.",
     query: {},
     data: z.object({ items: z.array(Instrument) }),
     example: { items: [instrumentExample] },
@@ -140,7 +146,7 @@ export const operations = {
     path: "/api/v1/market/quotes/latest",
     scope: "market:read",
     summary: "Latest quotes",
-    description: "The latest quote of each ticker, in the order asked for.",
+    description: "Returns the latest quote of each ticker, in the order you requested them.",
     query: { tickers },
     data: z.object({ items: z.array(Quote), missing }),
     example: { items: [quoteExample] },
@@ -153,7 +159,7 @@ export const operations = {
     path: "/api/v1/market/snapshots/latest",
     scope: "market:read",
     summary: "Latest snapshots",
-    description: "The latest snapshot of each ticker, in the order asked for.",
+    description: "Returns the latest snapshot of each ticker, in the order you requested them.",
     query: { tickers },
     data: z.object({ items: z.array(Snapshot), missing }),
     example: { items: [snapshotExample] },
@@ -166,13 +172,13 @@ export const operations = {
     path: "/api/v1/market/status",
     scope: "market:read",
     summary: "Market status",
-    description: "Calendar-aware state of each ticker, now or at a given instant.",
+    description: "Returns the market status of each ticker, now or at a given time, based on its trading calendar and its data.",
     query: {
       tickers,
       at: {
         schema: InstantParameter,
         required: false,
-        description: "ISO 8601 instant with offset to answer for, instead of now.",
+        description: "Time to return the status for, in ISO 8601 with a UTC offset (default: now).",
         example: "2026-12-25T12:00:00Z",
       },
     },
@@ -188,12 +194,13 @@ export const operations = {
     scope: "market:stream",
     summary: "Stream ticket",
     description:
-      "A ticket that opens one stream connection in a browser, which cannot send a key with a WebSocket. It is bound to the key and to the origin: that of the request, or the one named by a server that asks for its page.",
+      "Creates a ticket that opens one stream connection. Browsers need one because they cannot send a key with a WebSocket. The ticket is bound to the key and to an origin: the `Origin` of the request, or the `origin` parameter when your server creates the ticket for its page.",
     query: {
       origin: {
         schema: OriginParameter,
         required: false,
-        description: "Origin of the page the ticket is for, when a server asks in its place. It must be among the key's origins.",
+        description:
+          "Origin of the page that will use the ticket, when your server requests it. It must be one of the key's allowed origins.",
         example: "https://app.example.com",
       },
     },
@@ -209,11 +216,11 @@ export const operations = {
     scope: "market:ingest",
     summary: "Push ticks",
     description:
-      "Delivers ticks to the key's venue as NDJSON, one object a line. Each line is judged alone. Accepted ticks are in the engine when the answer comes. A repeated batch changes nothing.",
+      "Sends ticks to the key's venue as NDJSON, one object per line. Each line is checked on its own, so one bad line does not affect the others. Accepted ticks are available as soon as the response arrives. Sending a batch again changes nothing.",
     query: {},
     body: {
       mediaType: "application/x-ndjson",
-      description: "One tick a line: {ticker, time_msc, bid, ask, volume?}.",
+      description: "One tick per line: {ticker, time_msc, bid, ask, volume?}.",
       example: '{"ticker":"EURUSD","time_msc":1767225600123,"bid":1.08543,"ask":1.08551}\n',
     },
     data: IngestReceipt,

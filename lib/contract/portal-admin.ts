@@ -4,44 +4,44 @@ import { InstantField } from "./portal";
 import type { Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
-/** What operators send and are answered. Instants are ISO 8601 unless a name ends in _ms. Units are the last word of a name. */
+/** Requests and responses of the operator pages. Times are ISO 8601 unless the name ends in _ms. Names end in the unit. */
 
 export const PLAN_NAME_MAX_CHARACTERS = 40;
-/** Plans of an installation. */
+/** Maximum number of plans. */
 export const PLANS_MAX_COUNT = 100;
-/** More than any installation serves, and still exact in every sum. */
+/** Larger than any real limit, and small enough that sums stay exact. */
 const LIMIT_MAX = 1_000_000_000;
-/** Overrides of one calendar that have not ended. */
+/** Maximum active and planned overrides of a calendar. */
 export const OVERRIDES_MAX_COUNT = 50;
 export const OVERRIDE_NOTE_MAX_CHARACTERS = 200;
-/** What a preview looks ahead. */
+/** Length of a calendar preview. */
 export const PREVIEW_DAYS = 14;
-/** Sessions of a preview; a calendar that opens more often, every hour or so, is cut after these. */
+/** Maximum sessions in a preview; a calendar that opens very often is cut after these. */
 export const PREVIEW_SESSIONS_MAX_COUNT = 300;
-/** What is told of gaps: of the last so many hours, from this length on, the newest of them. */
+/** Reported feed gaps: within these hours, at least this long, at most this many, newest first. */
 export const FEED_GAPS_HOURS = 24;
 export const FEED_GAP_MIN_S = 120;
 export const FEED_GAPS_MAX_COUNT = 50;
-/** Backfills that are told of, and those that are remembered at all. */
+/** Backfills that are listed, and backfills that are stored. */
 export const BACKFILLS_LISTED_COUNT = 20;
 export const BACKFILLS_MAX_COUNT = 100;
-/** A backfill that runs and has said nothing for so long is taken for lost. */
+/** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
 const Limit = z
   .int("Must be a whole number.")
-  .min(1, "At least 1.")
-  .max(LIMIT_MAX, `At most ${LIMIT_MAX.toLocaleString("en-US")}.`);
+  .min(1, "Must be at least 1.")
+  .max(LIMIT_MAX, `Must be at most ${LIMIT_MAX.toLocaleString("en-US")}.`);
 
 /** Name of a plan. */
 export const PlanName = z
   .string()
   .regex(
     new RegExp(`^[a-z][a-z0-9-]{0,${PLAN_NAME_MAX_CHARACTERS - 1}}$`),
-    `Lower-case letters, digits and dashes, starting with a letter, at most ${PLAN_NAME_MAX_CHARACTERS}.`,
+    `Use lowercase letters, digits and hyphens, starting with a letter, at most ${PLAN_NAME_MAX_CHARACTERS} characters.`,
   );
 
-/** A plan's limits as an operator edits them. */
+/** Limits of a plan, as an operator edits them. */
 export const PlanForm = z.strictObject({
   rest_per_minute: Limit,
   rest_burst: Limit,
@@ -53,13 +53,13 @@ export type PlanForm = z.infer<typeof PlanForm>;
 /** A plan as an operator sees it. */
 export interface AdminPlan extends PlanForm {
   readonly name: string;
-  /** Accounts on it. */
+  /** Number of accounts on this plan. */
   readonly accounts: number;
 }
 
 /**
- * Opens or closes a calendar by hand, from now unless a start is given (one that has passed counts from then), until it is
- * lifted unless an end is given. Where several overlap, the one that starts last counts.
+ * Opens or closes a calendar manually: from now or from the given start, which may be in the past, until the given end or
+ * until it is removed. If overrides overlap, the one with the latest start applies.
  */
 export const OverrideForm = z
   .strictObject({
@@ -69,19 +69,19 @@ export const OverrideForm = z
     note: z.string().trim().max(OVERRIDE_NOTE_MAX_CHARACTERS, `At most ${OVERRIDE_NOTE_MAX_CHARACTERS} characters.`),
   })
   .refine(({ starts_at, ends_at }) => starts_at === null || ends_at === null || Date.parse(starts_at) < Date.parse(ends_at), {
-    message: "Must be later than the start.",
+    message: "Must be after the start.",
     path: ["ends_at"],
   });
 export type OverrideForm = z.infer<typeof OverrideForm>;
 
 export const DefinitionForm = z.strictObject({ definition: CalendarDefinitionSchema });
 
-/** An operator's word about a calendar. */
+/** A manual override of a calendar. */
 export interface AdminOverride {
   readonly id: string;
   readonly state: "open" | "closed";
   readonly starts_at: string;
-  /** Null: until it is lifted. */
+  /** Null: until it is removed. */
   readonly ends_at: string | null;
   readonly note: string;
 }
@@ -89,62 +89,62 @@ export interface AdminOverride {
 /** A calendar as an operator sees it. */
 export interface AdminCalendar {
   readonly name: string;
-  /** As it was written: its own names, as DefinitionForm takes them. */
+  /** The stored definition, in the format of DefinitionForm. */
   readonly definition: CalendarDefinitionSchema;
   readonly updated_at: string;
-  /** Those that have not ended, in the order they were made. */
+  /** Overrides that have not ended, in order of creation. */
   readonly overrides: readonly AdminOverride[];
-  /** Listed instruments that follow it. */
+  /** Number of listed instruments that use it. */
   readonly listings: number;
 }
 
-/** An open stretch. */
+/** A trading session. */
 export interface PreviewSession {
   readonly opens_at: string;
   readonly closes_at: string;
 }
 
-/** What a calendar says of now and of the coming fortnight. */
+/** The state of a calendar now and its sessions in the next PREVIEW_DAYS days. */
 export interface CalendarPreview {
   readonly now: {
     readonly state: CalendarState;
     readonly reason: StatusReason | null;
-    /** Null when unknown or never. */
+    /** Null if unknown or never. */
     readonly next_open_at: string | null;
     readonly next_close_at: string | null;
   };
-  /** Ascending, at most PREVIEW_SESSIONS_MAX_COUNT; null where part of the fortnight is past the last day that is covered. */
+  /** Ascending, at most PREVIEW_SESSIONS_MAX_COUNT; null if the calendar does not cover the whole period. */
   readonly sessions: readonly PreviewSession[] | null;
-  /** True where more sessions follow in the fortnight than are told. */
+  /** True if the list was cut at PREVIEW_SESSIONS_MAX_COUNT. */
   readonly sessions_cut: boolean;
 }
 
-/** A stretch in which some market of a venue was open and no tick of any instrument came. */
+/** A period in which a market of the venue was open and no instrument received a tick. */
 export interface FeedGap {
   readonly starts_at: string;
-  /** Null while it lasts in an open market. */
+  /** Null while it lasts. */
   readonly ends_at: string | null;
-  /** Open time in it. */
+  /** Time in it during which a market was open. */
   readonly length_s: number;
 }
 
-/** The gaps of a feed, to the minute. */
+/** The gaps of a feed, with minute resolution. */
 export interface FeedGaps {
-  /** What is known begins here: FEED_GAPS_HOURS ago, or when the venue was first filled. */
+  /** Start of the examined period: FEED_GAPS_HOURS ago, or when the venue first had data. */
   readonly since: string;
-  /** The last minute that has passed, by the time that the venue has reached. */
+  /** End of the examined period: the last full minute in the time of the venue. */
   readonly until: string;
-  /** Shorter ones are none. */
+  /** Minimum length of a gap. */
   readonly threshold_s: number;
   readonly count: number;
   readonly total_s: number;
-  /** The newest first, at most FEED_GAPS_MAX_COUNT. */
+  /** Newest first, at most FEED_GAPS_MAX_COUNT. */
   readonly items: readonly FeedGap[];
 }
 
-/** How a process brought stored or computed history into memory, at its start or after an import. */
+/** How a process loaded stored or computed history into memory, at startup or after an import. */
 export interface HistoryFill {
-  /** Tickers that had history and are in memory, of all that are listed. */
+  /** Listed tickers whose history is in memory. */
   readonly restored: number;
   readonly tickers: number;
   readonly started_at: string;
@@ -152,63 +152,63 @@ export interface HistoryFill {
   readonly ended_at: string | null;
 }
 
-/** One venue's feed as the process that answered sees it. */
+/** The feed of a venue, as seen by the process that answers. */
 export interface FeedReport {
   readonly venue: Venue;
-  /** Slug of the bound provider, null where none is. */
+  /** Slug of the connected provider, null if there is none. */
   readonly provider: string | null;
-  /** What is wrong with the feed, null when it is well. */
+  /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
   /** Ticker of the newest tick, null before the first. */
   readonly newest_ticker: string | null;
-  /** Its age in milliseconds by the clock of the service. */
+  /** Age of the newest tick in milliseconds, by the clock of the service. */
   readonly lag_ms: number | null;
-  /** Listed tickers, and how many of them have a fresh quote, an old one, none at all. */
+  /** Listed tickers, and how many of them have a live quote, a stale quote, or none. */
   readonly tickers: number;
   readonly live: number;
   readonly stale: number;
   readonly missing: number;
-  /** Ticks since the process started: taken, and refused for whatever reason. */
+  /** Ticks since the process started: accepted, and rejected for any reason. */
   readonly taken: number;
   readonly refused: number;
-  /** Null where no feed is bound. */
+  /** Null if no feed is connected. */
   readonly gaps: FeedGaps | null;
   readonly history: HistoryFill;
 }
 
 export const BACKFILL_STATES = ["running", "done", "failed", "interrupted", "lost"] as const;
-/** `lost`: it said it runs, but has been silent for BACKFILL_SILENT_S. */
+/** `lost`: still marked as running, but without a report for BACKFILL_SILENT_S. */
 export type BackfillState = (typeof BACKFILL_STATES)[number];
 
-/** One run of an import, as it told of itself. */
+/** One import run, as reported by itself. */
 export interface BackfillReport {
   readonly id: string;
   readonly venue: Venue;
   readonly state: BackfillState;
-  /** Files it was given, those it is through with, and of these the ones that could not be imported to their end. */
+  /** All files, finished files, and finished files that could not be imported completely. */
   readonly files: number;
   readonly files_done: number;
   readonly files_failed: number;
-  /** The file it is at or was at last, and what it does with it; empty before the first. */
+  /** Current or last file and step; empty before the first. */
   readonly file: string;
   readonly step: string;
-  /** Part of all its work that is done, 0 to 1. */
+  /** Progress, 0 to 1. */
   readonly share: number;
-  /** Rows read, and how many a second; null before the first. */
+  /** Rows read, and rows per second; null before the first. */
   readonly rows: number;
   readonly rows_per_s: number | null;
-  /** The last thing that went wrong, null when nothing did. */
+  /** The last problem, null if there was none. */
   readonly problem: string | null;
   readonly started_at: string;
   readonly updated_at: string;
 }
 
-/** How the feeds are and how far backfills have come. A rate of ticks is the difference of two reports of one process. */
+/** State of the feeds and of backfills. The tick rate is the difference between two reports of the same process. */
 export interface FeedsReport {
-  /** Names the run of the process whose counters these are: those of another say nothing about a rate. */
+  /** Identifies the process run that the counters belong to; counters of different runs cannot be compared. */
   readonly process: string;
   readonly at_ms: number;
   readonly feeds: readonly FeedReport[];
-  /** The latest, newest first, at most BACKFILLS_LISTED_COUNT. */
+  /** Newest first, at most BACKFILLS_LISTED_COUNT. */
   readonly backfills: readonly BackfillReport[];
 }

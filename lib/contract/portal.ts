@@ -4,50 +4,50 @@ import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
 import { Ticker, VENUES } from "./primitives";
 
-/** Numbers of the portal. The unit is the last word of the name. */
+/** Numbers of the portal. Names end in the unit. */
 export const PASSWORD_MIN_CHARACTERS = 12;
 const PASSWORD_MAX_CHARACTERS = 200;
 const EMAIL_MAX_CHARACTERS = 254;
 const USER_NAME_MAX_CHARACTERS = 80;
-/** A portal session ends after this without use, and after the other in any case. */
+/** Idle timeout and maximum lifetime of a portal session. */
 export const PORTAL_SESSION_IDLE_S = 1_209_600;
 export const PORTAL_SESSION_LONGEST_S = 7_776_000;
-/** A token that stands in for a key in the playground. */
+/** Lifetime of a portal token, which the playground uses instead of a key. */
 export const PORTAL_TOKEN_LIFETIME_S = 600;
-/** Links in mails. */
+/** Lifetime of links in emails. */
 export const VERIFY_LINK_LIFETIME_S = DAY_S;
 export const RESET_LINK_LIFETIME_S = 3_600;
-/** What is remembered of use: each grain this long. */
+/** How long usage is kept, for each granularity. */
 export const USAGE_RETENTION_S = { minute: 172_800, hour: 7_776_000, day: 63_072_000 } as const;
 export type UsageGrain = keyof typeof USAGE_RETENTION_S;
-/** The request log of one account: at most so many requests, none older. */
+/** Size of the request log of an account: at most this many requests, none older than this. */
 export const REQUEST_LOG_MAX_ROWS = 100_000;
 export const REQUEST_LOG_RETENTION_S = 2_592_000;
-/** One page of the log or of the audit log. */
+/** Page size of the request log and the audit log. */
 export const LOG_PAGE_MAX_ROWS = 100;
 
-/** An instant that a form gives: of these years alone, since a typing error in one would count for ages. */
+/** A timestamp in a form. Only these years are accepted, so that a typing error is caught. */
 const INSTANT_MIN_YEAR = 1970;
 const INSTANT_MAX_YEAR = 2100;
 export const InstantField = z.iso
-  .datetime({ offset: true, error: "Must be an instant in ISO 8601, for example 2026-01-31T17:00:00Z." })
+  .datetime({ offset: true, error: "Must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z." })
   .refine((text) => {
     const year = new Date(text).getUTCFullYear();
     return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
-  }, `Must be an instant of the years ${INSTANT_MIN_YEAR} to ${INSTANT_MAX_YEAR}.`);
+  }, `Must be between the years ${INSTANT_MIN_YEAR} and ${INSTANT_MAX_YEAR}.`);
 
 export const Email = z
   .string()
   .trim()
   .toLowerCase()
-  .max(EMAIL_MAX_CHARACTERS, "That is too long for an e-mail address.")
-  .pipe(z.email("That is not an e-mail address."));
+  .max(EMAIL_MAX_CHARACTERS, `Must have at most ${EMAIL_MAX_CHARACTERS} characters.`)
+  .pipe(z.email("Enter a valid email address."));
 const NewPassword = z
   .string()
   .min(PASSWORD_MIN_CHARACTERS, `At least ${PASSWORD_MIN_CHARACTERS} characters.`)
   .max(PASSWORD_MAX_CHARACTERS, `At most ${PASSWORD_MAX_CHARACTERS} characters.`);
-/** Checked against the stored one, so any length up to the bound may be tried. */
-const CurrentPassword = z.string().min(1, "Type your password.").max(PASSWORD_MAX_CHARACTERS);
+/** Compared with the stored password, so any length up to the maximum is accepted. */
+const CurrentPassword = z.string().min(1, "Enter your password.").max(PASSWORD_MAX_CHARACTERS);
 const MailToken = z.string().min(1).max(100);
 const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `At most ${USER_NAME_MAX_CHARACTERS} characters.`);
 
@@ -64,7 +64,7 @@ export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWO
 const KeyName = z
   .string()
   .trim()
-  .min(1, "Give it a name.")
+  .min(1, "Enter a name.")
   .max(KEY_NAME_MAX_CHARACTERS, `At most ${KEY_NAME_MAX_CHARACTERS} characters.`);
 const KeyScopes = z.array(z.enum(["market:read", "market:stream"])).min(1, "Choose at least one scope.");
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `At most ${KEY_ORIGINS_MAX_COUNT} origins.`);
@@ -84,9 +84,9 @@ export const EditKeyForm = z.strictObject({
 export const RotateKeyForm = z.strictObject({
   grace: z.enum(Object.keys(ROTATION_GRACES) as [RotationGrace, ...RotationGrace[]]),
 });
-export const RevokeKeyForm = z.strictObject({ confirm: z.string().describe("The key's name, typed again.") });
+export const RevokeKeyForm = z.strictObject({ confirm: z.string().describe("The key's name, to confirm.") });
 
-/** A key as the portal shows it; instants are ISO 8601. */
+/** A key as the portal shows it; times are ISO 8601. */
 export interface PortalKey {
   readonly id: string;
   readonly name: string;
@@ -105,7 +105,7 @@ export interface PortalKey {
   readonly replaced_by: string | null;
 }
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface PortalUser {
   readonly id: string;
   readonly accountId: string;
@@ -114,11 +114,11 @@ export interface PortalUser {
   readonly name: string;
   readonly operator: boolean;
   readonly hasPassword: boolean;
-  /** The session that is used. */
+  /** The current session. */
   readonly sessionId: string;
 }
 
-/** A signed-in browser as its owner sees it. */
+/** A signed-in browser, as its owner sees it. */
 export interface PortalSessionInfo {
   readonly id: string;
   readonly current: boolean;
@@ -145,7 +145,7 @@ export interface RequestLogEntry {
   readonly user_agent: string;
 }
 
-/** Calls in one bucket of time; latencies in milliseconds, null where there was none. */
+/** Calls in one time bucket. Latencies in milliseconds, null if there were no calls. */
 export interface UsagePoint {
   readonly at: string;
   readonly calls: number;
@@ -170,9 +170,9 @@ export interface AuditLogEntry {
   readonly address: string | null;
 }
 
-/** Tickers an account may be narrowed to one by one; so many fit into the body of a form. */
+/** Maximum tickers in a list of permitted instruments; this many fit into the body of a form. */
 export const PERMISSION_TICKERS_MAX_COUNT = 1_000;
-/** Which instruments an account may read. */
+/** Which instruments an account can read. */
 const PermissionsForm = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("all") }),
   z.strictObject({
@@ -184,7 +184,7 @@ const PermissionsForm = z.discriminatedUnion("kind", [
     values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `At most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
   }),
 ]);
-/** What an operator changes of an account; what is absent stays. */
+/** Changes to an account by an operator; absent fields stay unchanged. */
 export const AccountForm = z.strictObject({
   plan: z.string().max(40).optional(),
   permissions: PermissionsForm.optional(),
@@ -206,13 +206,13 @@ export interface PortalAccount {
   readonly active_keys: number;
 }
 
-/** Calls of a part of what was asked about. */
+/** Calls of one part of a usage report. */
 export interface UsageShare {
   readonly calls: number;
   readonly errors: number;
 }
 
-/** Use over a span: a point for each bucket, empty ones too, and what it was made of, the most called first. */
+/** Usage over a period: a point per bucket, including empty ones, and a breakdown sorted by calls, highest first. */
 export interface UsageReport {
   readonly grain: UsageGrain;
   readonly items: readonly UsagePoint[];
@@ -223,23 +223,23 @@ export interface UsageReport {
   };
 }
 
-/** The account at a glance: what the first page of the dashboard shows. */
+/** Account overview on the first page of the dashboard. */
 export interface Overview {
-  /** The address that has to be verified before keys can be made; null once it is. */
+  /** Email address to verify before keys can be created; null once it is verified. */
   readonly unverified_email: string | null;
-  /** Steps that were really done, some time. */
+  /** Completed onboarding steps. */
   readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
-  /** Since 00:00 UTC; `connections` counts those that were opened. */
+  /** Since 00:00 UTC; `connections` counts opened connections. */
   readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
-  /** Limits in force, and what is left of the requests now. */
+  /** Limits in force, and the remaining requests. */
   readonly limits: {
     readonly plan: string;
     readonly rest_per_minute: number;
     readonly rest_remaining: number;
     readonly stream_connections: number;
   };
-  /** The last seven days, today included. */
+  /** The last seven days, including today. */
   readonly week: readonly UsagePoint[];
-  /** Valid keys that end within two weeks, the next to end first. */
+  /** Valid keys that expire within two weeks, soonest first. */
   readonly expiring: readonly PortalKey[];
 }

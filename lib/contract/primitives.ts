@@ -10,16 +10,16 @@ import {
 } from "./limits";
 
 export const VENUES = ["live", "sandbox"] as const;
-/** Two venues, wholly separate in data; a key belongs to one. */
+/** The two venues share no data. A key belongs to one of them. */
 export const Venue = z.enum(VENUES);
 export type Venue = z.infer<typeof Venue>;
 
 export const TIMEFRAMES = ["M1", "M5", "M15", "M30", "H1", "H4", "D1", "W1", "MN1"] as const;
-export const Timeframe = z.enum(TIMEFRAMES).meta({ id: "Timeframe", description: "Kline timeframe, exact and case-sensitive." });
+export const Timeframe = z.enum(TIMEFRAMES).meta({ id: "Timeframe", description: "Kline timeframe. Case-sensitive." });
 export type Timeframe = z.infer<typeof Timeframe>;
 
 export const STREAMS = ["quote", "kline", "snapshot"] as const;
-export const StreamName = z.enum(STREAMS).meta({ id: "StreamName", description: "Stream a ticker is offered on." });
+export const StreamName = z.enum(STREAMS).meta({ id: "StreamName", description: "Name of a stream." });
 export type StreamName = z.infer<typeof StreamName>;
 
 export const SCOPES = ["market:read", "market:stream", "market:ingest"] as const;
@@ -33,7 +33,7 @@ export const Ticker = z
     new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`),
     `Must be a ticker: ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} capital letters and digits.`,
   )
-  .meta({ id: "Ticker", description: "Compact ticker: letters and digits, no separator.", examples: ["EURUSD"] });
+  .meta({ id: "Ticker", description: "Ticker in compact form: letters and digits, no separator.", examples: ["EURUSD"] });
 
 /** Unix seconds, UTC. */
 export const UnixSeconds = z
@@ -48,25 +48,25 @@ export const UnixMilliseconds = z
   .min(0)
   .meta({ description: "Unix milliseconds, UTC.", examples: [1_767_225_600_123] });
 
-/** ISO 8601 instant in UTC, with Z. */
+/** ISO 8601 timestamp in UTC, with Z. */
 export const IsoInstant = z.iso
   .datetime()
-  .meta({ description: "ISO 8601 instant, UTC.", examples: ["2026-01-01T00:00:00.000Z"] });
+  .meta({ description: "ISO 8601 timestamp, UTC.", examples: ["2026-01-01T00:00:00.000Z"] });
 
-/** A rounded decimal price in the quote currency. */
+/** A decimal price in the quote currency, rounded. */
 export const Price = z.number().meta({ description: "Price in the quote currency, rounded to the instrument's digits." });
 
-/** What a failed parameter check says of itself; `lib/http` turns it into the envelope. */
+/** What a failed parameter check reports; `lib/http` turns it into the envelope. */
 export interface ParameterIssue {
   fault: ErrorId;
   detail: string;
-  /** Tickers that were refused, as sent. */
+  /** Invalid tickers, as sent. */
   tickers?: string[];
   allowed?: readonly string[];
   max?: number;
 }
 
-/** Refuses a parameter inside a zod transform, with the identifier and the words of the answer. */
+/** Rejects a parameter inside a zod transform, with the error identifier and detail of the response. */
 function refuse(ctx: z.RefinementCtx, issue: ParameterIssue): never {
   ctx.addIssue({ code: "custom", message: issue.detail, params: { ...issue } });
   return z.NEVER;
@@ -79,7 +79,7 @@ function parseInteger(text: string, ctx: z.RefinementCtx): number {
   return Number(text);
 }
 
-/** A query parameter in Unix seconds: text in, integer out. Milliseconds are recognised and named. */
+/** A query parameter in Unix seconds: text in, integer out. Milliseconds are detected and reported as such. */
 export const UnixSecondsParameter = z
   .string()
   .transform((text, ctx) => {
@@ -89,12 +89,12 @@ export const UnixSecondsParameter = z
         fault: "invalid_parameter",
         detail: "Looks like milliseconds; this parameter is in Unix seconds.",
       });
-    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "Must not be before 1970." });
+    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "Must not be negative." });
     return seconds;
   })
   .pipe(UnixSeconds);
 
-/** The row limit of klines: refused outside 1..5000, never clamped. */
+/** The row limit of klines. Values out of range are refused, never clamped. */
 export const LimitParameter = z
   .string()
   .transform((text, ctx) => {
@@ -109,25 +109,29 @@ export const LimitParameter = z
   })
   .pipe(z.int().min(1).max(KLINES_MAX_LIMIT_ROWS).meta({ default: KLINES_DEFAULT_LIMIT_ROWS }));
 
-/** A timeframe in a query: exact and case-sensitive. */
+/** A timeframe in a query: case-sensitive. */
 export const TimeframeParameter = z
   .string()
   .transform((text, ctx) => {
     if ((TIMEFRAMES as readonly string[]).includes(text)) return text as Timeframe;
-    return refuse(ctx, { fault: "unsupported_timeframe", detail: "Not one of the nine timeframes.", allowed: TIMEFRAMES });
+    return refuse(ctx, {
+      fault: "unsupported_timeframe",
+      detail: "Must be one of the supported timeframes.",
+      allowed: TIMEFRAMES,
+    });
   })
   .pipe(Timeframe);
 
-/** Of the text as it was sent, in either case: upper-casing first would turn some other letters into these. */
+/** Matches the text as sent, in either case: upper-casing first would turn some non-ASCII letters into ASCII ones. */
 const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`, "i");
-const TICKER_RULE = `A ticker is ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} letters and digits, without a separator.`;
+const TICKER_RULE = `A ticker is ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} letters and digits, without separators.`;
 
 /** One ticker in a query: trimmed and upper-cased before the check. */
 export const TickerParameter = z
   .string()
   .transform((text, ctx) => {
     const ticker = text.trim();
-    if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "Must name a ticker." });
+    if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "Must not be empty." });
     if (!TICKER_SHAPE.test(ticker)) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: [ticker] });
     return ticker.toUpperCase();
   })
@@ -138,12 +142,12 @@ export const TickerListParameter = z
   .string()
   .transform((text, ctx) => {
     const elements = text.split(",").map((element) => element.trim());
-    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "The list holds an empty element." });
+    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "The list contains an empty element." });
     const tickers = [...new Set(elements.map((element) => element.toUpperCase()))];
     if (tickers.length > TICKERS_PER_REQUEST_MAX_COUNT)
       return refuse(ctx, {
         fault: "too_many_tickers",
-        detail: `${tickers.length} tickers were asked for; one request takes ${TICKERS_PER_REQUEST_MAX_COUNT}.`,
+        detail: `The list has ${tickers.length} tickers; the maximum is ${TICKERS_PER_REQUEST_MAX_COUNT}.`,
         max: TICKERS_PER_REQUEST_MAX_COUNT,
       });
     const malformed = elements.filter((element) => !TICKER_SHAPE.test(element));
@@ -153,10 +157,10 @@ export const TickerListParameter = z
   .pipe(z.array(Ticker).min(1).max(TICKERS_PER_REQUEST_MAX_COUNT));
 
 const OFFSET_INSTANT = z.iso.datetime({ offset: true });
-/** An unescaped "+" of an offset arrives as a blank: read it as it was meant. */
+/** An unescaped "+" in an offset arrives as a space; it is read as "+". */
 const BLANK_OFFSET = / (?=\d{2}:\d{2}$)/;
 
-/** An ISO 8601 instant with offset in a query: text in, Unix milliseconds out. */
+/** An ISO 8601 timestamp with offset in a query: text in, Unix milliseconds out. */
 export const InstantParameter = z
   .string()
   .transform((text, ctx) => {
@@ -165,7 +169,7 @@ export const InstantParameter = z
     if (Number.isNaN(at) || at < 0)
       return refuse(ctx, {
         fault: "invalid_parameter",
-        detail: "Must be an ISO 8601 instant with offset, for example 2026-01-01T00:00:00Z.",
+        detail: "Must be an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.",
       });
     return at;
   })
@@ -179,7 +183,7 @@ export const OriginParameter = z
     if (url === undefined || url.origin !== text.toLowerCase())
       return refuse(ctx, {
         fault: "invalid_parameter",
-        detail: "Must be an origin as browsers send it, for example https://app.example.com.",
+        detail: "Must be an origin: a scheme, a host and an optional port, for example https://app.example.com.",
       });
     return url.origin;
   })

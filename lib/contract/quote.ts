@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Price, Ticker, UnixMilliseconds } from "./primitives";
 
-/** A bid/ask price state, not a trade tick. */
+/** A bid and ask price, not a trade. */
 export const Quote = z
   .object({
     type: z.literal("quote"),
@@ -12,7 +12,7 @@ export const Quote = z
     mid: Price.describe("(bid + ask) / 2, rounded to the instrument's digits + 1."),
     spread: Price.describe("ask - bid in price units, rounded to the instrument's digits + 1."),
   })
-  .meta({ id: "Quote", description: "A bid/ask price state, not a trade tick." });
+  .meta({ id: "Quote", description: "A bid and ask price, not a trade." });
 export type Quote = z.infer<typeof Quote>;
 
 export const quoteExample: Quote = {

@@ -3,7 +3,7 @@ import { Price, Ticker, UnixMilliseconds } from "./primitives";
 
 const NullablePrice = Price.nullable();
 
-/** The current quote with the fields of its trading day; what is not known is null. */
+/** The current quote with figures for its trading day; unknown values are null. */
 export const Snapshot = z
   .object({
     type: z.literal("snapshot"),
@@ -17,15 +17,18 @@ export const Snapshot = z
     bid_low: NullablePrice.describe("Lowest bid of the trading day."),
     ask_high: NullablePrice.describe("Highest ask of the trading day."),
     ask_low: NullablePrice.describe("Lowest ask of the trading day."),
-    last: NullablePrice.describe("Only where the provider supplies it; not a trade tick price."),
-    last_high: NullablePrice.describe("Only where the provider supplies it."),
-    last_low: NullablePrice.describe("Only where the provider supplies it."),
+    last: NullablePrice.describe("Set only if the provider supplies it; not a trade price."),
+    last_high: NullablePrice.describe("Set only if the provider supplies it."),
+    last_low: NullablePrice.describe("Set only if the provider supplies it."),
     open: NullablePrice.describe("First bid of the trading day."),
     close: NullablePrice.describe("Last bid of the previous trading day."),
     change: NullablePrice.describe("bid - close."),
     change_pct: z.number().nullable().describe("100 * change / close."),
   })
-  .meta({ id: "Snapshot", description: "The current quote with its trading day. Neither an order book nor trade tick data." });
+  .meta({
+    id: "Snapshot",
+    description: "The current quote with figures for its trading day. Not an order book and not trade data.",
+  });
 export type Snapshot = z.infer<typeof Snapshot>;
 
 export const snapshotExample: Snapshot = {

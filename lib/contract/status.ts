@@ -28,21 +28,21 @@ export type MarketDataState = (typeof MARKET_DATA_STATES)[number];
 export type CalendarSource = (typeof CALENDAR_SOURCES)[number];
 export type StatusReason = (typeof STATUS_REASONS)[number];
 
-/** Calendar-aware state of one instrument. Clients treat a value they do not know as unknown. */
+/** Market status of one instrument. Clients treat a value they do not know as `unknown`. */
 export const MarketStatus = z
   .object({
     ticker: Ticker,
-    calendar_state: z.enum(CALENDAR_STATES).describe("What the calendar says."),
-    market_data_state: z.enum(MARKET_DATA_STATES).describe("What the data says."),
-    final_display_state: z.enum(FINAL_DISPLAY_STATES).describe("Primary state for badges."),
-    next_open_at: IsoInstant.nullable().describe("Next open, strictly later; null when unknown or never."),
-    next_close_at: IsoInstant.nullable().describe("Next close, strictly later; null when unknown or never."),
-    reason: z.enum(STATUS_REASONS).nullable().describe("Why the state is what it is; null when nothing is to be said."),
-    calendar_source: z.enum(CALENDAR_SOURCES).describe("The calendar layer that decided."),
-    provider_source: z.string().nullable().describe("The bound provider's slug, null where none is bound."),
-    updated_at: IsoInstant.describe("When this status was generated."),
+    calendar_state: z.enum(CALENDAR_STATES).describe("State according to the trading calendar."),
+    market_data_state: z.enum(MARKET_DATA_STATES).describe("State of the market data."),
+    final_display_state: z.enum(FINAL_DISPLAY_STATES).describe("The state to show to users."),
+    next_open_at: IsoInstant.nullable().describe("Next open after this time; null if unknown or never."),
+    next_close_at: IsoInstant.nullable().describe("Next close after this time; null if unknown or never."),
+    reason: z.enum(STATUS_REASONS).nullable().describe("Reason for the state; null if there is nothing to explain."),
+    calendar_source: z.enum(CALENDAR_SOURCES).describe("The calendar layer that determined the state."),
+    provider_source: z.string().nullable().describe("Slug of the connected provider; null if there is none."),
+    updated_at: IsoInstant.describe("When this status was computed."),
   })
-  .meta({ id: "MarketStatus", description: "Calendar-aware state of one instrument." });
+  .meta({ id: "MarketStatus", description: "Market status of one instrument." });
 export type MarketStatus = z.infer<typeof MarketStatus>;
 
 export const marketStatusExample: MarketStatus = {

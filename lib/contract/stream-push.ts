@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { SECOND_MS } from "#lib/units";
 import { Kline } from "./kline";
-import { STREAM_MESSAGE_ID_MAX_CHARACTERS } from "./limits";
+import { KLINE_CLOSE_DELAY_MS, STREAM_MESSAGE_ID_MAX_CHARACTERS } from "./limits";
 import { Ticker, Timeframe } from "./primitives";
 import { Quote } from "./quote";
 import { Snapshot } from "./snapshot";
@@ -8,11 +9,16 @@ import { Snapshot } from "./snapshot";
 export const Epoch = z
   .string()
   .max(STREAM_MESSAGE_ID_MAX_CHARACTERS)
-  .describe("Names one life of the sequences: a restart of the source starts another.");
-export const Sequence = z.int().min(0).describe("Grows by 1 for each record of (stream, ticker, timeframe) within an epoch.");
+  .describe("Identifies a run of sequence numbers. A restart of the source starts a new epoch.");
+export const Sequence = z
+  .int()
+  .min(0)
+  .describe("Increases by 1 with each record of (stream, ticker, timeframe) within an epoch.");
 
 const PUSH = {
-  event: z.enum(["snapshot", "update"]).describe("snapshot: the current record, sent on subscribe. update: the next one."),
+  event: z
+    .enum(["snapshot", "update"])
+    .describe("`snapshot`: the current record, sent when you subscribe. `update`: a new record."),
   ticker: Ticker,
   epoch: Epoch,
   seq: Sequence,
@@ -20,26 +26,30 @@ const PUSH = {
     .int()
     .min(1)
     .optional()
-    .describe("So many records before this one were left out, because the connection was slow: no gap. Absent for none."),
+    .describe("Number of records replaced by this one because the connection was slow. This is not a gap. Absent if none."),
 };
 
 export const QuoteMessage = z
   .object({ type: z.literal("quote"), ...PUSH, data: Quote })
-  .meta({ id: "QuoteMessage", description: "A quote; `data` is what REST gives." });
+  .meta({ id: "QuoteMessage", description: "A quote. `data` is the same object that REST returns." });
 export const SnapshotMessage = z
   .object({ type: z.literal("snapshot"), ...PUSH, data: Snapshot })
-  .meta({ id: "SnapshotMessage", description: "A snapshot; `data` is what REST gives." });
+  .meta({ id: "SnapshotMessage", description: "A snapshot. `data` is the same object that REST returns." });
 export const KlineMessage = z
   .object({
     type: z.literal("kline"),
     ...PUSH,
     timeframe: Timeframe,
-    closed: z.boolean().describe("True when the kline cannot change any more; it is sent once so, two seconds after its end."),
+    closed: z
+      .boolean()
+      .describe(
+        `True when the kline is final. Each kline is sent once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS / SECOND_MS} seconds after its end.`,
+      ),
     data: Kline,
   })
-  .meta({ id: "KlineMessage", description: "A kline; `data` is what REST gives." });
+  .meta({ id: "KlineMessage", description: "A kline. `data` is the same object that REST returns." });
 export type QuoteMessage = z.infer<typeof QuoteMessage>;
 export type SnapshotMessage = z.infer<typeof SnapshotMessage>;
 export type KlineMessage = z.infer<typeof KlineMessage>;
-/** A market record on its way. */
+/** A market record as it is sent to clients. */
 export type PushMessage = QuoteMessage | SnapshotMessage | KlineMessage;

@@ -2,16 +2,18 @@ import { z } from "zod";
 import { STREAM_TICKET_LIFETIME_S } from "./limits";
 import { IsoInstant } from "./primitives";
 
-/** What a ticket stands behind when it is offered as a subprotocol of the WebSocket. */
+/** Prefix of a ticket that is offered as a WebSocket subprotocol. */
 export const TICKET_PROTOCOL_PREFIX = "ticket.";
 
-/** A ticket for one connection. */
+/** A ticket for one stream connection. */
 export const StreamTicket = z
   .object({
     ticket: z
       .string()
-      .describe("Offer it as the subprotocol `ticket.<ticket>` beside `market.v1`, or as `auth.ticket` on Socket.IO."),
-    expires_at: IsoInstant.describe(`${STREAM_TICKET_LIFETIME_S} seconds from now. It opens one connection, once.`),
+      .describe("Send it as the subprotocol `ticket.<ticket>` together with `market.v1`, or as `auth.ticket` on Socket.IO."),
+    expires_at: IsoInstant.describe(
+      `When the ticket expires, ${STREAM_TICKET_LIFETIME_S} seconds after it was created. A ticket can be used once.`,
+    ),
   })
   .meta({ id: "StreamTicket", description: "A ticket for one stream connection." });
 export type StreamTicket = z.infer<typeof StreamTicket>;

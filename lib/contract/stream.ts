@@ -10,13 +10,13 @@ export type { KlineMessage, PushMessage, QuoteMessage, SnapshotMessage } from ".
 
 /** Address of the raw WebSocket. */
 export const STREAM_PATH = "/api/v1/market/stream";
-/** Subprotocol of the raw WebSocket; offered by those who also offer a ticket, optional for the rest. */
+/** Subprotocol of the raw WebSocket. Required with a ticket, optional otherwise. */
 export const STREAM_PROTOCOL = "market.v1";
-/** Path and namespace of the same messages over Socket.IO. */
+/** Path and namespace of the Socket.IO transport. */
 export const SOCKET_IO_PATH = "/socket.io/";
 export const SOCKET_IO_NAMESPACE = "/market";
 
-/** How a handshake can be refused: an HTTP answer in place of the upgrade, a connect error of Socket.IO. */
+/** Errors that refuse a handshake: an HTTP response instead of the upgrade, or a connect error on Socket.IO. */
 export const HANDSHAKE_ERRORS = [
   "unauthorized",
   "account_suspended",
@@ -35,44 +35,48 @@ export type StreamMethod = (typeof STREAM_METHODS)[number];
 
 const MessageId = z
   .union([z.int(), z.string().max(STREAM_MESSAGE_ID_MAX_CHARACTERS)])
-  .describe("The client's own; it comes back in the answer. It need not be unique, and may be left out.");
-/** Each ticker of a message is judged alone, so a text of any form is let through here. */
+  .describe("Chosen by the client and returned in the answer. Optional; it does not have to be unique.");
+/** Each ticker of a message is checked on its own later, so any text is accepted here. */
 const TickerTexts = z
   .array(z.string())
   .min(1)
   .max(STREAM_TICKERS_PER_MESSAGE_MAX_COUNT)
-  .describe("Compact tickers; each is judged alone.");
+  .describe("Tickers in compact form. Each one is accepted or rejected on its own.");
 
 const Selection = {
   stream: StreamName,
   tickers: TickerTexts,
-  timeframe: TimeframeParameter.optional().describe("Required for kline, refused elsewhere."),
+  timeframe: TimeframeParameter.optional().describe("Required for `kline`, not allowed for other streams."),
 };
 
-/** Where a client left off. */
+/** The last record a client received. */
 export const Resume = z
   .object({
     epoch: Epoch,
     seq: z
       .union([Sequence, z.record(z.string().max(TICKER_MAX_CHARACTERS), Sequence)])
-      .describe("The last sequence received; by ticker where the message names more than one."),
+      .describe("The last sequence number received. With several tickers, an object from ticker to sequence number."),
   })
-  .meta({ id: "Resume", description: "Where a client left off: what came after is replayed, else a snapshot is sent." });
+  .meta({
+    id: "Resume",
+    description:
+      "The last record the client received. Later records are replayed; if they are no longer available, a snapshot is sent.",
+  });
 export type Resume = z.infer<typeof Resume>;
 
 export const SubscribeParams = z
   .object({
     ...Selection,
-    snapshot: z.boolean().optional().describe("Send the current record straight after the ack. True unless said otherwise."),
+    snapshot: z.boolean().optional().describe("Whether to send the current record right after the ack (default true)."),
     resume: Resume.optional(),
   })
-  .meta({ id: "SubscribeParams", description: "What to follow; subscriptions add up." });
+  .meta({ id: "SubscribeParams", description: "What to subscribe to. Subscriptions add to the existing ones." });
 export type SubscribeParams = z.infer<typeof SubscribeParams>;
 
-export const UnsubscribeParams = z.object(Selection).meta({ id: "UnsubscribeParams", description: "What to follow no longer." });
+export const UnsubscribeParams = z.object(Selection).meta({ id: "UnsubscribeParams", description: "What to unsubscribe from." });
 export type UnsubscribeParams = z.infer<typeof UnsubscribeParams>;
 
-const NoParams = z.object({}).optional().describe("Not read.");
+const NoParams = z.object({}).optional().describe("Ignored.");
 
 /** The parameters of each method. */
 export const METHOD_PARAMS = {
@@ -98,7 +102,7 @@ export type MessageId = z.infer<typeof MessageId> | null;
 
 const ErrorName = z.enum(ERROR_IDS as [ErrorId, ...ErrorId[]]);
 
-/** A subscribed ticker that brings nothing now, and why. */
+/** A subscribed ticker without new records, and why. */
 export const QuietTicker = z
   .object({
     ticker: Ticker,
@@ -106,26 +110,26 @@ export const QuietTicker = z
     reason: z.enum(STATUS_REASONS).nullable(),
     next_open_at: IsoInstant.nullable(),
   })
-  .meta({ id: "QuietTicker", description: "A subscribed ticker that brings nothing now, and why." });
+  .meta({ id: "QuietTicker", description: "A subscribed ticker without new records, and why." });
 export type QuietTicker = z.infer<typeof QuietTicker>;
 
 export const TickerRejection = z
   .object({
-    ticker: z.string().describe("As it was sent."),
+    ticker: z.string().describe("The ticker as the client sent it."),
     code: z.int(),
     message: ErrorName,
     detail: z.string().optional(),
-    suggestion: z.string().optional().describe("What was probably meant."),
+    suggestion: z.string().optional().describe("The ticker you probably meant."),
   })
-  .meta({ id: "TickerRejection", description: "A ticker that was not taken, and why." });
+  .meta({ id: "TickerRejection", description: "A ticker that was rejected, and why." });
 export type TickerRejection = z.infer<typeof TickerRejection>;
 
 const Subscription = z
   .object({ stream: StreamName, ticker: Ticker, timeframe: Timeframe.optional() })
-  .meta({ id: "Subscription", description: "One thing a connection follows." });
+  .meta({ id: "Subscription", description: "One subscription of a connection." });
 export type Subscription = z.infer<typeof Subscription>;
 
-const SubscriptionsCount = z.int().min(0).describe("Subscriptions of this connection now.");
+const SubscriptionsCount = z.int().min(0).describe("Current number of subscriptions on this connection.");
 
 const SubscribeResult = z.object({
   accepted: z.array(Ticker),
@@ -133,8 +137,8 @@ const SubscribeResult = z.object({
   resumed: z
     .array(Ticker)
     .optional()
-    .describe("Tickers whose missed records follow without a gap. Present when `resume` was asked for."),
-  quiet: z.array(QuietTicker).describe("Accepted tickers that bring nothing now, and why; as in heartbeats."),
+    .describe("Tickers whose missed records are replayed without a gap. Present when the request contained `resume`."),
+  quiet: z.array(QuietTicker).describe("Accepted tickers without new records, and why; the same as in heartbeats."),
   subscriptions: SubscriptionsCount,
 });
 const UnsubscribeResult = z.object({
@@ -156,7 +160,7 @@ function ack<Method extends StreamMethod, Data extends z.ZodType>(method: Method
   });
 }
 
-/** The answer to a message that was understood. */
+/** The answer to a valid message. */
 export const Ack = z.discriminatedUnion("method", [
   ack("subscribe", SubscribeResult).meta({ id: "SubscribeAck" }),
   ack("unsubscribe", UnsubscribeResult).meta({ id: "UnsubscribeAck" }),
@@ -169,34 +173,38 @@ export type AckOf<Method extends StreamMethod> = Extract<Ack, { method: Method }
 export const ErrorMessage = z
   .object({
     type: z.literal("error"),
-    id: MessageId.nullable().describe("Of the message it answers; null for one that could not be read, or for none."),
+    id: MessageId.nullable().describe(
+      "The `id` of the message this answers. Null if that message had none or could not be parsed, or if this answers no message.",
+    ),
     code: z.int(),
     message: ErrorName,
-    data: FailureData.extend({ close_code: z.int().optional().describe("The connection is closed with this code next.") }),
+    data: FailureData.extend({
+      close_code: z.int().optional().describe("The server closes the connection with this code next."),
+    }),
   })
   .meta({
     id: "ErrorMessage",
-    description: "A message that was not allowed or could not be read, or why the connection is closed.",
+    description: "Why a message was refused or could not be parsed, or why the connection is about to be closed.",
   });
 export type ErrorMessage = z.infer<typeof ErrorMessage>;
 
 export const MarketStatusMessage = z
   .object({ type: z.literal("market_status"), ticker: Ticker, data: MarketStatus })
-  .meta({ id: "MarketStatusMessage", description: "The status of a subscribed ticker changed." });
+  .meta({ id: "MarketStatusMessage", description: "The market status of a subscribed ticker changed." });
 export type MarketStatusMessage = z.infer<typeof MarketStatusMessage>;
 
 export const Welcome = z
   .object({
     type: z.literal("welcome"),
     protocol: z.literal(STREAM_PROTOCOL),
-    connection_id: z.string().describe("Also the request id of the handshake; name it when reporting a problem."),
+    connection_id: z.string().describe("Also the request ID of the handshake. Include it when you report a problem."),
     venue: Venue,
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     epoch: Epoch,
     heartbeat_interval_s: z.int(),
     limits: z.object({
-      connections: z.int().describe("Stream connections of the account, this one included."),
-      subscriptions: z.int().describe("Subscriptions of this connection."),
+      connections: z.int().describe("Maximum stream connections of the account, including this one."),
+      subscriptions: z.int().describe("Maximum subscriptions on this connection."),
       messages_per_second: z.int(),
       messages_burst: z.int(),
       message_max_bytes: z.int(),
@@ -212,20 +220,22 @@ export const Heartbeat = z
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     quiet: z
       .array(QuietTicker)
-      .describe("Subscribed tickers that bring nothing now, and why: a market that is not open, or no quote for an interval."),
+      .describe(
+        "Subscribed tickers without new records, and why: the market is not open, or no quote arrived within the heartbeat interval.",
+      ),
   })
-  .meta({ id: "Heartbeat", description: "The connection lives; what is silent, and why." });
+  .meta({ id: "Heartbeat", description: "The connection is alive. Lists the tickers without new records, and why." });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 const ServerShutdown = z
   .object({
     type: z.literal("server_shutdown"),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
-    reconnect_after_ms: z.int().describe("Connect again at a random moment within this time."),
+    reconnect_after_ms: z.int().describe("Reconnect after a random delay of at most this long."),
   })
   .meta({ id: "ServerShutdown", description: "The server is about to close this connection with 1001." });
 
-/** What the service may send. Ignore fields and types you do not know: within v1 they are only added. */
+/** What the service can send. Clients ignore fields and types they do not know: v1 only adds to them. */
 export const SERVER_MESSAGES = {
   welcome: Welcome,
   ack: Ack,

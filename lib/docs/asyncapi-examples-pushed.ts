@@ -16,12 +16,12 @@ import { marketStatusExample } from "#lib/contract/status";
 import { type ErrorMessage, type ServerMessage, STREAM_PROTOCOL } from "#lib/contract/stream";
 import { EPOCH, type Example, NOW_MSC, QUIET, SEQUENCE } from "./asyncapi-examples";
 
-/** What the service sends of its own accord; an ack is always an answer. */
+/** Messages the service pushes; an ack is always an answer. */
 export type PushedType = Exclude<ServerMessage["type"], "ack">;
 
-function errorMessage(error: ErrorId, id: ErrorMessage["id"], told: Partial<ErrorMessage["data"]>): ErrorMessage {
+function errorMessage(error: ErrorId, id: ErrorMessage["id"], details: Partial<ErrorMessage["data"]>): ErrorMessage {
   const failure = failureExample(error);
-  return { type: "error", id, ...failure, data: { ...failure.data, ...told } };
+  return { type: "error", id, ...failure, data: { ...failure.data, ...details } };
 }
 
 const pushed = { event: "update", ticker: quoteExample.ticker, epoch: EPOCH, seq: SEQUENCE } as const;
@@ -33,7 +33,7 @@ export const PUSHED_EXAMPLES: {
   welcome: [
     {
       name: "welcome",
-      summary: "A connection of the standard plan.",
+      summary: "A connection on the standard plan.",
       payload: {
         type: "welcome",
         protocol: STREAM_PROTOCOL,
@@ -56,29 +56,29 @@ export const PUSHED_EXAMPLES: {
   error: [
     {
       name: "missing_parameter",
-      summary: "A subscribe to klines without a timeframe.",
+      summary: "A subscribe message for klines without a timeframe.",
       payload: errorMessage("missing_parameter", 5, { detail: "`timeframe` is required.", parameter: "timeframe" }),
     },
     {
       name: "unreadable",
-      summary: "A message that is not JSON: nobody knows its id.",
+      summary: "A message that is not JSON, so its `id` is unknown.",
       payload: errorMessage("invalid_parameter", null, { detail: "The message is not JSON." }),
     },
     {
       name: "slow_consumer",
-      summary: "The connection is closed next.",
+      summary: "The server closes the connection next.",
       payload: errorMessage("slow_consumer", null, { close_code: CLOSES.slow_consumer.code }),
     },
   ],
   quote: [
     {
       name: "snapshot",
-      summary: "The current quote, straight after the ack.",
+      summary: "The current quote, right after the ack.",
       payload: { type: "quote", ...pushed, event: "snapshot", data: quoteExample },
     },
     {
       name: "merged",
-      summary: "A slow connection: three quotes before this one were left out, so the sequence jumps by four.",
+      summary: "A slow connection: this quote replaces three others, so the sequence jumps by four.",
       payload: { type: "quote", ...pushed, seq: SEQUENCE + 4, merged: 3, data: quoteExample },
     },
   ],
@@ -86,12 +86,12 @@ export const PUSHED_EXAMPLES: {
   kline: [
     {
       name: "open",
-      summary: "A kline that still changes.",
+      summary: "A kline that is still open.",
       payload: { type: "kline", ...pushed, timeframe: klineExample.timeframe, closed: false, data: klineExample },
     },
     {
       name: "closed",
-      summary: "The same kline for the last time.",
+      summary: "The same kline, now final.",
       payload: {
         type: "kline",
         ...pushed,
@@ -112,7 +112,7 @@ export const PUSHED_EXAMPLES: {
   heartbeat: [
     {
       name: "all_live",
-      summary: "Every subscribed ticker brings quotes.",
+      summary: "All subscribed tickers are receiving quotes.",
       payload: { type: "heartbeat", time_msc: NOW_MSC, quiet: [] },
     },
     {
@@ -124,7 +124,7 @@ export const PUSHED_EXAMPLES: {
   server_shutdown: [
     {
       name: "restart",
-      summary: "Connect again within five seconds.",
+      summary: "Reconnect within five seconds.",
       payload: { type: "server_shutdown", time_msc: NOW_MSC, reconnect_after_ms: 5_000 },
     },
   ],

@@ -3,7 +3,7 @@ import { quoteExample } from "#lib/contract/quote";
 import { marketStatusExample } from "#lib/contract/status";
 import type { AckOf, ClientMessage, QuietTicker, StreamMethod } from "#lib/contract/stream";
 
-/** One message as it goes over the wire, with a name and a sentence. */
+/** A message as it is sent, with a name and a summary. */
 export interface Example<Payload> {
   readonly name: string;
   readonly summary: string;
@@ -12,7 +12,7 @@ export interface Example<Payload> {
 
 type ClientMessageOf<Method extends StreamMethod> = Extract<ClientMessage, { method: Method }>;
 
-/** What the examples share, so that they read as one conversation. */
+/** Values the examples share, so that they read as one conversation. */
 export const EPOCH = "k3";
 export const SEQUENCE = 813;
 export const NOW_MSC = quoteExample.time_msc;
@@ -28,7 +28,7 @@ export const CLIENT_EXAMPLES: { readonly [Method in StreamMethod]: readonly Exam
     },
     {
       name: "resume",
-      summary: "Quotes of two tickers, from where each left off.",
+      summary: "Quotes of two tickers, resumed after the last record received of each.",
       payload: {
         id: "after-reconnect",
         method: "subscribe",
@@ -43,12 +43,12 @@ export const CLIENT_EXAMPLES: { readonly [Method in StreamMethod]: readonly Exam
   unsubscribe: [
     {
       name: "klines",
-      summary: "No more one-minute klines of one ticker.",
+      summary: "Stop the one-minute klines of one ticker.",
       payload: { id: 2, method: "unsubscribe", params: { stream: "kline", tickers: [ticker], timeframe: "M1" } },
     },
   ],
-  list: [{ name: "list", summary: "What does this connection follow?", payload: { id: 3, method: "list" } }],
-  ping: [{ name: "ping", summary: "Is the connection alive?", payload: { id: 4, method: "ping" } }],
+  list: [{ name: "list", summary: "List the subscriptions of this connection.", payload: { id: 3, method: "list" } }],
+  ping: [{ name: "ping", summary: "Check that the connection is alive.", payload: { id: 4, method: "ping" } }],
 };
 
 const succeeded = { type: "ack", code: 0, message: "success" } as const;
@@ -61,12 +61,12 @@ export const QUIET: QuietTicker = {
   next_open_at: marketStatusExample.next_open_at,
 };
 
-/** The answers to them. */
+/** The answers to these messages. */
 export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example<AckOf<Method>>[] } = {
   subscribe: [
     {
       name: "judged_alone",
-      summary: "One ticker was taken, two were not.",
+      summary: "One ticker was accepted, two were rejected.",
       payload: {
         ...succeeded,
         id: 1,
@@ -84,7 +84,7 @@ export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example
     },
     {
       name: "resumed",
-      summary: "What was missed of one ticker follows without a gap; the other gets a snapshot. One market is closed.",
+      summary: "The missed records of one ticker follow without a gap; the other ticker gets a snapshot. One market is closed.",
       payload: {
         ...succeeded,
         id: "after-reconnect",
@@ -96,7 +96,7 @@ export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example
   unsubscribe: [
     {
       name: "unsubscribed",
-      summary: "One subscription less.",
+      summary: "One subscription ended.",
       payload: { ...succeeded, id: 2, method: "unsubscribe", data: { accepted: [ticker], rejected: [], subscriptions: 11 } },
     },
   ],

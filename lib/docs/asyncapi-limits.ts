@@ -1,10 +1,11 @@
 import { afterClose, CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
+import { ERRORS } from "#lib/contract/errors";
 import * as limits from "#lib/contract/limits";
 import type { StreamClose, StreamLimit } from "./asyncapi-types";
 import { markdownTable } from "./markdown-table";
 
 const PREFIX = "STREAM_";
-/** Every number of the contract that is about streams. */
+/** Every number of the contract that concerns streams. */
 type LimitName = Extract<keyof typeof limits, `${typeof PREFIX}${string}`>;
 
 const atLeast = (description: string) => ({ within_v1: "not_lowered" as const, description });
@@ -12,36 +13,48 @@ const atMost = (description: string) => ({ within_v1: "not_raised" as const, des
 
 const NUMBERS: Readonly<Record<LimitName, number>> = limits;
 
-/** What each number means; a new one does not compile before it is described here. */
+/** What each number means. A new limit does not compile until it is described here. */
 const MEANINGS: Record<LimitName, Omit<StreamLimit, "value">> = {
-  STREAM_TICKERS_PER_MESSAGE_MAX_COUNT: atLeast("Tickers one subscribe or unsubscribe may name."),
-  STREAM_MESSAGE_MAX_BYTES: atLeast("Longest message a client may send."),
-  STREAM_MESSAGES_PER_SECOND_COUNT: atLeast("Messages a client may send a second; what comes faster is refused with 42901."),
-  STREAM_MESSAGES_BURST_COUNT: atLeast("Messages a client may send at once."),
+  STREAM_TICKERS_PER_MESSAGE_MAX_COUNT: atLeast("Maximum tickers in one subscribe or unsubscribe message."),
+  STREAM_MESSAGE_MAX_BYTES: atLeast("Maximum size of a client message."),
+  STREAM_MESSAGES_PER_SECOND_COUNT: atLeast(
+    `Messages a client may send per second. Messages over this rate are refused with ${ERRORS.rate_limited.code}.`,
+  ),
+  STREAM_MESSAGES_BURST_COUNT: atLeast("Messages a client may send in one burst."),
   STREAM_MESSAGES_EXCESS_MAX_COUNT: atLeast(
-    "Refused messages that wait for their turn before the connection is closed with 4029.",
+    `Maximum refused messages that can wait for an answer before the connection is closed with ${CLOSES.flooding.code}.`,
   ),
-  STREAM_UNREADABLE_MAX_COUNT: atLeast("Messages in a row that cannot be read before the connection is closed with 4400."),
-  STREAM_MESSAGE_ID_MAX_CHARACTERS: atLeast("Longest `id` of a message."),
-  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S: atLeast("Time a fresh WebSocket has for its first subscribe."),
-  STREAM_HEARTBEAT_INTERVAL_S: atMost("Time between two heartbeats."),
-  STREAM_PING_INTERVAL_S: atMost("Time between two pings of the WebSocket protocol."),
-  STREAM_PONG_TIMEOUT_S: atLeast("Time without a pong after which the connection is cut."),
-  STREAM_QUEUE_CONFLATE_BYTES: atLeast("Queued bytes past which quotes, snapshots and open klines are merged to the newest."),
-  STREAM_QUEUE_MAX_BYTES: atLeast("Queued bytes that cannot be merged, past which a reader counts as slow at once."),
-  STREAM_NO_PROGRESS_TIMEOUT_S: atLeast("Time without any progress of its queue after which a reader is closed with 4008."),
-  STREAM_RESUME_MAX_RECORDS: atLeast("Records of each stream of a ticker that can be resumed."),
-  STREAM_RESUME_MAX_AGE_S: atLeast("Age up to which a record can be resumed."),
-  STREAM_REPLAY_MAX_RECORDS: atLeast("Records one subscribe replays, all its tickers together; the rest get a snapshot."),
-  STREAM_TICKET_LIFETIME_S: atLeast("Time a ticket can be used, once."),
+  STREAM_UNREADABLE_MAX_COUNT: atLeast(
+    `Invalid messages in a row before the connection is closed with ${CLOSES.protocol_abuse.code}.`,
+  ),
+  STREAM_MESSAGE_ID_MAX_CHARACTERS: atLeast("Maximum length of a message `id`."),
+  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S: atLeast("Time in which a new WebSocket must send its first subscribe."),
+  STREAM_HEARTBEAT_INTERVAL_S: atMost("Interval between heartbeats."),
+  STREAM_PING_INTERVAL_S: atMost("Interval between WebSocket protocol pings."),
+  STREAM_PONG_TIMEOUT_S: atLeast("Time without a pong after which the connection is closed."),
+  STREAM_QUEUE_CONFLATE_BYTES: atLeast(
+    "Queued bytes above which quotes, snapshots and open klines are merged into the newest one.",
+  ),
+  STREAM_QUEUE_MAX_BYTES: atLeast(
+    `Queued bytes that cannot be merged, above which the connection is closed with ${CLOSES.slow_consumer.code} immediately.`,
+  ),
+  STREAM_NO_PROGRESS_TIMEOUT_S: atLeast(
+    `Time without queue progress after which the connection is closed with ${CLOSES.slow_consumer.code}.`,
+  ),
+  STREAM_RESUME_MAX_RECORDS: atLeast("Records of each subscription that can be replayed with `resume`."),
+  STREAM_RESUME_MAX_AGE_S: atLeast("Maximum age of a record that can be replayed with `resume`."),
+  STREAM_REPLAY_MAX_RECORDS: atLeast(
+    "Maximum records replayed for one subscribe, over all its tickers. The remaining tickers get a snapshot.",
+  ),
+  STREAM_TICKET_LIFETIME_S: atLeast("Lifetime of a ticket, which can be used once."),
   STREAM_HANDSHAKES_PER_MINUTE_COUNT: atLeast(
-    "Handshakes an account may make a minute, beside a share for each connection of its plan.",
+    "Handshakes per account and minute, in addition to an allowance for each connection of its plan.",
   ),
-  STREAM_HANDSHAKES_BURST_COUNT: atLeast("Handshakes an account may make at once."),
-  STREAM_REVOCATION_MAX_MS: atMost("Time until a revoked or expired key closes its open connections."),
+  STREAM_HANDSHAKES_BURST_COUNT: atLeast("Handshakes an account may make in one burst."),
+  STREAM_REVOCATION_MAX_MS: atMost("Maximum time until open connections of a revoked or expired key are closed."),
 };
 
-/** The numbers of the stream by name, the unit last: `message_max_bytes`. */
+/** The stream limits by name, ending in the unit: `message_max_bytes`. */
 export function streamLimits(): Record<string, StreamLimit> {
   const names = Object.keys(MEANINGS) as LimitName[];
   return Object.fromEntries(
@@ -49,7 +62,7 @@ export function streamLimits(): Record<string, StreamLimit> {
   );
 }
 
-/** Every way a connection may be closed on purpose, by ascending code. */
+/** Every close code the server uses, in ascending order. */
 export function streamCloses(): StreamClose[] {
   const own = Object.values(CLOSES).map(({ code, reason, after, meaning }) => ({ code, reason, after, meaning }));
   const protocol = Object.entries(PROTOCOL_CLOSES).map(([text, meaning]) => ({
@@ -60,7 +73,7 @@ export function streamCloses(): StreamClose[] {
   return [...own, ...protocol].sort((a, b) => a.code - b.code);
 }
 
-/** The limits in Markdown. */
+/** The limits as a Markdown table. */
 export function limitsTable(): string {
   return markdownTable(
     ["limit", "value", "meaning"],
@@ -68,10 +81,10 @@ export function limitsTable(): string {
   );
 }
 
-/** The defaults of the plans in Markdown: an operator may change a plan, and `welcome` says what counts. */
+/** The default plan limits as a Markdown table. An operator can change a plan; `welcome` contains the limits in force. */
 export function plansTable(): string {
   return markdownTable(
-    ["plan", "connections an account", "subscriptions a connection"],
+    ["plan", "connections per account", "subscriptions per connection"],
     Object.entries(limits.PLAN_DEFAULTS).map(([plan, { streamConnections, subscriptionsPerConnection }]) => [
       plan,
       streamConnections,
@@ -80,7 +93,11 @@ export function plansTable(): string {
   );
 }
 
-/** The close codes in Markdown. */
+/** Introduces the close codes table. */
+export const CLOSES_INTRODUCTION =
+  "`retry`: reconnect with jitter. `terminal`: do not reconnect until the user fixes the cause. Reconnect after any code that is not listed.";
+
+/** The close codes as a Markdown table. */
 export function closesTable(): string {
   return markdownTable(
     ["code", "reason", "after", "meaning"],

@@ -9,10 +9,10 @@ import type { SchemaPrinter } from "./json-schema";
 /** Every message of the stream is one JSON text. */
 export const JSON_MEDIA = "application/json";
 
-/** The id of a message and of its answer stand in the same place. */
+/** A message and its answer have the id in the same place. */
 const CORRELATION = {
   location: "$message.payload#/id",
-  description: "The client's own id of a message; its answer bears the same.",
+  description: "The id the client gave a message; the answer has the same id.",
 };
 
 /** A message and the name it has under components. */
@@ -29,7 +29,7 @@ export interface StreamMessages {
   readonly clientEvents: Readonly<Record<StreamMethod, NamedMessage>>;
   /** The answer to each method. */
   readonly acks: Readonly<Record<StreamMethod, NamedMessage>>;
-  /** All else the service sends. */
+  /** Everything else the service sends. */
   readonly pushed: Readonly<Record<PushedType, NamedMessage>>;
 }
 
@@ -44,7 +44,7 @@ function byMethod<Value>(make: (method: StreamMethod) => Value): Record<StreamMe
   return Object.fromEntries(STREAM_METHODS.map((method) => [method, make(method)])) as Record<StreamMethod, Value>;
 }
 
-/** The one alternative of a union that is about this method. */
+/** The alternative of a union for this method. */
 export function ofMethod<Option extends { shape: { method: z.ZodLiteral<StreamMethod> } }>(
   options: readonly Option[],
   method: StreamMethod,
@@ -79,7 +79,7 @@ function clientEvent(method: StreamMethod, printer: SchemaPrinter): NamedMessage
   const words = {
     title: `${title} (Socket.IO)`,
     summary,
-    description: `${description} The answer is the argument of the acknowledgement.`,
+    description: `${description} The acknowledgement callback receives the answer.`,
   };
   return {
     id: `${method.charAt(0).toUpperCase()}${method.slice(1)}Event`,
@@ -87,7 +87,7 @@ function clientEvent(method: StreamMethod, printer: SchemaPrinter): NamedMessage
   };
 }
 
-/** Every message of the contract, as AsyncAPI writes it; the schemas are left with the printer. */
+/** Every message of the contract as AsyncAPI describes it. Named schemas are collected by the printer. */
 export function streamMessages(printer: SchemaPrinter): StreamMessages {
   const named = (parts: MessageParts): NamedMessage => ({ id: idOf(parts.schema), message: message(parts, printer) });
   const pushed = Object.entries(PUSHED_EXAMPLES).map(([type, examples]) => {

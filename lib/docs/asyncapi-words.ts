@@ -2,55 +2,57 @@ import { KLINE_CLOSE_DELAY_MS, STREAM_HEARTBEAT_INTERVAL_S, STREAM_RESUME_MAX_AG
 import type { StreamMethod } from "#lib/contract/stream";
 import type { PushedType } from "./asyncapi-examples-pushed";
 
-/** How a message is called, what it does in a line, and what is to be known about it. */
+/** Title, one-line summary and description of a message. */
 export interface Words {
   readonly title: string;
   readonly summary: string;
   readonly description: string;
 }
 
-/** Of what a client sends, by method. */
+const SAME_AS_REST = "`data` is the same object that REST returns.";
+
+/** Words for client messages, by method. */
 export const CLIENT_WORDS: Readonly<Record<StreamMethod, Words>> = {
   subscribe: {
     title: "Subscribe",
-    summary: "Follow a stream of some tickers.",
+    summary: "Subscribe to a stream for one or more tickers.",
     description:
-      "Subscriptions add up. `timeframe` is required for `kline` and refused elsewhere. Each ticker is judged alone. Unless `snapshot` is false, the current record of each is sent straight after the ack. With `resume`, what was missed is replayed instead, where it is still held.",
+      "Subscriptions add to the existing ones. `timeframe` is required for `kline` and not allowed for other streams. Each ticker is accepted or rejected on its own. Unless `snapshot` is false, the server sends the current record of each ticker right after the ack. With `resume`, it replays the records you missed instead, if they are still available.",
   },
   unsubscribe: {
     title: "Unsubscribe",
-    summary: "Follow a stream of some tickers no longer.",
-    description: "Names what was subscribed: the stream, the tickers, and for `kline` the timeframe.",
+    summary: "Unsubscribe from a stream for one or more tickers.",
+    description: "Names the stream, the tickers and, for `kline`, the timeframe of the subscriptions to end.",
   },
   list: {
     title: "List",
-    summary: "Ask what this connection follows.",
-    description: "`params` is not read and may be left out.",
+    summary: "List the subscriptions of this connection.",
+    description: "`params` is optional and ignored.",
   },
   ping: {
     title: "Ping",
-    summary: "Ask whether the connection is alive.",
-    description: "For clients that cannot see the pings of the WebSocket protocol. `params` is not read and may be left out.",
+    summary: "Check that the connection is alive.",
+    description: "For clients that cannot see WebSocket protocol pings. `params` is optional and ignored.",
   },
 };
 
-/** Of the answer to each method. */
+/** Words for acks, by method. */
 export const ACK_WORDS: Readonly<Record<StreamMethod, Words>> = {
   subscribe: {
     title: "Subscribe ack",
-    summary: "What was taken, and what was not.",
+    summary: "Which tickers were accepted and which were rejected.",
     description:
-      "`rejected` names each ticker that was not taken, with the code and identifier that REST would answer. `quiet` names the accepted ones that bring nothing now, and why, so that silence is not taken for a fault.",
+      "`rejected` lists each rejected ticker with the same code and identifier as in REST. `quiet` lists the accepted tickers without new records, and why, so that you do not mistake a closed market for a fault.",
   },
   unsubscribe: {
     title: "Unsubscribe ack",
-    summary: "What is followed no longer.",
-    description: "`subscriptions` is how many are left.",
+    summary: "Which subscriptions ended.",
+    description: "`subscriptions` is the number of remaining subscriptions.",
   },
   list: {
     title: "List ack",
-    summary: "What this connection follows.",
-    description: "One item for each ticker of each stream; klines of two timeframes are two.",
+    summary: "The subscriptions of this connection.",
+    description: "One item per stream and ticker. Klines in two timeframes are two items.",
   },
   ping: {
     title: "Ping ack",
@@ -59,48 +61,48 @@ export const ACK_WORDS: Readonly<Record<StreamMethod, Words>> = {
   },
 };
 
-/** Of what the service sends of its own accord, by type. */
+/** Words for the messages the server pushes, by type. */
 export const PUSHED_WORDS: Readonly<Record<PushedType, Words>> = {
   welcome: {
     title: "Welcome",
     summary: "The first message of a connection.",
-    description: "Says what counts for this connection: venue, epoch, heartbeat interval and limits.",
+    description: "Contains the venue, epoch, heartbeat interval and limits of this connection.",
   },
   error: {
     title: "Error",
-    summary: "A message that was not allowed or could not be read, or why the connection is closed.",
+    summary: "Why a message was refused or could not be parsed, or why the connection is about to be closed.",
     description:
-      "The envelope of a failed REST answer, with the same codes. `id` is that of the message it answers, or null. With `close_code` the connection is closed next.",
+      "The same envelope and codes as a REST error. `id` is the `id` of the message it answers, or null. If `close_code` is present, the server closes the connection next.",
   },
   quote: {
     title: "Quote",
-    summary: "A bid/ask price state of a subscribed ticker.",
-    description: "`data` is what REST gives.",
+    summary: "A quote of a subscribed ticker.",
+    description: SAME_AS_REST,
   },
   snapshot: {
     title: "Snapshot",
-    summary: "The quote of a subscribed ticker with its trading day.",
-    description: "`data` is what REST gives.",
+    summary: "The quote of a subscribed ticker, with figures for its trading day.",
+    description: SAME_AS_REST,
   },
   kline: {
     title: "Kline",
     summary: "A kline of a subscribed ticker and timeframe.",
-    description: `\`data\` is what REST gives. It is sent as it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. That last one is never left out.`,
+    description: `${SAME_AS_REST} The kline is sent when it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. The closed kline is never dropped.`,
   },
   market_status: {
     title: "Market status",
-    summary: "The status of a subscribed ticker changed.",
-    description: "`data` is what REST gives. Treat a value you do not know as `unknown`.",
+    summary: "The market status of a subscribed ticker changed.",
+    description: `${SAME_AS_REST} Treat a value you do not know as \`unknown\`.`,
   },
   heartbeat: {
     title: "Heartbeat",
-    summary: `Every ${STREAM_HEARTBEAT_INTERVAL_S} seconds: the connection lives.`,
+    summary: `Sent every ${STREAM_HEARTBEAT_INTERVAL_S} seconds while the connection is alive.`,
     description:
-      "`quiet` names the subscribed tickers that bring nothing now, and why: a market that is not open, or no quote for an interval.",
+      "`quiet` lists the subscribed tickers without new records, and why: the market is not open, or no quote arrived within the heartbeat interval.",
   },
   server_shutdown: {
     title: "Server shutdown",
     summary: "The server is about to close this connection with 1001.",
-    description: `Connect again at a random moment within \`reconnect_after_ms\`, and resume: records are held for ${STREAM_RESUME_MAX_AGE_S} seconds where the source was not restarted.`,
+    description: `Reconnect after a random delay of at most \`reconnect_after_ms\`, and resume. Records are kept for ${STREAM_RESUME_MAX_AGE_S} seconds unless the source itself restarts.`,
   },
 };

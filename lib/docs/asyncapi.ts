@@ -28,9 +28,9 @@ import type {
 import { type JsonSchema, schemaPrinter } from "./json-schema";
 import type { Reference } from "./openapi-types";
 
-/** Version of the interface, not of the software: rises with additions to v1. */
+/** Version of the API, not of the software: increases with additions to v1. */
 const API_VERSION = "1.0.0";
-/** Revision of the Socket.IO protocol that its clients from version 3 on speak. */
+/** Revision of the Socket.IO protocol, spoken by clients since version 3. */
 const SOCKET_IO_PROTOCOL_REVISION = "5";
 const WEBSOCKET_BINDING_VERSION = "0.1.0";
 
@@ -50,13 +50,13 @@ const security = (...schemes: (keyof typeof SECURITY_SCHEMES)[]) =>
   schemes.map((scheme) => reference("components", "securitySchemes", scheme));
 
 function servers(host: string): Record<string, AsyncApiServer> {
-  const variables = { host: { default: host, description: "Where this installation is reached, with the port if it has one." } };
+  const variables = { host: { default: host, description: "Host name of this installation, with the port if needed." } };
   return {
     websocket: {
       host: "{host}",
       protocol: "wss",
       title: "WebSocket",
-      description: "Without TLS, on your own machine, the scheme is `ws`.",
+      description: "Use `ws` for a local server without TLS.",
       variables,
       security: security("apiKey", "ticket"),
     },
@@ -66,7 +66,7 @@ function servers(host: string): Record<string, AsyncApiServer> {
       protocolVersion: SOCKET_IO_PROTOCOL_REVISION,
       pathname: SOCKET_IO_PATH,
       title: "Socket.IO",
-      description: "On the same port.",
+      description: "On the same port as the WebSocket.",
       variables,
       security: security("socketIoAuth"),
     },
@@ -76,13 +76,13 @@ function servers(host: string): Record<string, AsyncApiServer> {
 const HANDSHAKE_HEADERS: JsonSchema = {
   type: "object",
   properties: {
-    Authorization: { type: "string", description: "`Bearer <api_key>`; not needed with a ticket." },
+    Authorization: { type: "string", description: "`Bearer <api_key>`. Not needed with a ticket." },
     "Sec-WebSocket-Protocol": {
       type: "string",
-      description: `\`${STREAM_PROTOCOL}\`, and with a ticket \`${TICKET_PROTOCOL_PREFIX}<ticket>\` beside it.`,
+      description: `\`${STREAM_PROTOCOL}\`, and with a ticket also \`${TICKET_PROTOCOL_PREFIX}<ticket>\`.`,
       examples: [STREAM_PROTOCOL, `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`],
     },
-    Origin: { type: "string", description: "Browsers send it; it must be among the key's allowed origins." },
+    Origin: { type: "string", description: "Sent by browsers. Must be one of the key's allowed origins." },
   },
 };
 
@@ -109,7 +109,7 @@ function channels(messages: StreamMessages): Record<ChannelId, AsyncApiChannel> 
     socketIo: {
       address: SOCKET_IO_NAMESPACE,
       title: "Market namespace",
-      summary: "The same records over Socket.IO.",
+      summary: "The same market records over Socket.IO.",
       description: socketIoDescription(),
       servers: [reference("servers", "socketIo")],
       messages: channelMessages("socketIo", messages),
@@ -117,7 +117,7 @@ function channels(messages: StreamMessages): Record<ChannelId, AsyncApiChannel> 
   };
 }
 
-/** The operations of one channel. Every method is answered by its own ack or by an error. */
+/** The operations of one channel. The answer to a method is its own ack or an error. */
 function operationsOf(channel: ChannelId, messages: StreamMessages): Record<string, AsyncApiOperation> {
   const place = reference("channels", channel);
   const inChannel = ({ id }: NamedMessage) => reference("channels", channel, "messages", id);
@@ -141,9 +141,9 @@ function operationsOf(channel: ChannelId, messages: StreamMessages): Record<stri
 }
 
 /**
- * The streams as an AsyncAPI 3.0 document, printed from the contract and seen from the service: it receives what clients
- * send.
- * @param options.host where the installation is reached, `host[:port]`; a reader of the document may put in another.
+ * The streams as an AsyncAPI 3.0 document, generated from the contract. It describes the service, which receives what
+ * clients send.
+ * @param options.host host of the installation, `host[:port]`; readers of the document can replace it.
  */
 export function asyncApiDocument({ host = "localhost:3000" }: { host?: string } = {}): AsyncApiDocument {
   const printer = schemaPrinter("draft-7");
@@ -166,7 +166,7 @@ export function asyncApiDocument({ host = "localhost:3000" }: { host?: string } 
   };
 }
 
-/** The document as it is committed and served: its text, ending in a line feed. */
+/** The document text as committed and served, ending in a line feed. */
 export function asyncApiText(): string {
   return `${JSON.stringify(asyncApiDocument(), null, 2)}\n`;
 }

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { asyncApiText } from "./asyncapi";
+import { openApiText } from "./openapi";
 
-/** A document as it is sent, and what names this version of it. */
+/** A document as it is sent, with the headers of this version. */
 interface Printed {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
@@ -19,19 +21,24 @@ function printed(text: string): Printed {
 }
 
 /**
- * Makes what answers requests for a generated document: JSON, open to every origin, revalidated by ETag (304 when the
- * reader's copy is current). The contract cannot change while the process runs: `print` is called once, when the first
- * reader asks.
+ * Creates the handler of a generated document: JSON for any origin, revalidated by ETag (304 when the reader's copy is
+ * current). The contract cannot change while the process runs, so `print` is called once, on the first request.
  */
-export function createDocumentResponse(print: () => string): (request?: Request) => Response {
+function createDocumentResponse(print: () => string): (request?: Request) => Response {
   let document: Printed | undefined;
   return (request) => {
     document ??= printed(print());
     const { text, headers } = document;
     const known = request?.headers.get("if-none-match") ?? "";
-    // A proxy may have weakened the tag on its way; for a document that is as good.
+    // A proxy may have weakened the tag; for a document a weak match is good enough.
     const current = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === headers.etag);
     if (current) return new Response(null, { status: 304, headers });
     return new Response(text, { headers: { ...headers, "content-type": "application/json; charset=utf-8" } });
   };
 }
+
+/** Answers /openapi.json. */
+export const openApiResponse = createDocumentResponse(openApiText);
+
+/** Answers /asyncapi.json. */
+export const asyncApiResponse = createDocumentResponse(asyncApiText);

@@ -4,32 +4,44 @@ import type { OpenApiHeader, OpenApiParameter, Reference } from "./openapi-types
 const integer = { type: "integer" };
 const text = { type: "string" };
 
-/** Every response header the service promises, by name. */
+/** Every documented response header, by name. */
 export const HEADERS: Record<string, OpenApiHeader> = {
   "X-Request-Id": {
-    description: "Names this request in our logs; a well-formed one that was sent is kept.",
+    description: "Identifies this request in the logs. If you send a well-formed `X-Request-Id`, the response repeats it.",
     required: true,
     schema: text,
     example: "req_01J0Z7",
   },
-  "RateLimit-Policy": { description: "Units (q) a window of seconds (w).", schema: text, example: '"plan";q=600;w=60' },
-  RateLimit: { description: "Units left (r) and seconds until all are back (t).", schema: text, example: '"plan";r=587;t=41' },
-  "X-RateLimit-Limit": { description: "Units a minute.", schema: integer, example: 600 },
-  "X-RateLimit-Remaining": { description: "Units left.", schema: integer, example: 587 },
-  "X-RateLimit-Reset": { description: "Seconds until all units are back.", schema: integer, example: 41 },
-  "X-Ignored-Params": { description: "Query parameters that were sent but are not known.", schema: text, example: "foo" },
+  "RateLimit-Policy": {
+    description: "Your quota: units (`q`) per window in seconds (`w`).",
+    schema: text,
+    example: '"plan";q=600;w=60',
+  },
+  RateLimit: {
+    description: "Remaining units (`r`) and seconds until the quota is full again (`t`).",
+    schema: text,
+    example: '"plan";r=587;t=41',
+  },
+  "X-RateLimit-Limit": { description: "Units per minute.", schema: integer, example: 600 },
+  "X-RateLimit-Remaining": { description: "Remaining units.", schema: integer, example: 587 },
+  "X-RateLimit-Reset": { description: "Seconds until the quota is full again.", schema: integer, example: 41 },
+  "X-Ignored-Params": {
+    description: "Query parameters that were ignored because they are unknown.",
+    schema: text,
+    example: "foo",
+  },
   "Cache-Control": {
-    description: "private, immutable for a window that cannot change any more; else no-store.",
+    description: "`private, immutable` for a range that can no longer change; otherwise `no-store`.",
     schema: text,
     example: "private, immutable",
   },
-  ETag: { description: "Strong validator of a window whose last kline is closed.", schema: text, example: '"3q2-7w"' },
+  ETag: { description: "Strong validator, sent when the last kline of the range is closed.", schema: text, example: '"3q2-7w"' },
   "Retry-After": { description: "Seconds to wait before trying again.", required: true, schema: integer, example: 1 },
   "WWW-Authenticate": { description: "How to authenticate.", required: true, schema: text, example: "Bearer" },
-  Allow: { description: "Methods this route serves.", required: true, schema: text, example: "GET, HEAD, OPTIONS" },
+  Allow: { description: "Supported HTTP methods.", required: true, schema: text, example: "GET, HEAD, OPTIONS" },
 };
 
-/** Headers of an answer to an authenticated request. */
+/** Headers of a response to an authenticated request. */
 export const RATE_LIMIT_HEADERS = [
   "RateLimit-Policy",
   "RateLimit",
@@ -38,18 +50,18 @@ export const RATE_LIMIT_HEADERS = [
   "X-RateLimit-Reset",
 ];
 
-/** Request headers that mean something beside Authorization. */
+/** Request headers that are used, besides Authorization. */
 export const HEADER_PARAMETERS: Record<string, OpenApiParameter> = {
   RequestId: {
     name: "X-Request-Id",
     in: "header",
-    description: "Your own name for this request; kept when well formed, else a new one is made.",
+    description: "Your own ID for this request. If it is missing or malformed, the server generates one.",
     schema: { type: "string", maxLength: REQUEST_ID_MAX_CHARACTERS },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "The ETag of an earlier answer: 304 without a body when nothing changed.",
+    description: "The ETag of an earlier response. If nothing changed, the response is 304 without a body.",
     schema: { type: "string" },
   },
 };

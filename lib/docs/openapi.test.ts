@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest";
 import { ERROR_IDS, ERRORS, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { breakingChanges } from "./breaking";
+import { openApiResponse } from "./document-response";
 import type { JsonSchema } from "./json-schema";
 import { openApiDocument, openApiText } from "./openapi";
-import { openApiResponse } from "./openapi-response";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "./openapi-types";
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");

@@ -9,34 +9,34 @@ import { type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
 
-/** Version of the interface, not of the software: rises with additions to v1. */
+/** Version of the API, not of the software: increases with additions to v1. */
 const API_VERSION = "1.0.0";
 const SECURITY_SCHEME = "apiKey";
 const JSON_MEDIA = "application/json";
 
-/** Operations whose answers can be revalidated. */
+/** Operations whose responses can be revalidated. */
 const REVALIDATED: ReadonlySet<string> = new Set<OperationId>(["klines"]);
-/** What one line of a line-delimited body holds. */
+/** Schema of one line of a line-delimited body. */
 const BODY_LINES: Readonly<Partial<Record<string, z.ZodType>>> = { ingestTicks: TickLine } satisfies Partial<
   Record<OperationId, z.ZodType>
 >;
 
 const DESCRIPTION = [
   "Quotes, snapshots, klines, instruments and market status for forex and metals.",
-  "Every answer is an envelope: check that `code` is 0 before reading `data`; otherwise `message` is a stable identifier.",
-  "Every GET also answers HEAD. Unknown query parameters are ignored and named in `X-Ignored-Params`.",
-  "Within v1 fields and values are only added: ignore fields you do not know and treat an unknown value as `unknown`.",
+  "Every response is an envelope. Check that `code` is 0 before you read `data`; otherwise `message` is a stable error identifier.",
+  "Every GET endpoint also supports HEAD. Unknown query parameters are ignored and listed in `X-Ignored-Params`.",
+  "v1 only ever adds fields and values. Ignore fields you do not know, and treat an unknown value as `unknown`.",
 ].join("\n\n");
 
 const KEY_DESCRIPTION = [
   "An API key: `Authorization: Bearer sw_live_…` (live venue) or `sw_test_…` (synthetic sandbox).",
   "Scopes: `market:read` for REST, `market:stream` for streams, `market:ingest` (issued by the operator) for pushing ticks.",
-  "A request that carries `Origin` also needs that origin among the key's allowed origins.",
+  "If a request has an `Origin` header, that origin must be one of the key's allowed origins.",
 ].join("\n\n");
 
 const TAGS: Record<string, string> = {
   market: "Read market data.",
-  ingest: "Deliver market data to this installation.",
+  ingest: "Send market data to this installation.",
 };
 
 /** The value of a parameter's example as its schema types it. */
@@ -58,7 +58,7 @@ function queryParameter(name: string, parameter: Parameter, printer: SchemaPrint
   };
 }
 
-/** Refused before the key was known: such an answer has no account whose limits it could tell. */
+/** Responses sent before the key is known: without an account there are no rate limits to report. */
 const BEFORE_KEY: ReadonlySet<number> = new Set([401, 405, 414]);
 
 function errorHeaders(status: number): string[] {
@@ -69,7 +69,7 @@ function errorHeaders(status: number): string[] {
   return names;
 }
 
-/** One response for each status, with the example of every error that comes with it. */
+/** One response per status, with an example of each of its errors. */
 function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Record<string, OpenApiResponse> {
   const byStatus = new Map<number, ErrorId[]>();
   for (const id of errors) byStatus.set(httpStatus(id), [...(byStatus.get(httpStatus(id)) ?? []), id]);
@@ -87,7 +87,7 @@ function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Rec
   return Object.fromEntries([...byStatus].map(([status, ids]) => [String(status), response(status, ids)]));
 }
 
-/** Headers of an operation's successful answer, by name. */
+/** Names of the headers in an operation's successful response. */
 export function answerHeaders({ id }: Operation): string[] {
   return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...(REVALIDATED.has(id) ? ["ETag", "Cache-Control"] : [])];
 }
@@ -107,7 +107,7 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
   };
   if (!revalidated) return { 200: answered };
   const unchanged = {
-    description: "Nothing changed.",
+    description: "Not modified.",
     headers: headerReferences(["X-Request-Id", ...RATE_LIMIT_HEADERS, "ETag"]),
   };
   return { 200: answered, 304: unchanged };
@@ -150,8 +150,8 @@ function errorExamples(): OpenApiDocument["components"]["examples"] {
 }
 
 /**
- * The REST interface as an OpenAPI 3.1 document, printed from the contract.
- * @param options.serverUrl address the paths hang under; left out, they are relative to where the document is read.
+ * The REST API as an OpenAPI 3.1 document, generated from the contract.
+ * @param options.serverUrl base URL of the paths; by default relative to the URL of the document.
  */
 export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}): OpenApiDocument {
   const printer = schemaPrinter("draft-2020-12");
@@ -180,7 +180,7 @@ export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}
   };
 }
 
-/** The document as it is committed and served: its text, ending in a line feed. */
+/** The document text as committed and served, ending in a line feed. */
 export function openApiText(): string {
   return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 }

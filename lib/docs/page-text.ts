@@ -3,33 +3,33 @@ import { SAMPLE_BASE } from "./sample-words";
 import { type DocsPage, docs } from "./source";
 
 const OWN_LINK = /\]\((\/[^)]*)\)/g;
-/** What the printer of Markdown puts before a mark; programs take a target to the letter. */
+/** A backslash escape of the Markdown printer. Programs take link targets literally, so it is removed. */
 const ESCAPE = /\\([!-/:-@[-`{-~])/g;
 
-/** The documents for programs, in the list of pages. */
+/** Machine-readable documents, as listed in llms.txt. */
 const DOCUMENTS = [
   ["/openapi.json", "OpenAPI", "The REST operations as OpenAPI 3.1."],
-  ["/asyncapi.json", "AsyncAPI", "The stream's messages as AsyncAPI 3."],
-  ["/postman.json", "Postman collection", "Every REST call, ready to be sent."],
+  ["/asyncapi.json", "AsyncAPI", "The stream messages as AsyncAPI 3."],
+  ["/postman.json", "Postman collection", "Every REST call, ready to send."],
 ] as const;
 
-/** Links to pages of this service, with its address: `ending` is put behind each. */
+/** Makes links to pages of this service absolute and appends `ending` to each. */
 function absolute(text: string, ending = ""): string {
   return text.replace(OWN_LINK, (_, target: string) => `](${SAMPLE_BASE}${target.replace(ESCAPE, "$1")}${ending})`);
 }
 
-/** A page as Markdown. `words` puts the address and the key of the reader into its samples and links. */
+/** A page as Markdown. `words` replaces the base URL and demo key in its samples and links. */
 export async function pageMarkdown({ data, url }: DocsPage, words: (text: string) => string): Promise<string> {
   const body = (await data.getText("processed")).trim();
   const text = `# ${data.title}\n\n> ${data.description}\n\nPage: ${SAMPLE_BASE}${url}\n\n${body}\n`;
   return words(absolute(text));
 }
 
-/** What it is, as llmstxt.org wants it at the top. */
+/** Summary at the top of llms.txt, as llmstxt.org specifies. */
 const ABOUT =
-  "Market data for forex and metals that you host yourself: quotes, snapshots, klines and calendar-aware market status over REST, streams and MCP.";
+  "Self-hosted market data for forex and metals: quotes, snapshots, klines and calendar-aware market status over REST, streams and MCP.";
 
-/** The list of all pages, each with its sentence, for readers that are programs: their links lead to the Markdown. */
+/** A list of all pages with their descriptions, for programs. Links lead to the Markdown version of each page. */
 export function docsIndex(words: (text: string) => string): string {
   const index = absolute(
     llms(docs)
@@ -38,10 +38,10 @@ export function docsIndex(words: (text: string) => string): string {
     ".md",
   );
   const documents = DOCUMENTS.map(([path, name, about]) => `- [${name}](${SAMPLE_BASE}${path}): ${about}`).join("\n");
-  return words(`# Spotwire\n\n> ${ABOUT}\n${index}\n\n## Documents for programs\n\n${documents}\n`);
+  return words(`# Spotwire\n\n> ${ABOUT}\n${index}\n\n## Machine-readable documents\n\n${documents}\n`);
 }
 
-/** All pages in one text. */
+/** All pages as one text. */
 export async function docsFullText(words: (text: string) => string): Promise<string> {
   const texts = await Promise.all(docs.getPages().map((page) => pageMarkdown(page, words)));
   return texts.join("\n---\n\n");

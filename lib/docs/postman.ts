@@ -108,7 +108,7 @@ export function postmanCollection({ base = SAMPLE_BASE }: { base?: string } = {}
   return {
     info: {
       name: "Spotwire market data",
-      description: "Put your API key into the variable `key` of this collection.",
+      description: "Set the variable `key` of this collection to your API key.",
       schema: SCHEMA,
     },
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{key}}", type: "string" }] },

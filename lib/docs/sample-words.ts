@@ -1,4 +1,4 @@
-/** Address in every sample of the documentation; a reader is shown that of the service they read on. */
+/** Base URL in every sample. Pages replace it with the URL of the service the reader is on. */
 export const SAMPLE_BASE = "http://localhost:3000";
-/** The public demo key in every sample; a reader is shown the one of the service they read on. */
+/** Demo key in every sample. Pages replace it with the demo key of the service the reader is on. */
 export const SAMPLE_KEY = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";

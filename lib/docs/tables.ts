@@ -12,28 +12,30 @@ import { markdownTable } from "./markdown-table";
 import { errorRows } from "./reference/operations";
 
 const STATE_MEANINGS: Readonly<Record<FinalDisplayState, string>> = {
-  open: "The market is open and its quotes are fresh, or the first one after an open is still awaited.",
-  closed: "The calendar says closed: a weekend, a break, a holiday. Silence is what is expected.",
-  unknown: "There is no calendar for the instrument, or none that reaches this instant.",
-  open_data_stale: "Open, and quotes came since the open, but the newest is older than the instrument's threshold.",
-  late_open_data_stale: "Open, but no quote came since the open and the time allowed for the first one is over.",
-  open_data_missing: "Open, but no quote was ever held, and the time allowed for the first one is over.",
+  open: "The market is open and its quotes are current, or it has just opened and the first quote is still expected.",
+  closed: "The market is closed: a weekend, a daily break or a holiday. No quotes are expected.",
+  unknown: "The instrument has no calendar, or its calendar does not cover this time.",
+  open_data_stale:
+    "The market is open and quotes have arrived since the open, but the newest is older than the instrument's threshold.",
+  late_open_data_stale:
+    "The market is open, but no quote has arrived since the open and the grace period for the first one is over.",
+  open_data_missing: "The market is open, but there has never been a quote and the grace period for the first one is over.",
 };
 
 const REASON_MEANINGS: Readonly<Record<StatusReason, string>> = {
   calendar_missing: "The instrument has no calendar.",
-  calendar_horizon: "The calendar does not reach this instant.",
-  weekend: "Between the last close of a week and the first open of the next.",
+  calendar_horizon: "The calendar does not cover this time.",
+  weekend: "Between the last close of one week and the first open of the next.",
   daily_break: "The break between two trading days.",
-  holiday: "A dated day without a session.",
-  early_close: "A dated session has ended earlier than usual.",
-  late_open: "A dated session starts later than usual.",
-  operator_override: "An operator opened or closed the market by hand.",
-  ticks_while_closed: "Fresh quotes came although the calendar says closed.",
+  holiday: "A holiday without a session.",
+  early_close: "The session closed earlier than usual on this date.",
+  late_open: "The session opens later than usual on this date.",
+  operator_override: "An operator opened or closed the market manually.",
+  ticks_while_closed: "Quotes are arriving although the calendar says the market is closed.",
   quote_older_than_threshold: "The newest quote is older than the instrument's threshold.",
-  awaiting_first_quote: "The market has just opened; the first quote is awaited.",
-  no_quote_since_open: "The time allowed for the first quote since the open is over.",
-  projected: "The instant asked for is in the future: the calendar alone speaks.",
+  awaiting_first_quote: "The market has just opened and the first quote is still expected.",
+  no_quote_since_open: "No quote has arrived since the open and the grace period is over.",
+  projected: "The requested time is in the future, so the status follows from the calendar alone.",
 };
 
 function statusTable(): string {
@@ -51,12 +53,12 @@ function statusTable(): string {
 
 function planLimitsTable(): string {
   return markdownTable(
-    ["Plan", "Requests a minute", "At once", "Stream connections", "Subscriptions a connection"],
+    ["Plan", "Requests per minute", "Burst", "Stream connections", "Subscriptions per connection"],
     Object.entries(PLAN_DEFAULTS).map(([plan, limits]) => [plan, ...Object.values(limits)]),
   );
 }
 
-/** Tables of the contract that a guide sets by name, in Markdown: `<StatusTable/>`. */
+/** Tables from the contract that guides include by name: `<StatusTable/>`. */
 export const CONTRACT_TABLES: Readonly<Record<string, () => string>> = {
   StatusTable: statusTable,
   CloseCodes: closesTable,

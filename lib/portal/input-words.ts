@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const FORMS: Readonly<Record<string, string>> = {
   uuid: "Must be an id.",
-  datetime: "Must be an instant in ISO 8601, for example 2026-01-31T17:00:00Z.",
+  datetime: "Must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z.",
   date: "Must be a date, YYYY-MM-DD.",
   email: "Must be an e-mail address.",
 };

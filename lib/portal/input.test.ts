@@ -36,7 +36,7 @@ describe("a refused form names the field, the place in it, and what is wrong in 
   const cases: readonly (readonly [z.ZodType, unknown, string, unknown])[] = [
     [PlanForm, [], "body", "Must be an object."],
     [PlanForm, { ...PLAN, rest_burst: "many" }, "rest_burst", "Must be a whole number."],
-    [PlanForm, { ...PLAN, rest_burst: 0 }, "rest_burst", "At least 1."],
+    [PlanForm, { ...PLAN, rest_burst: 0 }, "rest_burst", "Must be at least 1."],
     [PlanForm, { ...PLAN, rest_burst: 1e10 }, "rest_burst", "At most 1,000,000,000."],
     [PlanForm, { ...PLAN, restBurst: 1 }, "restBurst", "There is no such field."],
     [OverrideForm, { ...HALT, state: "ajar" }, "state", "Must be one of open, closed."],
@@ -45,13 +45,13 @@ describe("a refused form names the field, the place in it, and what is wrong in 
       OverrideForm,
       { ...HALT, ends_at: "tomorrow" },
       "ends_at",
-      "Must be an instant in ISO 8601, for example 2026-01-31T17:00:00Z.",
+      "Must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z.",
     ],
     [
       OverrideForm,
       { ...HALT, starts_at: "2026-01-07T13:00:00Z", ends_at: "2026-01-07T12:00:00Z" },
       "ends_at",
-      "Must be later than the start.",
+      "Must be after the start.",
     ],
     [DefinitionForm, { definition: { kind: "sometimes" } }, "definition", "kind: Must be one of weekly, always, never, cycle."],
     [DefinitionForm, { definition: 7 }, "definition", "Must be an object."],
@@ -132,7 +132,7 @@ test("what is nested without end is no JSON of ours", async () => {
 
 test("instants of years that can only be typing errors are refused, also where an offset moves them there", async () => {
   for (const text of ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", "2101-01-01T00:00:00Z"])
-    expect(InstantField.safeParse(text).error?.issues[0]?.message).toBe("Must be an instant of the years 1970 to 2100.");
+    expect(InstantField.safeParse(text).error?.issues[0]?.message).toBe("Must be between the years 1970 and 2100.");
   expect(InstantField.safeParse("2100-12-31T23:59:59+01:00").success).toBe(true);
   const key = { name: "key", venue: "live", scopes: ["market:read"], origins: [] };
   expect(await refusalOf(CreateKeyForm, { ...key, expires_at: "9999-12-31T23:59:59-14:00" })).toMatchObject({

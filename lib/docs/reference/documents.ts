@@ -3,26 +3,26 @@ import { blocks, type ReferencePage } from "./page";
 
 const FIRST_HEADING = /^# .*\n+/;
 
-/** A text of the project that readers of its files and of the pages share, without its own title. */
+/** A Markdown file of the project that is also a docs page, without its title. */
 function shared(file: string): string {
   return readFileSync(new URL(file, import.meta.url), "utf8")
     .replace(FIRST_HEADING, "")
     .trim();
 }
 
-/** Texts that stand in the project as files of their own. */
+/** Pages made from Markdown files of the project. */
 export function documentPages(): ReferencePage[] {
   return [
     {
       path: "changelog",
       title: "Changelog",
-      description: "What changed for users, newest first.",
+      description: "User-visible changes, newest first.",
       body: blocks(shared("../../../CHANGELOG.md")),
     },
     {
       path: "security-checklist",
       title: "Security checklist",
-      description: "The service against the OWASP API Security Top 10 and level 2 of the OWASP ASVS, point by point.",
+      description: "How the service meets the OWASP API Security Top 10 and the OWASP ASVS at level 2, point by point.",
       body: blocks(shared("../security.md")),
     },
   ];

@@ -8,25 +8,25 @@ import { blocks, plain, type ReferencePage } from "./page";
 import { operationPath } from "./paths";
 import { jsonBlock, type RecordedAnswer, recordedError } from "./recorded";
 
-/** Where an error can come from, as links. */
+/** Links to the operations that return an error. */
 function answeredBy(id: ErrorId): string | undefined {
   const operations = OPERATION_LIST.filter(({ errors }) => errors.includes(id));
   const links = operations.map((operation) => `[${operation.summary}](${operationPath(operation)})`);
-  if ((HANDSHAKE_ERRORS as readonly ErrorId[]).includes(id)) links.push("the handshake of a [stream](/docs/streaming)");
-  return links.length === 0 ? undefined : `Answered by ${links.join(", ")}.`;
+  if ((HANDSHAKE_ERRORS as readonly ErrorId[]).includes(id)) links.push("the [stream](/docs/streaming) handshake");
+  return links.length === 0 ? undefined : `Returned by ${links.join(", ")}.`;
 }
 
-/** What the contract's two sentences have no room for. */
+/** Details that do not fit into the cause and fix. */
 const DETAILS: Partial<Record<ErrorId, string>> = {
-  rate_limited: `Two [counters](/docs/limits#how-requests-are-counted) hold at once, and the answer tells them apart:
+  rate_limited: `Two [counters](/docs/limits#how-requests-are-counted) apply, and the response shows which one you reached:
 
-- **The burst** is used up: too many at once. \`retry_after\` is short, mostly 1 second, and \`r\` in \`RateLimit\` is not down to 0. Send more evenly.
-- **The window** is used up: \`r\` is less than the request costs. \`retry_after\` reaches to the end of the window, as \`t\` does. Send less, or ask for a larger plan.
+- **Burst limit**: too many requests at once. \`retry_after\` is short, usually 1 second, and \`r\` in \`RateLimit\` is not 0. Spread your requests more evenly.
+- **Minute limit**: \`r\` is less than the request costs. \`retry_after\` is the time to the end of the window, like \`t\`. Send fewer requests, or ask for a larger plan.
 
-An answer without \`RateLimit\` has another cause, which \`detail\` names: stream connections opened too often, or failed authentications from this address.`,
+A response without \`RateLimit\` has a different cause, which \`detail\` names: too many stream handshakes, or too many failed authentications from this address.`,
 };
 
-/** Status line and headers of an answer that says when to come back. */
+/** Status line and headers of a response with `Retry-After`. */
 function headBlock({ status, headers }: RecordedAnswer): string | undefined {
   if (headers["retry-after"] === undefined) return undefined;
   const lines = Object.keys(HEADERS).flatMap((name) => {
@@ -39,7 +39,7 @@ function headBlock({ status, headers }: RecordedAnswer): string | undefined {
 function example(id: ErrorId): string {
   const answer = recordedError(id);
   if (answer === undefined) return jsonBlock(failureExample(id));
-  return blocks(`The sandbox's answer to \`${answer.method} ${answer.path}\`:`, headBlock(answer), jsonBlock(answer.body));
+  return blocks(`The sandbox's response to \`${answer.method} ${answer.path}\`:`, headBlock(answer), jsonBlock(answer.body));
 }
 
 function errorPage(id: ErrorId): ReferencePage {
@@ -62,7 +62,7 @@ function errorPage(id: ErrorId): ReferencePage {
   };
 }
 
-/** A page for each error: what `docs_url` leads to. */
+/** A page per error; `docs_url` points to it. */
 export function errorPages(): ReferencePage[] {
   return ERROR_IDS.map(errorPage);
 }

@@ -4,11 +4,11 @@ import { type JsonSchema, schemaPrinter } from "../json-schema";
 import { type Cell, markdownTable } from "../markdown-table";
 import { recordPath } from "./paths";
 
-/** One value of a record, a message or an answer. */
+/** A field of a record, a message or a response. */
 interface Field {
-  /** With the names it hangs under: `data.rejected[].ticker`. */
+  /** Full path: `data.rejected[].ticker`. */
   readonly name: string;
-  /** What it may be, in words, as Markdown. */
+  /** Type in words, as Markdown. */
   readonly type: string;
   readonly required: boolean;
   readonly meaning: string;
@@ -16,15 +16,15 @@ interface Field {
 
 const NAMED = /^#\/components\/schemas\//;
 
-/** Reads schemas of the contract into words: named records that have a page become links, all else is spelled out. */
+/** Describes schemas of the contract in words. Records with their own page become links; everything else is spelled out. */
 interface FieldReader {
-  /** The fields of an object, nested ones behind their parents; of a union, those of each kind. */
+  /** The fields of an object, each followed by its nested fields. */
   of(schema: z.ZodType): Field[];
-  /** What a query parameter may be. */
+  /** Type of a query parameter. */
   parameterType(schema: z.ZodType): string;
 }
 
-/** A number's bounds in words. */
+/** Bounds of a number in words. */
 function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
   if (exclusiveMaximum === UNIX_SECONDS_END) return ", Unix seconds";
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
@@ -35,7 +35,7 @@ function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSc
 function lengths({ minLength, maxLength, pattern, format }: JsonSchema): string {
   const sized = /^\^\[A-Z0-9\]\{(\d+),(\d+)\}\$$/.exec(pattern ?? "");
   if (sized !== null) return `, ${sized[1]} to ${sized[2]} letters and digits`;
-  if (format === "date-time") return ", ISO 8601 instant";
+  if (format === "date-time") return ", ISO 8601 timestamp";
   if (maxLength !== undefined) return `, ${minLength ?? 0} to ${maxLength} characters`;
   return "";
 }
@@ -46,7 +46,7 @@ function namesOf(schema: JsonSchema): string[] {
   return typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
 }
 
-/** Makes a reader with no schemas read yet. */
+/** Creates a reader. */
 export function createFieldReader(): FieldReader {
   const printer = schemaPrinter("draft-2020-12");
   const nameOf = ({ $ref }: JsonSchema) => $ref?.replace(NAMED, "");
@@ -71,7 +71,7 @@ export function createFieldReader(): FieldReader {
     if (of.items !== undefined && of.type === "array") return listOf(of);
     const [first = "any value", ...others] = namesOf(of);
     const detail = first === "string" ? lengths(of) : bounds(of);
-    return [first + detail + (of.default === undefined ? "" : `, ${of.default} unless given`), ...others].join(" or ");
+    return [first + detail + (of.default === undefined ? "" : `, default ${of.default}`), ...others].join(" or ");
   }
 
   function listOf({ items = {}, minItems, maxItems }: JsonSchema): string {
@@ -79,7 +79,7 @@ export function createFieldReader(): FieldReader {
     return `list of ${count}${typeOf(items)}`;
   }
 
-  /** The objects below a field that have no page of their own, with what stands between the names. */
+  /** The nested object of a field without its own page, and the separator before its field names. */
   function inner(schema: JsonSchema): { parent: JsonSchema; join: string } | undefined {
     const name = nameOf(schema);
     if (name !== undefined && recordPath(name) !== undefined) return undefined;
@@ -107,13 +107,13 @@ export function createFieldReader(): FieldReader {
   };
 }
 
-/** Fields as a table in Markdown. What may be left out is marked; `required` is the rule and goes without saying. */
+/** Fields as a Markdown table. Optional fields are marked; required is the default. */
 export function fieldsTable(fields: readonly Field[]): string {
   if (fields.length === 0) return "None.";
   const row = ({ name, type, required, meaning }: Field): Cell[] => [
     `\`${name}\``,
-    `${type}${required ? "" : ", may be absent"}`,
+    `${type}${required ? "" : ", optional"}`,
     meaning,
   ];
-  return markdownTable(["Field", "Type", "Meaning"], fields.map(row));
+  return markdownTable(["Field", "Type", "Description"], fields.map(row));
 }

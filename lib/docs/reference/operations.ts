@@ -12,10 +12,10 @@ import { operationPath } from "./paths";
 import { jsonBlock, recordedAnswer } from "./recorded";
 import { requestSamples } from "./request-samples";
 
-/** Errors as a table, by status: code, identifier with its page, title. */
+/** Errors as a Markdown table, by status: code, identifier with a link to its page, title. */
 export function errorRows(ids: readonly ErrorId[]): string {
   return markdownTable(
-    ["Status", "Code", "Identifier", "Meaning"],
+    ["Status", "Code", "Identifier", "Description"],
     [...ids]
       .sort((a, b) => ERRORS[a].code - ERRORS[b].code)
       .map((id) => [httpStatus(id), ERRORS[id].code, `[\`${id}\`](${errorDocsPath(id)})`, ERRORS[id].title]),
@@ -23,8 +23,8 @@ export function errorRows(ids: readonly ErrorId[]): string {
 }
 
 function cost(operation: Operation): string {
-  if ("limit" in operation.query) return `One unit of the rate limit for each ${KLINES_ROWS_PER_COST_UNIT} rows asked for.`;
-  return "One unit of the rate limit.";
+  if ("limit" in operation.query) return `Costs one rate-limit unit per ${KLINES_ROWS_PER_COST_UNIT} requested rows.`;
+  return "Costs one rate-limit unit.";
 }
 
 function parameters({ query }: Operation): string {
@@ -34,7 +34,7 @@ function parameters({ query }: Operation): string {
     `${reader.parameterType(schema)}${required ? "" : ", optional"}`,
     description,
   ]);
-  return rows.length === 0 ? "None." : markdownTable(["Parameter", "Type", "Meaning"], rows);
+  return rows.length === 0 ? "None." : markdownTable(["Parameter", "Type", "Description"], rows);
 }
 
 function body({ body: sent }: Operation): string | undefined {
@@ -49,12 +49,12 @@ function body({ body: sent }: Operation): string | undefined {
 function headers(operation: Operation): string {
   const names = answerHeaders(operation);
   return markdownTable(
-    ["Header", "Meaning"],
+    ["Header", "Description"],
     names.map((name) => [`\`${name}\``, HEADERS[name]?.description ?? ""]),
   );
 }
 
-/** The playground, filled with what the operation requires. */
+/** Link to the playground with the required parameters filled in. */
 function tryIt({ id, method, query }: Operation): string | undefined {
   if (method !== "GET") return undefined;
   const required = Object.entries(query).filter(([, parameter]) => parameter.required);
@@ -76,11 +76,11 @@ function operationPage(operation: Operation): ReferencePage {
       "## Parameters",
       parameters(operation),
       body(operation),
-      "## Answer",
-      "`data` of the [envelope](/docs/operations#envelope):",
+      "## Response",
+      "The `data` of the [envelope](/docs/operations#envelope):",
       fieldsTable(createFieldReader().of(operation.data)),
       "### Example",
-      `The sandbox's answer to \`${answer.method} ${answer.path}\`:`,
+      `The sandbox's response to \`${answer.method} ${answer.path}\`:`,
       jsonBlock(answer.body),
       "### Headers",
       headers(operation),
@@ -99,26 +99,26 @@ function overview(): ReferencePage {
   return {
     path: "operations/index",
     title: "REST operations",
-    description: "Every call of the REST interface, and what all their answers have in common.",
+    description: "Every call of the REST API, and what all responses have in common.",
     body: blocks(
       markdownTable(["Operation", "Call", "Scope"], rows),
-      "Every GET also answers HEAD. Unknown query parameters are ignored and named in `X-Ignored-Params`.",
+      "Every GET endpoint also supports HEAD. Unknown query parameters are ignored and listed in `X-Ignored-Params`.",
       "## Envelope",
-      "Every answer has the same three fields. Check that `code` is 0 before reading `data`.",
+      "Every response has the same three fields. Check that `code` is 0 before you read `data`.",
       markdownTable(
         ["Field", "Success", "Failure"],
         [
-          ["`code`", "0", "HTTP status × 100 + n; never reused"],
+          ["`code`", "0", "error code: HTTP status × 100 + n"],
           ["`message`", "`success`", "stable identifier, for example `unknown_ticker`"],
-          ["`data`", "what the operation describes", "what went wrong: see [Failure](/docs/records/failure)"],
+          ["`data`", "the result of the operation", "details of the error: see [Failure](/docs/records/failure)"],
         ],
       ),
-      "Within v1 fields and values are only added: ignore fields you do not know and treat an unknown value as `unknown`.",
+      "v1 only ever adds fields and values. Ignore fields you do not know, and treat an unknown value as `unknown`.",
     ),
   };
 }
 
-/** A page for each REST operation, and one over them all. */
+/** A page per REST operation, and an overview. */
 export function operationPages(): ReferencePage[] {
   return [overview(), ...OPERATION_LIST.map(operationPage)];
 }

@@ -1,6 +1,6 @@
 /** A generated page of the documentation. */
 export interface ReferencePage {
-  /** Below /docs, without an ending: `errors/unauthorized`. */
+  /** Path below /docs, without extension: `errors/unauthorized`. */
   readonly path: string;
   readonly title: string;
   /** One sentence without Markdown. */
@@ -9,17 +9,17 @@ export interface ReferencePage {
   readonly body: string;
 }
 
-/** Text between two blank lines; what is undefined is left out. */
+/** Joins blocks of Markdown with blank lines; undefined ones are skipped. */
 export function blocks(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
 }
 
-/** Markdown marks taken out of a sentence. */
+/** Removes Markdown code marks from a sentence. */
 export function plain(text: string): string {
   return text.replaceAll("`", "");
 }
 
-/** The file of a page: what it is called, then what it says. JSON is YAML, and quotes what needs it. */
+/** A page as a file: frontmatter, then the body. JSON is valid YAML and takes care of quoting. */
 export function pageText({ title, description, body }: ReferencePage): string {
   const front = `title: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}`;
   return `---\n${front}\n---\n\n${body}\n`;

@@ -5,12 +5,12 @@ import { pageText, type ReferencePage } from "./page";
 import { recordPages } from "./records";
 import { streamPages } from "./stream";
 
-/** Everything that is printed from the contract and from other files of the project, in the order it is read. */
+/** All pages generated from the contract and from other files of the project, in reading order. */
 export function referencePages(): ReferencePage[] {
   return [...operationPages(), ...streamPages(), ...recordPages(), ...errorPages(), ...documentPages()];
 }
 
-/** A section of the left tree, as Fumadocs reads it. */
+/** A section of the navigation, in the format of Fumadocs. */
 interface Section {
   readonly title: string;
   readonly pages: readonly string[];
@@ -23,16 +23,16 @@ const TITLES: Readonly<Record<string, string>> = {
   errors: "Error pages",
 };
 
-/** The guide on errors has the address of their folder; brackets keep the two apart in the tree and out of addresses. */
+/** The errors guide has the same path as the folder of error pages; a name in parentheses keeps them apart without changing URLs. */
 const folderOf = (section: string) => (section === "errors" ? "(errors)/errors" : section);
 
-/** The file a page is written to, below the folder of the generated pages. */
+/** The file of a page, relative to the folder of generated pages. */
 function fileOf({ path }: ReferencePage): string {
   const [section = "", name] = path.split("/");
   return name === undefined ? `${section}.md` : `${folderOf(section)}/${name}.md`;
 }
 
-/** Every file of the reference with its text, by path. */
+/** Every generated file with its text, by path. */
 export function referenceFiles(): Record<string, string> {
   const pages = referencePages();
   const files = pages.map((page) => [fileOf(page), pageText(page)]);

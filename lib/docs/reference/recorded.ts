@@ -2,7 +2,7 @@ import type { ErrorId } from "#lib/contract/errors";
 import type { OperationId } from "#lib/contract/operations";
 import recorded from "./recorded.json" with { type: "json" };
 
-/** A call and what the sandbox answered. */
+/** A call and the response of the sandbox. */
 export interface RecordedAnswer {
   readonly method: string;
   readonly path: string;
@@ -11,29 +11,29 @@ export interface RecordedAnswer {
   readonly body: unknown;
 }
 
-/** Rows of a list that an example shows; more say nothing new. */
+/** Number of list items an example shows. */
 const ROWS_SHOWN_COUNT = 2;
 
-/** The answer of the sandbox to an operation's own examples. */
+/** The sandbox's response to an operation's example call. */
 export function recordedAnswer(id: OperationId): RecordedAnswer {
   return recorded.operations[id];
 }
 
-/** The answer of the sandbox to a call that brings this error about; undefined where no call alone does. */
+/** The sandbox's response to a call that causes this error; undefined if no single call does. */
 export function recordedError(id: ErrorId): RecordedAnswer | undefined {
   return (recorded.errors as Partial<Record<ErrorId, RecordedAnswer>>)[id];
 }
 
-/** A message of a real connection, by its type; of an ack by its method, as `ack.subscribe`. */
+/** A message of a real connection by its type; an ack by its method, as `ack.subscribe`. */
 export function recordedMessage(name: string): unknown {
   const message = (recorded.messages as Readonly<Record<string, unknown>>)[name];
-  if (message === undefined) throw new Error(`No ${name} message was recorded: npm run docs:examples.`);
+  if (message === undefined) throw new Error(`No ${name} message is recorded; run \`npm run docs:examples\`.`);
   return message;
 }
 
 type Items = { data?: { items?: unknown[] } };
 
-/** A fenced block of JSON. Long lists are cut, and the block says so. */
+/** A fenced block of JSON. Long lists are shortened, with a note. */
 export function jsonBlock(body: unknown): string {
   const items = (body as Items | null)?.data?.items;
   const cut = items !== undefined && items.length > ROWS_SHOWN_COUNT;

@@ -27,7 +27,7 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   Failure,
 };
 
-/** What the sandbox gave: `data` of an operation, or the first of its items. */
+/** `data` of the sandbox's response to an operation. */
 function dataOf(id: OperationId): unknown {
   return (recordedAnswer(id).body as { data: unknown }).data;
 }
@@ -54,7 +54,7 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   Failure: () => recordedError("unknown_ticker")?.body ?? failureExample("unknown_ticker"),
 };
 
-/** The operations whose answer holds a record, as links. */
+/** Links to the operations that return a record. */
 function givenBy(name: RecordName): string | undefined {
   const holding = OPERATION_LIST.filter(({ data }) => {
     const printer = schemaPrinter("draft-2020-12");
@@ -62,7 +62,7 @@ function givenBy(name: RecordName): string | undefined {
     return name in printer.named();
   });
   if (holding.length === 0) return undefined;
-  return `Given by ${holding.map((operation) => `[${operation.summary}](${operationPath(operation)})`).join(", ")}.`;
+  return `Returned by ${holding.map((operation) => `[${operation.summary}](${operationPath(operation)})`).join(", ")}.`;
 }
 
 function recordPage(name: RecordName): ReferencePage {
@@ -81,7 +81,7 @@ function recordPage(name: RecordName): ReferencePage {
   };
 }
 
-/** A page for each record. */
+/** A page per record. */
 export function recordPages(): ReferencePage[] {
   return (Object.keys(SCHEMAS) as RecordName[]).map(recordPage);
 }

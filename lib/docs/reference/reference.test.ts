@@ -61,7 +61,7 @@ describe("fields", () => {
   test("are spelled out below their parents, but for records that have a page", () => {
     const fields = createFieldReader().of(Ack.options[0]);
     const byName = new Map(fields.map((field) => [field.name, field]));
-    expect(byName.get("data.rejected[].ticker")?.meaning).toBe("As it was sent.");
+    expect(byName.get("data.rejected[].ticker")?.meaning).toBe("The ticker as the client sent it.");
     expect(byName.get("data.resumed")?.required).toBe(false);
     expect(byName.get("data.accepted")?.type).toBe("list of string, 3 to 20 letters and digits");
     const quote = createFieldReader().of(SERVER_MESSAGES.quote);
@@ -72,7 +72,7 @@ describe("fields", () => {
   test("say what a parameter may be", () => {
     const { klines } = Object.fromEntries(OPERATION_LIST.map((operation) => [operation.id, operation]));
     const typeOf = (name: string) => klines && createFieldReader().parameterType(klines.query[name]?.schema ?? klines.data);
-    expect(typeOf("limit")).toBe("integer from 1 to 5000, 500 unless given");
+    expect(typeOf("limit")).toBe("integer from 1 to 5000, default 500");
     expect(typeOf("from")).toBe("integer, Unix seconds");
     expect(typeOf("timeframe")).toContain("`M1`, `M5`");
   });

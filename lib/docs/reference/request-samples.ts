@@ -4,16 +4,16 @@ import { generate } from "../samples";
 import { KEY_VARIABLE } from "../samples/call";
 import { blocks } from "./page";
 
-/** What a highlighter calls the language of a sample, where its id is another. */
+/** Highlighter language of a sample, where it differs from the sample id. */
 const FENCES: Readonly<Record<string, string>> = { curl: "bash" };
 
-/** Origins are named by servers that ask for their page; the first call of a reader is not one of them. */
+/** Leaves out `origin`: only servers that create tickets for their pages send it, which a first call does not. */
 function exampleParameters({ query }: Operation): Record<string, string> {
   const pairs = Object.entries(query).filter(([name]) => name !== "origin");
   return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
 }
 
-/** The operation with the examples of its parameters, in every language; one that takes a body as a shell line alone. */
+/** The operation with its example parameters in every language; an operation with a body only as a shell command. */
 export function requestSamples(operation: Operation): string {
   if (operation.body !== undefined) {
     const { mediaType, example } = operation.body;
@@ -23,7 +23,7 @@ export function requestSamples(operation: Operation): string {
       `  -H "Authorization: Bearer $${KEY_VARIABLE}" -H "Content-Type: ${mediaType}" --data-binary @-`,
     ];
     return blocks(
-      `\`${KEY_VARIABLE}\` holds a key with the scope \`${operation.scope}\`; the demo key does not have it.`,
+      `Set \`${KEY_VARIABLE}\` to a key with the scope \`${operation.scope}\`. The demo key does not have this scope.`,
       `\`\`\`bash\n${lines.join("\n")}\n\`\`\``,
     );
   }

@@ -1,7 +1,7 @@
 import { Ack, ClientMessage, SERVER_MESSAGES, STREAM_METHODS, type StreamMethod } from "#lib/contract/stream";
 import { CLIENT_EXAMPLES } from "../asyncapi-examples";
 import type { PushedType } from "../asyncapi-examples-pushed";
-import { closesTable, limitsTable } from "../asyncapi-limits";
+import { CLOSES_INTRODUCTION, closesTable, limitsTable } from "../asyncapi-limits";
 import { ofMethod } from "../asyncapi-messages";
 import { ACK_WORDS, CLIENT_WORDS, PUSHED_WORDS } from "../asyncapi-words";
 import { createFieldReader, fieldsTable } from "./fields";
@@ -19,7 +19,7 @@ function methodSection(method: StreamMethod): string {
     `### ${ACK_WORDS[method].title}`,
     `${ACK_WORDS[method].summary} ${ACK_WORDS[method].description}`,
     fieldsTable(reader.of(ofMethod(Ack.options, method))),
-    "An answer of the sandbox:",
+    "A response from the sandbox:",
     jsonBlock(recordedMessage(`ack.${method}`)),
   );
 }
@@ -30,43 +30,40 @@ function pushedSection(type: PushedType): string {
     `## ${title}`,
     `\`type: "${type}"\`. ${summary} ${description}`,
     fieldsTable(createFieldReader().of(SERVER_MESSAGES[type])),
-    "As the sandbox sent it:",
+    "A message from the sandbox:",
     jsonBlock(recordedMessage(type)),
   );
 }
 
-/** What either side of a stream says, how it ends, and its numbers. */
+/** Pages of client messages, server messages, close codes and limits. */
 export function streamPages(): ReferencePage[] {
   return [
     {
       path: "streams/client-messages",
       title: "Client messages",
-      description: "What a client may send over a stream, and the answers.",
+      description: "Messages that a client can send over a stream, and the answers.",
       body: blocks(...STREAM_METHODS.map(methodSection)),
     },
     {
       path: "streams/server-messages",
       title: "Server messages",
-      description: "What the service sends over a stream of its own accord.",
+      description: "Messages that the server pushes over a stream.",
       body: blocks(
-        "Ignore types and fields you do not know: within v1 they are only added.",
+        "Ignore types and fields you do not know: v1 only ever adds to them.",
         ...(Object.keys(PUSHED_WORDS) as PushedType[]).map(pushedSection),
       ),
     },
     {
       path: "streams/close-codes",
       title: "Close codes",
-      description: "Why a stream connection was closed, and whether to come back.",
-      body: blocks(
-        "`retry`: connect again, with jitter. `terminal`: not before its user acts. Try again after a code that is not listed.",
-        closesTable(),
-      ),
+      description: "Why a stream connection was closed, and whether to reconnect.",
+      body: blocks(CLOSES_INTRODUCTION, closesTable()),
     },
     {
       path: "streams/stream-limits",
       title: "Stream limits",
-      description: "Every number a stream connection is held to.",
-      body: blocks("Within v1 none of them becomes stricter.", limitsTable()),
+      description: "Limits that apply to stream connections.",
+      body: blocks("None of these limits becomes stricter within v1.", limitsTable()),
     },
   ];
 }
