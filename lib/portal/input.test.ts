@@ -37,7 +37,7 @@ describe("a refused form names the field, the place in it, and what is wrong in 
     [PlanForm, [], "body", "Must be an object."],
     [PlanForm, { ...PLAN, rest_burst: "many" }, "rest_burst", "Must be a whole number."],
     [PlanForm, { ...PLAN, rest_burst: 0 }, "rest_burst", "Must be at least 1."],
-    [PlanForm, { ...PLAN, rest_burst: 1e10 }, "rest_burst", "At most 1,000,000,000."],
+    [PlanForm, { ...PLAN, rest_burst: 1e10 }, "rest_burst", "Must be at most 1,000,000,000."],
     [PlanForm, { ...PLAN, restBurst: 1 }, "restBurst", "There is no such field."],
     [OverrideForm, { ...HALT, state: "ajar" }, "state", "Must be one of open, closed."],
     [OverrideForm, { ...HALT, note: 7 }, "note", "Must be text."],
