@@ -18,8 +18,9 @@ import {
   unexplained,
 } from "#server/testing/bus-scene";
 import { eventOf } from "#server/testing/events";
-import { raiseFence, WAITING_MAX_EVENTS } from "./redis-publisher";
+import { WAITING_MAX_EVENTS } from "./backlog";
 import { createEventReader } from "./redis-reader";
+import { raiseFence } from "./redis-writer";
 
 /** What the publisher puts into one batch at most. */
 const BATCH_MAX_EVENTS = 2_000;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/contract/kline";
@@ -26,13 +25,6 @@ const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
 /** What a feed gives of the time before a takeover has to come within this; then the clock goes on without it. */
 const BACKFILL_MAX_MS = 2_000;
-/** Enough chance that no two runs share a name. */
-const EPOCH_CHARACTERS = 8;
-
-/** Names one life of the sequences. */
-export function newEpoch(): string {
-  return randomUUID().slice(0, EPOCH_CHARACTERS);
-}
 
 interface ProducerOptions {
   venue: Venue;

@@ -1,7 +1,7 @@
 import type { MarketEvent } from "./event";
 
 /** What waits in a queue: a market event, or something else that is never dropped (`event` undefined). */
-interface Queued {
+export interface Queued {
   readonly event: MarketEvent | undefined;
   /** Earlier events of the same topic that this one replaces. */
   readonly merged: number;

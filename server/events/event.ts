@@ -1,6 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
+
+/** Long enough that no two epochs share a name. */
+const EPOCH_CHARACTERS = 8;
 
 /** Where an event stands in its sequence. */
 interface Sequenced {
@@ -37,3 +41,8 @@ export interface KlineEvent extends Sequenced {
  * stores them, the hub sends them. `record` is the wire record and is never changed after it was published.
  */
 export type MarketEvent = QuoteEvent | SnapshotEvent | KlineEvent;
+
+/** Names a new epoch: one life of an engine, in which sequences rise from 1. */
+export function newEpoch(): string {
+  return randomUUID().slice(0, EPOCH_CHARACTERS);
+}
