@@ -177,8 +177,8 @@ describe("where something is in the way, the board", () => {
     const { page, shift } = await visit();
     await blockStream(page);
     await page.goto(product.baseUrl);
-    await feedBy(page, "questions");
-    expect(await page.getByText("No stream opens from here, so prices are asked for every 5 s instead.").count()).toBe(1);
+    await feedBy(page, "polling");
+    expect(await page.getByText("Can't open a stream. Refreshing every 5 s.").count()).toBe(1);
     await nextPrice(page);
     await picture(page, pictures, "landing-polling");
     expect(await shift()).toBeLessThan(SHIFT_MAX);
@@ -199,10 +199,10 @@ describe("where something is in the way, the board", () => {
     await feedBy(page, "stream");
     await page.context().setOffline(true);
     cut?.();
-    await page.getByText("You are offline.").waitFor({ timeout: 20_000 });
+    await page.getByText("You're offline.").waitFor({ timeout: 20_000 });
     await picture(page, pictures, "landing-offline");
     await page.context().setOffline(false);
-    await page.getByText("You are offline.").waitFor({ state: "detached", timeout: 20_000 });
+    await page.getByText("You're offline.").waitFor({ state: "detached", timeout: 20_000 });
     await nextPrice(page);
     await page.close();
   });
@@ -212,11 +212,11 @@ describe("where something is in the way, the board", () => {
     await blockStream(page);
     await page.route(API, (route) => route.abort());
     await page.goto(product.baseUrl);
-    await page.getByText("The service does not answer.").waitFor({ timeout: 20_000 });
+    await page.getByText("Can't reach the service.").waitFor({ timeout: 20_000 });
     for (const text of await prices(page)) expect(text).toMatch(/^\d+\.\d+$/);
     await picture(page, pictures, "landing-unanswered");
     await page.unroute(API);
-    await feedBy(page, "questions");
+    await feedBy(page, "polling");
     await page.close();
   });
 
@@ -228,7 +228,7 @@ describe("where something is in the way, the board", () => {
       route.fulfill({ status: 429, headers: { "retry-after": "42" }, json: { code: 42901, message: "rate_limited", data } }),
     );
     await page.goto(product.baseUrl);
-    await page.getByText("The demo key has no calls left for your address. Next try in 42 s.").waitFor({ timeout: 20_000 });
+    await page.getByText("The demo key has reached its rate limit for your address. Retrying in 42 s.").waitFor({ timeout: 20_000 });
     await page.close();
   });
 

@@ -329,10 +329,10 @@ describe("bad input", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).waitFor();
     await context.setOffline(true);
     await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await expectWords(page, "This browser is offline.");
+    await expectWords(page, "You're offline.");
     await choose(page, "Instruments");
     await send(page);
-    await expectWords(page, "Nothing was sent. Connect to a network, then try again.");
+    await expectWords(page, "Connect to a network, then try again.");
     await context.setOffline(false);
     await page.getByRole("button", { name: "Try again" }).click();
     await answer(page).getByText("200 OK").waitFor();
@@ -490,7 +490,7 @@ describe("a service that goes away", () => {
     await expectWords(page, /Here, press Connect/);
     await choose(page, "Instruments");
     await send(page);
-    await expectWords(page, "No answer came from the service.");
+    await expectWords(page, "Can't reach the service.");
     await page.getByRole("button", { name: "Try again" }).waitFor();
     await page.context().close();
   });

@@ -44,10 +44,10 @@ describe("a sign-in that comes to nothing", () => {
     await page.getByRole("link", { name: "Forgot the password?" }).waitFor();
   });
 
-  test("says that no answer came where there is no network", async () => {
+  test("says that the browser is offline where there is no network", async () => {
     await context.setOffline(true);
     await signIn();
-    await notice().getByText("No answer came. Check the connection, then try again.").waitFor();
+    await notice().getByText("You're offline. Connect to a network, then try again.").waitFor();
     await context.setOffline(false);
   });
 

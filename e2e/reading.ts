@@ -64,7 +64,7 @@ export function createVisits(browser: () => Browser): (options?: Parameters<type
 }
 
 /** Waits until the page says so of where its prices come from. */
-export function feedBy(page: Page, by: "page" | "stream" | "questions" | "nothing"): Promise<void> {
+export function feedBy(page: Page, by: "page" | "stream" | "polling" | "none"): Promise<void> {
   return page.locator(`[data-feed="${by}"]`).first().waitFor({ timeout: 20_000 });
 }
 

@@ -3,7 +3,7 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import type { PortalSessionInfo, PortalUser } from "#lib/contract/portal";
 import { countText } from "../portal/numbers";
-import { usePortal } from "../portal/use-portal";
+import { usePortal } from "../portal/read";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { Audit } from "./audit";
 import { DeleteAccount } from "./delete-account";
@@ -53,7 +53,7 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
           </Section>
           <div className="mt-10 lg:mt-0">
             <Section title="Password">
-              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={sessions.reload} />
+              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={() => void sessions.mutate()} />
             </Section>
           </div>
         </div>

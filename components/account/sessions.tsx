@@ -3,9 +3,9 @@
 import { useState } from "react";
 import type { PortalSessionInfo } from "#lib/contract/portal";
 import { type ApiFailure, callPortal } from "../portal/api";
+import type { Read } from "../portal/read";
 import { signOut } from "../portal/sign-in";
 import { Instant } from "../portal/time";
-import type { Resource } from "../portal/use-portal";
 import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
@@ -35,9 +35,10 @@ function browserName(userAgent: string): string {
 }
 
 /** The signed-in browsers; each of them, or all at once, can be signed out. */
-export function Sessions({ sessions }: { sessions: Resource<{ items: readonly PortalSessionInfo[] }> }) {
+export function Sessions({ sessions }: { sessions: Read<{ items: readonly PortalSessionInfo[] }> }) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
+  const reload = () => void sessions.mutate();
   const end = async (path: string, done: () => void) => {
     setBusy(true);
     const result = await callPortal("DELETE", path);
@@ -55,8 +56,8 @@ export function Sessions({ sessions }: { sessions: Resource<{ items: readonly Po
         caption="Signed-in browsers"
         rows={sessions.data?.items}
         rowKey={({ id }) => id}
-        failure={sessions.failure}
-        retry={sessions.reload}
+        failure={sessions.error}
+        retry={reload}
         empty="No browser is signed in."
         expected={1}
         columns={[
@@ -85,7 +86,7 @@ export function Sessions({ sessions }: { sessions: Resource<{ items: readonly Po
           {
             head: <span className="sr-only">Actions</span>,
             cell: ({ id, current }) => (
-              <Button busy={busy} onClick={() => (current ? leave() : end(`sessions/${id}`, sessions.reload))}>
+              <Button busy={busy} onClick={() => (current ? leave() : end(`sessions/${id}`, reload))}>
                 Sign out
               </Button>
             ),

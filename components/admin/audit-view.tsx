@@ -2,8 +2,8 @@
 
 import type { AuditLogEntry } from "#lib/contract/portal";
 import { Changes } from "../portal/changes";
+import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
-import { usePages } from "../portal/use-pages";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { type Column, Table } from "../ui/table";

@@ -1,21 +1,21 @@
 "use client";
 
 import { useState } from "react";
+import useSWR from "swr";
 import type { AdminCalendar, AdminOverride, CalendarPreview } from "#lib/contract/portal-admin";
 import type { CalendarState } from "#lib/contract/status";
-import { type ApiFailure, callPortal } from "../portal/api";
+import { type ApiFailure, callPortal, dataOf } from "../portal/api";
 import { countText } from "../portal/numbers";
+import { READ_DEFAULTS, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
-import { usePortal } from "../portal/use-portal";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { Card, PageHead } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { useToast } from "../ui/toast";
-import { DefinitionDialog } from "./definition-dialog";
+import { DefinitionDialog, previewOf } from "./definition-dialog";
 import { OverrideDialog } from "./override-dialog";
-import { usePreview } from "./use-preview";
 import { WeekStrip } from "./week-strip";
 
 const STATES: Record<CalendarState, { tone: Tone; label: string }> = {
@@ -89,7 +89,14 @@ type Open = AdminOverride["state"] | "definition";
 
 function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChange: () => void }) {
   const { name, overrides, listings } = calendar;
-  const { preview, failure } = usePreview(calendar);
+  const {
+    data: preview,
+    error: failure,
+    mutate: retry,
+  } = useSWR<CalendarPreview, ApiFailure>(["preview", calendar], async () => dataOf(await previewOf(name, calendar.definition)), {
+    ...READ_DEFAULTS,
+    keepPreviousData: true,
+  });
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   return (
@@ -118,7 +125,7 @@ function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChang
             ))}
           </ul>
         )}
-        {failure === undefined ? <WeekStrip preview={preview} /> : <FailureNotice failure={failure} retry={onChange} />}
+        {failure === undefined ? <WeekStrip preview={preview} /> : <FailureNotice failure={failure} retry={() => void retry()} />}
       </Card>
       {open === "definition" ? <DefinitionDialog calendar={calendar} onClose={close} onChange={onChange} /> : null}
       {open === "open" || open === "closed" ? (
@@ -130,12 +137,13 @@ function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChang
 
 /** All calendars: what they say of the coming fortnight, and what an operator says against them. */
 export function CalendarsView() {
-  const { data, failure, reload } = usePortal<{ items: readonly AdminCalendar[] }>("admin/calendars");
+  const { data, error, mutate } = usePortal<{ items: readonly AdminCalendar[] }>("admin/calendars");
+  const reload = () => void mutate();
   return (
     <>
       <PageHead title="Calendars">When markets are open from now on, in your time. Point at a bar for UTC.</PageHead>
-      {failure === undefined ? null : <FailureNotice failure={failure} retry={reload} />}
-      {data === undefined && failure === undefined ? <Skeleton className="h-64 w-full" /> : null}
+      {error === undefined ? null : <FailureNotice failure={error} retry={reload} />}
+      {data === undefined && error === undefined ? <Skeleton className="h-64 w-full" /> : null}
       {data?.items.length === 0 ? <p className="text-ink-soft text-sm">No calendars. They come with the instruments.</p> : null}
       <div className="space-y-6">
         {data?.items.map((calendar) => (

@@ -2,14 +2,12 @@
 
 import { type FormEvent, useState } from "react";
 import type { AdminCalendar, CalendarPreview } from "#lib/contract/portal-admin";
-import type { ApiFailure, ApiResult } from "../portal/api";
-import { callPortal } from "../portal/api";
+import { type ApiFailure, type ApiResult, callPortal } from "../portal/api";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { TextArea } from "../ui/field";
 import { useToast } from "../ui/toast";
-import { previewOf } from "./use-preview";
 import { WeekStrip } from "./week-strip";
 
 interface DefinitionDialogProps {
@@ -20,6 +18,11 @@ interface DefinitionDialogProps {
 
 /** What a text is judged to be: a preview of it, or why there is none. */
 type Judged = { readonly text: string; readonly result: ApiResult<CalendarPreview> };
+
+/** The next two weeks under a definition, with the calendar's current overrides. */
+export function previewOf(name: string, definition: unknown): Promise<ApiResult<CalendarPreview>> {
+  return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition });
+}
 
 /** A definition as JSON; a failure in the browser's own words where it is none. */
 function parse(text: string): ApiResult<unknown> {

@@ -1,10 +1,10 @@
 "use client";
 
 import { FEED_GAPS_HOURS, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
-import { HOUR_MS } from "#lib/units";
+import { durationText } from "#lib/duration";
+import { HOUR_MS, SECOND_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
-import { lengthText } from "./length";
 
 const SPAN_MS = FEED_GAPS_HOURS * HOUR_MS;
 /** Units of the drawing: a minute each. */
@@ -61,7 +61,7 @@ function Lines({ items }: { items: readonly FeedGap[] }) {
           <span>
             <Instant at={starts_at} /> – {ends_at === null ? "still silent" : <Instant at={ends_at} />}
           </span>
-          <span className="font-mono text-[13px] text-ink-soft tabular-nums">{lengthText(length_s * 1_000)}</span>
+          <span className="font-mono text-[13px] text-ink-soft tabular-nums">{durationText(length_s * SECOND_MS)}</span>
         </li>
       ))}
     </ul>
@@ -78,10 +78,10 @@ export function FeedGapsView({ gaps }: { gaps: FeedGaps }) {
       <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <h3 className="text-sm">
           <span className="font-medium">Gaps</span>{" "}
-          {count === 0 ? "none" : `${countText(count)}, together ${lengthText(total_s * 1_000)}`}
+          {count === 0 ? "none" : `${countText(count)}, together ${durationText(total_s * SECOND_MS)}`}
         </h3>
         <p className="text-ink-faint text-xs leading-5">
-          No tick for {lengthText(threshold_s * 1_000)} or longer while a market is open
+          No tick for {durationText(threshold_s * SECOND_MS)} or longer while a market is open
         </p>
       </div>
       <Strip {...gaps} />

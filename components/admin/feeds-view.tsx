@@ -1,9 +1,13 @@
 "use client";
 
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
+import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
+import type { ApiFailure } from "../portal/api";
 import { countText } from "../portal/numbers";
+import { polling } from "../portal/polling";
+import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
@@ -11,10 +15,8 @@ import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
-import { lengthText } from "./length";
-import { usePolled } from "./use-polled";
 
-const PAUSE_MS = 2_000;
+const POLLING = polling<FeedsReport, ApiFailure>(2 * SECOND_MS);
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
 
 /** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
@@ -38,7 +40,7 @@ function History({ history: { restored, tickers, started_at, ended_at } }: { his
     <p className="mt-2 text-ink-faint text-xs leading-5">
       {took === null ? "Reading history since " : "History read "}
       <Instant at={started_at} to="second" />
-      {took === null ? " · " : ` in ${lengthText(took)} · `}
+      {took === null ? " · " : ` in ${durationText(took)} · `}
       {countText(restored)} of {countText(tickers)} {tickers === 1 ? "ticker has" : "tickers have"} any
     </p>
   );
@@ -64,7 +66,11 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
         </p>
       )}
       <Figures>
-        <Figure label="Lag of the newest tick" value={lengthText(lag_ms)} note={newest_ticker ?? "No tick yet"} />
+        <Figure
+          label="Lag of the newest tick"
+          value={lag_ms === null ? "–" : durationText(lag_ms)}
+          note={newest_ticker ?? "No tick yet"}
+        />
         <Figure label="Ticks per second" value={rate} note="Over the last two seconds" />
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
         <Figure label="Ticks since the start" value={countText(taken)} note={`${countText(refused)} refused`} />
@@ -81,18 +87,20 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
 
 /** How the venues are filled, by the second, and how far backfills have come. */
 export function FeedsView() {
-  const { data, before, failure } = usePolled<FeedsReport>("admin/feeds", PAUSE_MS);
+  const { data, error } = usePortal<FeedsReport>("admin/feeds", POLLING);
+  const [shown, setShown] = useState({ data, before: data });
+  if (shown.data !== data) setShown({ data, before: shown.data });
   return (
     <>
       <PageHead title="Feeds">As the process sees it that answers; read again every two seconds.</PageHead>
-      {failure === undefined ? null : (
+      {error === undefined ? null : (
         <div className="mb-6">
-          <FailureNotice failure={failure} />
+          <FailureNotice failure={error} />
         </div>
       )}
-      {data === undefined && failure === undefined ? <Skeleton className="h-72 w-full" /> : null}
+      {data === undefined && error === undefined ? <Skeleton className="h-72 w-full" /> : null}
       {data?.feeds.map((feed) => (
-        <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, before)} />
+        <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} />
       ))}
       {data === undefined ? null : <BackfillsView backfills={data.backfills} />}
     </>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type AdminPlan, PLAN_NAME_MAX_CHARACTERS, type PlanForm } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
-import { usePortal } from "../portal/use-portal";
+import { usePortal } from "../portal/read";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
@@ -152,7 +152,8 @@ function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] 
 
 /** All plans with their limits. */
 export function PlansView() {
-  const { data, failure, reload } = usePortal<{ items: readonly AdminPlan[] }>("admin/plans");
+  const { data, error, mutate } = usePortal<{ items: readonly AdminPlan[] }>("admin/plans");
+  const reload = () => void mutate();
   const [open, setOpen] = useState<{ plan: AdminPlan | undefined }>();
   const add = (
     <Button kind="primary" disabled={data === undefined} onClick={() => setOpen({ plan: undefined })}>
@@ -169,7 +170,7 @@ export function PlansView() {
         columns={columns((plan) => setOpen({ plan }))}
         rows={data?.items}
         rowKey={({ name }) => name}
-        failure={failure}
+        failure={error}
         retry={reload}
         expected={4}
         empty={<p>No plans yet. Add one, then put accounts on it.</p>}

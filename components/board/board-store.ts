@@ -1,4 +1,5 @@
 import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
+import { type NoAnswer, noAnswerOf } from "../portal/no-answer";
 
 /** The prices of a moment, in the quote currency. */
 interface BoardPrice {
@@ -25,10 +26,10 @@ export interface BoardRow {
 export type Feed =
   | { readonly by: "page" }
   | { readonly by: "stream" }
-  | { readonly by: "questions"; readonly everyMs: number }
-  | { readonly by: "nothing"; readonly why: "offline" | "unanswered" }
-  | { readonly by: "nothing"; readonly why: "limited"; readonly retryInS: number }
-  | { readonly by: "nothing"; readonly why: "refused"; readonly detail: string };
+  | { readonly by: "polling"; readonly everyMs: number }
+  | { readonly by: "none"; readonly why: NoAnswer }
+  | { readonly by: "none"; readonly why: "limited"; readonly retryInS: number }
+  | { readonly by: "none"; readonly why: "refused"; readonly detail: string };
 
 interface Connection {
   readonly key: string;
@@ -112,7 +113,7 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
         if (!signal.aborted) open({ key: demoKey, tickers: [...known.keys()], tell, onFeed }, signal);
       },
       // A part of the page could not be fetched.
-      () => onFeed({ by: "nothing", why: navigator.onLine ? "unanswered" : "offline" }),
+      () => onFeed({ by: "none", why: noAnswerOf() }),
     );
   }
 

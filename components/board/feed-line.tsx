@@ -1,5 +1,8 @@
 "use client";
 
+import { durationText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
+import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, useNow } from "../portal/time";
 import type { BoardStore, Feed } from "./board-store";
 import { useFeed } from "./use-board";
@@ -7,8 +10,8 @@ import { useFeed } from "./use-board";
 const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string }> = {
   page: { word: "As of this page", colour: "bg-neutral" },
   stream: { word: "Streaming", colour: "bg-positive" },
-  questions: { word: "Polling", colour: "bg-warning" },
-  nothing: { word: "Standing still", colour: "bg-warning" },
+  polling: { word: "Polling", colour: "bg-warning" },
+  none: { word: "Disconnected", colour: "bg-warning" },
 };
 
 /** Where prices come from now, in a word. */
@@ -24,13 +27,13 @@ export function FeedWord({ feed }: { feed: Feed }) {
 
 /** What is in the way of fresh prices, and what comes next; undefined when nothing is. */
 export function troubleOf(feed: Feed): string | undefined {
-  if (feed.by === "questions")
-    return `No stream opens from here, so prices are asked for every ${feed.everyMs / 1_000} s instead.`;
-  if (feed.by !== "nothing") return undefined;
-  if (feed.why === "offline") return "You are offline. Prices go on by themselves once you are back.";
-  if (feed.why === "limited") return `The demo key has no calls left for your address. Next try in ${feed.retryInS} s.`;
-  if (feed.why === "refused") return `The service refuses: ${feed.detail} Reload the page to try again.`;
-  return "The service does not answer. It is asked again every few seconds.";
+  if (feed.by === "polling") return `Can't open a stream. Refreshing every ${durationText(feed.everyMs)}.`;
+  if (feed.by !== "none") return undefined;
+  if (feed.why === "limited")
+    return `The demo key has reached its rate limit for your address. Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
+  if (feed.why === "refused") return `The service refused the request: ${feed.detail} Reload the page to try again.`;
+  const resumes = feed.why === "offline" ? "Prices resume when you're back online." : "Retrying every few seconds.";
+  return `${NO_ANSWER[feed.why].says} ${resumes}`;
 }
 
 /** The top of the board: where its prices come from, and how old the newest is. */

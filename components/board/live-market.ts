@@ -2,6 +2,7 @@ import { type Client, createClient } from "#lib/client/client";
 import { isSpotwireError, type SpotwireError } from "#lib/client/errors";
 import { webSocketDialer } from "#lib/client/socket";
 import type { MarketStatus } from "#lib/contract/status";
+import { noAnswerOf } from "../portal/no-answer";
 import type { BoardRow, Connect, Feed } from "./board-store";
 
 /** A stream that is not open by then is helped out by asking. */
@@ -14,10 +15,9 @@ const ignore = () => undefined;
 
 /** What a failed question means to the reader. */
 function feedOf(error: unknown): Feed {
-  if (!navigator.onLine) return { by: "nothing", why: "offline" };
-  if (!isSpotwireError(error) || error.status === undefined || error.status >= 500) return { by: "nothing", why: "unanswered" };
-  if (error.status === 429) return { by: "nothing", why: "limited", retryInS: Math.ceil(pauseAfter(error) / 1_000) };
-  return { by: "nothing", why: "refused", detail: error.detail };
+  if (!isSpotwireError(error) || error.status === undefined || error.status >= 500) return { by: "none", why: noAnswerOf() };
+  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / 1_000) };
+  return { by: "none", why: "refused", detail: error.detail };
 }
 
 function pauseAfter({ retryAfterS = 0 }: Pick<SpotwireError, "retryAfterS">): number {
@@ -74,7 +74,7 @@ export const connect: Connect = ({ key, tickers, tell, onFeed }, signal) => {
     asking = true;
     while (isWanted()) {
       let waitMs = POLL_MS;
-      let feed: Feed = { by: "questions", everyMs: POLL_MS };
+      let feed: Feed = { by: "polling", everyMs: POLL_MS };
       try {
         await ask(client, tickers, tell);
       } catch (error) {

@@ -5,7 +5,7 @@ import type { Overview } from "#lib/contract/portal";
 import { DAY_MS } from "#lib/units";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
-import { usePortal } from "../portal/use-portal";
+import { usePortal } from "../portal/read";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
@@ -104,7 +104,7 @@ const MADE_WORDS: Words = { title: "Your new key", description: "Only its hash i
 
 /** The button that makes a key, and its dialog: the settings, then the text, once. */
 export function CreateKey({ onChange }: { onChange: () => void }) {
-  const { data: overview, reload } = usePortal<Overview>("overview");
+  const { data: overview, mutate } = usePortal<Overview>("overview");
   const [open, setOpen] = useState(false);
   const [made, setMade] = useState<MadeKey>();
   const unverified = overview?.unverified_email ?? null;
@@ -115,7 +115,7 @@ export function CreateKey({ onChange }: { onChange: () => void }) {
   const show = () => {
     setOpen(true);
     // The link of the mail opens in another tab: this one does not hear of it.
-    if (unverified !== null) reload();
+    if (unverified !== null) void mutate();
   };
   const words = made !== undefined ? MADE_WORDS : unverified === null ? FORM_WORDS : VERIFY_WORDS;
   return (

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
-import { usePortal } from "../portal/use-portal";
+import { usePortal } from "../portal/read";
 import { PageHead } from "../ui/card";
 import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
@@ -86,7 +86,8 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
 
 /** One's keys and everything that can be done with them. */
 export function KeysView({ initial }: { initial: { readonly items: readonly PortalKey[] } }) {
-  const { data, failure, reload } = usePortal<{ items: readonly PortalKey[] }>("keys", initial);
+  const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", { fallbackData: initial });
+  const reload = () => void mutate();
   const [action, setAction] = useState<Action>();
   const [wanted, setWanted] = useState("");
   const Open = action === undefined ? undefined : DIALOGS[action.kind];
@@ -112,7 +113,7 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
         columns={columns(setAction)}
         rows={shown}
         rowKey={({ id }) => id}
-        failure={failure}
+        failure={error}
         retry={reload}
         empty={
           many ? (

@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { msText } from "../portal/numbers";
+import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
-import { usePortal } from "../portal/use-portal";
 import { Button } from "../ui/button";
 import { CopyButton } from "../ui/copy-button";
 import { Dialog, DialogActions } from "../ui/dialog";
@@ -98,7 +98,7 @@ interface LogDetailProps {
 
 /** One request by its id, and what to do about it. */
 export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
-  const { data, failure, reload } = usePortal<LogDetail>(`logs/${encodeURIComponent(requestId)}`);
+  const { data, error, mutate } = usePortal<LogDetail>(`logs/${encodeURIComponent(requestId)}`);
   return (
     <Dialog
       open
@@ -107,8 +107,8 @@ export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
       title="Request"
       description={<code className="select-all font-mono text-xs [overflow-wrap:anywhere]">{requestId}</code>}
     >
-      <FailureNotice failure={failure} retry={reload} />
-      {data === undefined && failure === undefined ? <Skeleton className="h-60 w-full" /> : null}
+      <FailureNotice failure={error} retry={() => void mutate()} />
+      {data === undefined && error === undefined ? <Skeleton className="h-60 w-full" /> : null}
       {data === undefined ? null : (
         <>
           {data.explanation === null ? null : <Explanation explanation={data.explanation} code={data.entry.code} />}

@@ -3,8 +3,8 @@
 import Link from "next/link";
 import type { Overview, PortalKey } from "#lib/contract/portal";
 import { countText, shareText } from "../portal/numbers";
+import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
-import { usePortal } from "../portal/use-portal";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import type { Series } from "../usage/chart";
@@ -64,13 +64,13 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
 
 /** The account at a glance: what is left to try, today, the week, and what ends soon. */
 export function OverviewView({ name, initial }: { name: string; initial: Overview }) {
-  const { data, failure, reload } = usePortal<Overview>("overview", initial);
+  const { data, error, mutate } = usePortal<Overview>("overview", { fallbackData: initial });
   return (
     <>
       <PageHead title="Overview">
         {name === "" ? "Your account at a glance." : `Hello ${name}. Your account at a glance.`}
       </PageHead>
-      {failure === undefined ? (
+      {error === undefined ? (
         <>
           {data === undefined ? null : <Checklist state={data.checklist} />}
           <Section title="Today">
@@ -95,7 +95,7 @@ export function OverviewView({ name, initial }: { name: string; initial: Overvie
           <Expiring keys={data?.expiring ?? []} />
         </>
       ) : (
-        <FailureNotice failure={failure} retry={reload} />
+        <FailureNotice failure={error} retry={() => void mutate()} />
       )}
     </>
   );

@@ -32,7 +32,7 @@ export function createBearers(): Bearers {
     }
     if (result.failure.id === "not_found") return { trouble: keyGone(name) };
     if (result.failure.id === "unauthorized") return { trouble: SESSION_ENDED };
-    if (result.failure.id === "network") return { trouble: silence({ offline: !navigator.onLine }) };
+    if (result.failure.id === "network") return { trouble: silence() };
     return { trouble: { says: result.failure.detail, next: "Try again, or choose the demo key." } };
   }
 

@@ -2,6 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useState } from "react";
+import useSWR from "swr/immutable";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
@@ -14,10 +15,10 @@ import { OperationList } from "./operation-list";
 import { PastCalls } from "./past-calls";
 import { RequestBar } from "./request-bar";
 import { RequestForm } from "./request-form";
+import { readInstruments } from "./send";
 import { linkTo } from "./share";
 import { corrected } from "./trouble";
 import { Notes } from "./trouble-notice";
-import { useInstruments } from "./use-instruments";
 import { usePlayground } from "./use-playground";
 
 // Loaded when a stream is chosen.
@@ -71,7 +72,17 @@ export function Playground({ operations, start, base, demoKey, keys, signedIn }:
   const credential = credentials.get(chosen);
   const list = operations.find(({ id }) => id === "instruments") ?? operations[0];
   const klineStream = operations.filter(isStream).find(({ stream }) => stream === "kline");
-  const { instruments, want } = useInstruments(bearers, list.path, credential);
+  const [wanted, setWanted] = useState(false);
+  const instruments = useSWR(
+    wanted && credential !== undefined ? ["instruments", chosen] : null,
+    () => readInstruments(bearers, list.path, credential),
+    { shouldRetryOnError: false },
+  );
+  // The list is loaded when a field first needs it, and again after a failure.
+  const want = () => {
+    setWanted(true);
+    if (instruments.error !== undefined) void instruments.mutate();
+  };
   const rest = isStream(operation) ? undefined : operation;
   const url = rest === undefined ? operation.path : urlOf({ operation: rest, parameters: values, base: "", key: null });
   const run = () => {
@@ -96,7 +107,8 @@ export function Playground({ operations, start, base, demoKey, keys, signedIn }:
             <OperationHead operation={operation} />
             <Notes notes={play.notices} />
             <RequestForm
-              {...{ operation, values, instruments }}
+              {...{ operation, values }}
+              instruments={instruments.data}
               issues={play.issues}
               onInstrumentsWanted={want}
               onChange={play.change}

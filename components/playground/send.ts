@@ -1,5 +1,7 @@
 import { fieldsOf, parseJson } from "#lib/client/errors";
 import type { FailureData } from "#lib/contract/envelope";
+import type { Instrument } from "#lib/contract/instrument";
+import { noAnswerOf } from "../portal/no-answer";
 import type { Bearers } from "./credential";
 import type { Credential } from "./model";
 import { refusal, silence, strange, type Trouble } from "./trouble";
@@ -50,7 +52,7 @@ async function exchange({ method, url }: Call, bearer: string): Promise<Answer |
       body: parseJson(text),
     };
   } catch {
-    return silence({ offline: !navigator.onLine, ...(signal.aborted && { timedOutS: TIMEOUT_S }) });
+    return silence(noAnswerOf({ timedOut: signal.aborted }));
   }
 }
 
@@ -72,4 +74,16 @@ export async function send(bearers: Bearers, call: Call): Promise<Outcome> {
   if ("trouble" in again) return { answer: first, trouble: again.trouble };
   const second = await exchange(call, again.bearer);
   return "says" in second ? { trouble: second } : judge(second, call.credential);
+}
+
+/** The instruments a key can read. @throws Error when there is no list, whatever the reason */
+export async function readInstruments(
+  bearers: Bearers,
+  path: string,
+  credential: Credential | undefined,
+): Promise<readonly Instrument[]> {
+  const { answer, trouble } = credential === undefined ? {} : await send(bearers, { method: "GET", url: path, credential });
+  const { items } = fieldsOf(fieldsOf(answer?.body).data);
+  if (trouble !== undefined || !Array.isArray(items)) throw new Error(trouble?.says ?? "The answer has no list of instruments.");
+  return items as readonly Instrument[];
 }

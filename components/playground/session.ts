@@ -68,13 +68,13 @@ export function openSession(bearers: Bearers, { operation, credential }: Session
         if (!stopping.signal.aborted) events.onText(text);
       },
       onEnd({ code, reason, error }) {
-        const trouble = error === undefined ? {} : { trouble: silence({ offline: !navigator.onLine }) };
+        const trouble = error === undefined ? {} : { trouble: silence() };
         end({ code: error === undefined ? code : null, reason, ...trouble });
       },
     });
   }
 
-  dial().catch(() => end({ code: null, reason: "", trouble: silence({ offline: !navigator.onLine }) }));
+  dial().catch(() => end({ code: null, reason: "", trouble: silence() }));
   return {
     send(message) {
       if (socket === undefined || !heard || stopping.signal.aborted) return undefined;

@@ -1,28 +1,25 @@
 "use client";
 
 import { useState } from "react";
-import { MINUTE_S } from "#lib/units";
-import { spanText, useNow } from "../portal/time";
+import { durationText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
+import { useNow } from "../portal/time";
 import { Button } from "../ui/button";
 import { Prose } from "./prose";
 import type { Correction, Trouble } from "./trouble";
 
-const MS = 1_000;
-
-const waitText = (seconds: number) => (seconds < MINUTE_S ? `${seconds} s` : spanText(seconds));
-
 /** The wait that a trouble asks for, counted from when it was first shown; then a way to send again. */
 function Wait({ seconds, again }: { seconds: number; again: (() => void) | undefined }) {
-  const [untilMs] = useState(() => Date.now() + seconds * MS);
+  const [untilMs] = useState(() => Date.now() + seconds * SECOND_MS);
   const now = useNow();
   if (now === null) return null;
-  const leftS = Math.ceil((untilMs - now) / MS);
+  const leftS = Math.ceil((untilMs - now) / SECOND_MS);
   if (leftS > 0)
     return (
       <p className="mt-1 text-ink-soft">
         Ready again in{" "}
         <span role="timer" className="font-mono tabular-nums">
-          {waitText(leftS)}
+          {durationText(leftS * SECOND_MS)}
         </span>
       </p>
     );

@@ -1,5 +1,6 @@
 import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { NO_ANSWER, type NoAnswer, noAnswerOf } from "../portal/no-answer";
 import type { Credential } from "./model";
 
 /** A value that was probably meant, in place of one that was refused. */
@@ -26,20 +27,9 @@ export interface Trouble {
 const KEYS_LINK = { href: "/dashboard/keys", label: "Your keys" };
 const READY_LINK = { href: "/api/ready", label: "State of every part" };
 
-/** No answer came at all. `offline` is what the browser knows of its own network. */
-export function silence({ offline, timedOutS }: { offline: boolean; timedOutS?: number }): Trouble {
-  if (offline) return { says: "This browser is offline.", next: "Nothing was sent. Connect to a network, then try again." };
-  if (timedOutS !== undefined)
-    return {
-      says: `The service did not answer within ${timedOutS} seconds.`,
-      next: "It may be overloaded. Try again in a moment.",
-      link: READY_LINK,
-    };
-  return {
-    says: "No answer came from the service.",
-    next: "It may be down or starting again, or the network broke. Try again in a moment.",
-    link: READY_LINK,
-  };
+/** A request that got no answer. */
+export function silence(why: NoAnswer = noAnswerOf()): Trouble {
+  return { ...NO_ANSWER[why], ...(why !== "offline" && { link: READY_LINK }) };
 }
 
 /** The reader's session with the portal has ended, so no token can be made for their key. */

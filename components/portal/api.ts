@@ -1,4 +1,5 @@
 import type { Failure, Success } from "#lib/contract/envelope";
+import { NO_ANSWER, noAnswerOf } from "./no-answer";
 
 /** Base of the portal's own interface, for pages of this origin. */
 const BASE = "/api/portal";
@@ -16,13 +17,11 @@ export interface ApiFailure {
 /** What a call ended with: its data, or why not. It never throws. */
 export type ApiResult<Data> = { readonly data: Data } | { readonly failure: ApiFailure };
 
-/** Of a call that nobody answered. */
-export const NO_ANSWER: ApiFailure = {
-  id: "network",
-  detail: "No answer came. Check the connection, then try again.",
-  parameter: null,
-  requestId: null,
-};
+/** The failure of a call that got no answer. */
+export function networkFailure(): ApiFailure {
+  const { says, next } = NO_ANSWER[noAnswerOf()];
+  return { id: "network", detail: `${says} ${next}`, parameter: null, requestId: null };
+}
 
 /** A refusal in words for the reader, with the seconds to wait where it names them. */
 export function failureOf({ message, data }: Failure): ApiFailure {
@@ -51,8 +50,14 @@ export async function callPortal<Data>(
     return answer.message === "success" ? { data: answer.data } : { failure: failureOf(answer) };
   } catch {
     // Neither an aborted connection nor a page of some proxy is anything a reader could use.
-    return { failure: NO_ANSWER };
+    return { failure: networkFailure() };
   }
+}
+
+/** The data of a call. @throws ApiFailure */
+export function dataOf<Data>(result: ApiResult<Data>): Data {
+  if ("failure" in result) throw result.failure;
+  return result.data;
 }
 
 /** A query string of what is set, with its question mark; empty when nothing is. */

@@ -1,5 +1,5 @@
 import type { Failure } from "#lib/contract/envelope";
-import { type ApiFailure, type ApiResult, failureOf, NO_ANSWER } from "./api";
+import { type ApiFailure, type ApiResult, failureOf, networkFailure } from "./api";
 import { signInWords } from "./sign-in-words";
 
 /** Base of the sign-in service, for pages of this origin. */
@@ -18,7 +18,7 @@ async function ask<Data extends object>(path: string, request: RequestInit): Pro
     const answer = (await (await fetch(`${BASE}/${path}`, { cache: "no-store", ...request })).json()) as Data | Failure;
     return "code" in answer ? { failure: failureOf(answer) } : { data: answer };
   } catch {
-    return { failure: NO_ANSWER };
+    return { failure: networkFailure() };
   }
 }
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { DAY_S, HOUR_S } from "#lib/units";
+import { countdownText } from "#lib/duration";
 
 const TICK_MS = 1_000;
 const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
@@ -52,22 +52,13 @@ export function Instant({ at, to = "minute" }: { at: string | null; to?: keyof t
   );
 }
 
-/** What is left until an instant, by the second. */
+/** The time left until an instant (ISO 8601), counting down by the second. */
 export function Countdown({ until }: { until: string }) {
   const now = useNow();
   if (now === null) return null;
   return (
     <time dateTime={until} title={until} className="font-mono tabular-nums">
-      {spanText((Date.parse(until) - now) / 1_000)}
+      {countdownText(Date.parse(until) - now)}
     </time>
   );
-}
-
-/** Seconds as "6 d 03:12:09", without the days where there are none; never below zero. */
-export function spanText(seconds: number): string {
-  const left = Math.max(0, Math.floor(seconds));
-  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
-  const days = Math.floor(left / DAY_S);
-  const clock = `${two((left % DAY_S) / HOUR_S)}:${two((left % HOUR_S) / 60)}:${two(left % 60)}`;
-  return days === 0 ? clock : `${days} d ${clock}`;
 }

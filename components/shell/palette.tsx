@@ -5,8 +5,8 @@ import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
+import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
-import { usePortal } from "../portal/use-portal";
 import { SITE_PAGES } from "./links";
 import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, TO_ADMIN } from "./pages";
 

@@ -1,6 +1,7 @@
 import { DISPLAY_CLASS } from "#lib/contract/display-class";
 import type { CalendarGroup, ServiceStatus, VenueStatus } from "#lib/contract/service-status";
 import type { Feed } from "../board/board-store";
+import { NO_ANSWER } from "../portal/no-answer";
 import type { WatchedStatus } from "./use-status";
 
 /** How a part of the service is, as far as it was asked. */
@@ -39,8 +40,7 @@ function isBehind({ provider, groups }: VenueStatus): boolean {
 /** The state of the whole in a few words: that all is up, or what is not. */
 export function headlineOf(watched: WatchedStatus, feed: Feed): string {
   const { status, trouble } = watched;
-  if (trouble === "offline") return "You are offline";
-  if (trouble === "unanswered") return "No answer from the service";
+  if (trouble !== undefined) return NO_ANSWER[trouble].says.replace(/\.$/, "");
   const streams = streamState(status, feed);
   const troubled = [
     ...(status.history === null ? ["the database"] : []),

@@ -1,28 +1,20 @@
 "use client";
 
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
-import { DAY_S, HOUR_S, SECOND_MS } from "#lib/units";
-import type { BoardRow, BoardStore } from "../board/board-store";
+import { durationText } from "#lib/duration";
+import type { BoardRow, BoardStore, Feed } from "../board/board-store";
 import { FeedWord, troubleOf } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
+import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { headlineOf, type PartState, restState, streamState } from "./headline";
 import { History } from "./history";
-import { useStatus, type WatchedStatus } from "./use-status";
+import { STATUS_POLL_MS, useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
-
-/** An age that grows: seconds with one decimal while it is short. */
-function ageText(ms: number): string {
-  const seconds = Math.max(0, ms) / SECOND_MS;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / HOUR_S)} h` : `${Math.round(seconds / DAY_S)} d`;
-}
 
 /** How a feed does: the age of its newest tick, by the service's clock. */
 function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: number | null; nowMs: number | null }) {
@@ -33,7 +25,7 @@ function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: numb
   return (
     <Figure
       label={label}
-      value={ageText(nowMs === null ? (venue.lag_ms ?? 0) : nowMs - lastMs)}
+      value={durationText(nowMs === null ? (venue.lag_ms ?? 0) : nowMs - lastMs)}
       note={
         <>
           last tick <Instant at={new Date(lastMs).toISOString()} to="clock" />
@@ -97,11 +89,15 @@ function StreamFigure({ status, store, streams }: { status: ServiceStatus; store
   );
 }
 
-function troubleText({ trouble }: WatchedStatus, feedTrouble: string | undefined): string | undefined {
-  if (trouble === "offline") return "You are offline. What you see is as it was; it goes on by itself once you are back.";
-  if (trouble === "unanswered")
-    return "The service does not answer from here. What you see is as it was; it is asked every 10 s.";
-  return feedTrouble;
+/** What this page sees of the service: that it responds, or why the page is out of date. */
+function Connection({ watched: { status, trouble }, feed }: { watched: WatchedStatus; feed: Feed }) {
+  if (trouble === undefined) return troubleOf(feed) ?? "The service is responding.";
+  return (
+    <>
+      {NO_ANSWER[trouble].says} Showing data from <Instant at={new Date(status.at_ms).toISOString()} to="clock" />.{" "}
+      {trouble === "offline" ? "Updates resume when you're back online." : `Retrying every ${durationText(STATUS_POLL_MS)}.`}
+    </>
+  );
 }
 
 interface SummaryProps {
@@ -114,13 +110,13 @@ interface SummaryProps {
 /** What a reader in a hurry came for: the state of the whole, and what this page itself sees of it. */
 function Summary({ lead, watched, store, streams }: SummaryProps) {
   const feed = useFeed(store);
-  const trouble = troubleText(watched, troubleOf(feed));
+  const isTroubled = watched.trouble !== undefined || troubleOf(feed) !== undefined;
   return (
     <>
       <PageHead title={headlineOf(watched, feed)}>{lead}</PageHead>
       <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
-        <p role="status" className={trouble === undefined ? "" : "text-warning"}>
-          {trouble ?? "The service answers."}
+        <p role="status" className={isTroubled ? "text-warning" : ""}>
+          <Connection watched={watched} feed={feed} />
         </p>
         <div className="flex items-center gap-6">
           {streams ? <FeedWord feed={feed} /> : null}

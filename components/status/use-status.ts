@@ -1,75 +1,64 @@
 "use client";
 
-import { useEffect, useState } from "react";
+import useSWR from "swr";
 import { SERVICE_STATUS_PATH, type ServiceStatus } from "#lib/contract/service-status";
+import { SECOND_MS } from "#lib/units";
+import { type NoAnswer, useOnline } from "../portal/no-answer";
+import { polling } from "../portal/polling";
 
-const POLL_MS = 10_000;
-const TIMEOUT_MS = 8_000;
+/** Pause between two requests. */
+export const STATUS_POLL_MS = 10 * SECOND_MS;
+const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** What is known of the service, and how the page came by it. */
-export interface WatchedStatus {
+interface Answer {
   readonly status: ServiceStatus;
-  /** Milliseconds the last answer took from here; null before the page asked. */
-  readonly tookMs: number | null;
-  /** Why the last question got no answer; undefined when it got one. */
-  readonly trouble: "offline" | "unanswered" | undefined;
-  /** How far the service's clock is ahead of this one, milliseconds. */
+  readonly tookMs: number;
   readonly aheadMs: number;
 }
 
-async function ask(): Promise<{ status: ServiceStatus; tookMs: number }> {
-  const startMs = performance.now();
-  const response = await fetch(SERVICE_STATUS_PATH, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`${SERVICE_STATUS_PATH} answered ${response.status}.`);
-  return { status: await response.json(), tookMs: performance.now() - startMs };
+/** What the page knows about the service, and how it got there. */
+export interface WatchedStatus {
+  readonly status: ServiceStatus;
+  /** Round-trip time of the last request, in milliseconds; null before the first. */
+  readonly tookMs: number | null;
+  /** Why the last request got no answer; undefined when it got one. */
+  readonly trouble: NoAnswer | undefined;
+  /** How far the service's clock is ahead of this one, in milliseconds. */
+  readonly aheadMs: number;
 }
 
-/** The first instant after `at_ms` at which a calendar turns; the page asks again then. */
-function nextTurn({ at_ms, venues }: ServiceStatus): number {
+async function readStatus(): Promise<Answer> {
+  const startMs = performance.now();
+  const response = await fetch(SERVICE_STATUS_PATH, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${SERVICE_STATUS_PATH} responded with ${response.status}.`);
+  const status: ServiceStatus = await response.json();
+  return { status, tookMs: performance.now() - startMs, aheadMs: status.at_ms - Date.now() };
+}
+
+/** Until the next request: shorter when a market opens or closes before then. */
+function pauseMs(latest: Answer | undefined): number {
+  if (latest === undefined) return STATUS_POLL_MS;
+  const { at_ms, venues } = latest.status;
   const turns = venues.flatMap(({ groups }) =>
     groups.flatMap(({ next_open_ms, next_close_ms }) => [next_open_ms, next_close_ms]),
   );
-  return Math.min(...turns.filter((turn) => turn !== null && turn > at_ms).map(Number));
+  const next = Math.min(...turns.filter((turn) => turn !== null && turn > at_ms).map(Number));
+  return Math.min(STATUS_POLL_MS, Math.max(SECOND_MS, next - at_ms));
 }
 
-/** Asks how the service is while the page is seen: every ten seconds, and whenever a market opens or closes. */
+const POLLING = polling<Answer, Error>(pauseMs);
+
+/** The state of the service: as rendered with the page, then read again while the page is visible. */
 export function useStatus(first: ServiceStatus): WatchedStatus {
-  const [watched, setWatched] = useState<WatchedStatus>({ status: first, tookMs: null, trouble: undefined, aheadMs: 0 });
-  useEffect(() => {
-    let ended = false;
-    let asking = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    async function look(): Promise<void> {
-      if (ended || asking || document.hidden) return;
-      asking = true;
-      clearTimeout(timer);
-      let waitMs = POLL_MS;
-      try {
-        const { status, tookMs } = await ask();
-        if (ended) return;
-        setWatched({ status, tookMs, trouble: undefined, aheadMs: status.at_ms - Date.now() });
-        waitMs = Math.min(waitMs, Math.max(1_000, nextTurn(status) - status.at_ms));
-      } catch {
-        if (ended) return;
-        const trouble = navigator.onLine ? "unanswered" : "offline";
-        setWatched((before) => ({ ...before, tookMs: null, trouble }));
-      }
-      asking = false;
-      timer = setTimeout(look, waitMs);
-    }
-    const onWake = () => void look();
-    const events = [
-      [document, "visibilitychange"],
-      [window, "online"],
-      [window, "offline"],
-    ] as const;
-    for (const [target, name] of events) target.addEventListener(name, onWake);
-    void look();
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-      for (const [target, name] of events) target.removeEventListener(name, onWake);
-    };
-  }, []);
-  return watched;
+  const online = useOnline();
+  const { data, error } = useSWR<Answer, Error>(SERVICE_STATUS_PATH, readStatus, POLLING);
+  const trouble = !online ? "offline" : error === undefined ? undefined : "unreachable";
+  // An answer from an earlier visit is older than the page.
+  const latest = data !== undefined && data.status.at_ms >= first.at_ms ? data : undefined;
+  return {
+    status: latest?.status ?? first,
+    tookMs: trouble === undefined && latest !== undefined ? latest.tookMs : null,
+    trouble,
+    aheadMs: latest?.aheadMs ?? 0,
+  };
 }

@@ -5,10 +5,11 @@ import { LABELS, StatusBadge } from "#components/board/status-badge";
 import { DISPLAY_CLASS } from "#lib/contract/display-class";
 import type { CalendarGroup, InstrumentState, VenueStatus } from "#lib/contract/service-status";
 import type { FinalDisplayState } from "#lib/contract/status";
+import { countdownText } from "#lib/duration";
 import { MINUTE_MS } from "#lib/units";
 import { Weeks } from "../admin/weeks";
 import { countText } from "../portal/numbers";
-import { spanText, useNow } from "../portal/time";
+import { useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { isTest } from "./headline";
 
@@ -35,7 +36,7 @@ function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
     <>
       {isOpen ? "closes in " : "opens in "}
       <time dateTime={at} title={at.replace(/\.\d+Z$/, "Z")} className="font-mono text-ink tabular-nums">
-        {now === null ? "–" : spanText((atMs - now - aheadMs) / 1_000)}
+        {now === null ? "–" : countdownText(atMs - now - aheadMs)}
       </time>
     </>
   );

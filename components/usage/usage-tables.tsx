@@ -3,7 +3,7 @@ import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
-import type { Resource } from "../portal/use-portal";
+import type { Read } from "../portal/read";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 
@@ -16,7 +16,7 @@ const COUNTS: readonly Column<UsageShare>[] = [
 ];
 
 interface UsageTablesProps {
-  readonly report: Resource<UsageReport>;
+  readonly report: Read<UsageReport>;
   readonly keys: readonly PortalKey[];
 }
 
@@ -45,7 +45,7 @@ function Outcome({ code }: { code: number }) {
 
 /** The calls of a span by key, by operation and by outcome. */
 export function UsageTables({ report, keys }: UsageTablesProps) {
-  const states = { failure: report.failure, retry: report.reload, empty: NONE };
+  const states = { failure: report.error, retry: () => void report.mutate(), empty: NONE };
   const by = report.data?.by;
   const total = by?.codes.reduce((sum, { calls }) => sum + calls, 0) ?? 0;
   return (

@@ -4,8 +4,8 @@ import { useState } from "react";
 import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
+import { usePortal } from "../portal/read";
 import { useTimeZone } from "../portal/time";
-import { usePortal } from "../portal/use-portal";
 import { buttonClass } from "../ui/button";
 import { Figure, Figures, PageHead } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
@@ -128,7 +128,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
       </PageHead>
       <Filters filter={filter} onChange={choose} keys={keys} operations={known} />
       <Totals points={report.data?.items} />
-      {report.failure === undefined ? (
+      {report.error === undefined ? (
         <Tabs
           label="Charts"
           tabs={[
@@ -150,9 +150,9 @@ export function UsageView({ openedMs }: { openedMs: number }) {
           ]}
         />
       ) : (
-        <FailureNotice failure={report.failure} retry={report.reload} />
+        <FailureNotice failure={report.error} retry={() => void report.mutate()} />
       )}
-      {report.failure === undefined ? (
+      {report.error === undefined ? (
         <div className="mt-10">
           <UsageTables report={report} keys={keys} />
         </div>

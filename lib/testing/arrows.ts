@@ -110,8 +110,8 @@ const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "components/",
-    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/", "lib/units"],
-    packages: [...REACT, "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod"],
+    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/", "lib/duration", "lib/units"],
+    packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod"],
   },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist", "fumadocs-core"] },
   { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },

@@ -1,5 +1,6 @@
 import type { Client, PushMessage, Selection, SpotwireError, StateChange } from "#lib/client/index";
 import type { Clock } from "#lib/clock";
+import { durationText } from "#lib/duration";
 import type { Output } from "./run-command";
 import { type Board, createBoard } from "./stream-board";
 import { createScreen } from "./stream-screen";
@@ -50,7 +51,7 @@ function recordLine(record: PushMessage): string {
 function noteOf({ attempt, retryInMs, error }: StateChange): string {
   return [
     attempt !== undefined && attempt > 1 ? `try ${attempt}` : "",
-    retryInMs !== undefined ? `next try in ${(retryInMs / 1000).toFixed(1)} s` : "",
+    retryInMs !== undefined ? `next try in ${durationText(retryInMs)}` : "",
     error?.message ?? "",
   ]
     .filter(Boolean)

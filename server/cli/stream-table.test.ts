@@ -27,10 +27,10 @@ describe("the table", () => {
       "quote  http://localhost:3000",
       "open  sandbox, connection c-1",
       "",
-      "TICKER           BID      ASK   SPREAD    CHANGE  MARKET     SEQ  MERGED  GAPS   AGE",
-      "EURUSD       1.08550  1.08558  0.00008  +0.00007  open     12347       2     0  0.4s",
-      "XAUUSD       2650.12  2650.30     0.18      0.00  closed     812       0    12   10s",
-      "TESTMISSING        –        –        –         –  missing      –       0     0     –",
+      "TICKER           BID      ASK   SPREAD    CHANGE  MARKET     SEQ  MERGED  GAPS     AGE",
+      "EURUSD       1.08550  1.08558  0.00008  +0.00007  open     12347       2     0  400 ms",
+      "XAUUSD       2650.12  2650.30     0.18      0.00  closed     812       0    12    10 s",
+      "TESTMISSING        –        –        –         –  missing      –       0     0       –",
     ]);
   });
 
@@ -38,8 +38,8 @@ describe("the table", () => {
     const board = createBoard("kline H1", "http://localhost:3000", ["EURUSD"]);
     board.record({ ...quote("EURUSD", 5), type: "kline", timeframe: "H1", closed: false, data: klineExample }, 0);
     expect(renderBoard(board.view, 250_000, { ...SIZE, columns: 100 }).slice(3)).toEqual([
-      "TICKER     OPEN     HIGH      LOW    CLOSE   SPREAD   CHANGE  MARKET  SEQ  MERGED  GAPS  AGE",
-      "EURUSD  1.08502  1.08571  1.08466  1.08543  0.00006  0.00000  –         5       0     0   4m",
+      "TICKER     OPEN     HIGH      LOW    CLOSE   SPREAD   CHANGE  MARKET  SEQ  MERGED  GAPS    AGE",
+      "EURUSD  1.08502  1.08571  1.08466  1.08543  0.00006  0.00000  –         5       0     0  4 min",
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { HOUR_S } from "#lib/units";
+import { durationText } from "#lib/duration";
 import { type BoardRow, type BoardView, priceOf } from "./stream-board";
 
 const SEPARATOR = "  ";
@@ -38,14 +38,9 @@ function changeOf(row: BoardRow): string {
   return change > 0 ? `+${text}` : `-${text}`;
 }
 
-/** An age in the largest unit that leaves a number to read: 0.4s, 12s, 3m, 2h. */
-function ageOf({ heardAtMs }: BoardRow, nowMs: number): string {
-  if (heardAtMs === undefined) return NOTHING;
-  const seconds = Math.max(0, nowMs - heardAtMs) / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)}s`;
-  if (seconds < 100) return `${Math.floor(seconds)}s`;
-  return seconds < 6_000 ? `${Math.floor(seconds / 60)}m` : `${Math.floor(seconds / HOUR_S)}h`;
-}
+/** The time since the row's last record. */
+const ageOf = ({ heardAtMs }: BoardRow, nowMs: number) =>
+  heardAtMs === undefined ? NOTHING : durationText(nowMs - heardAtMs, 1);
 
 const TICKER: Column = { title: "TICKER", keep: 10, left: true, cell: ({ ticker }) => ticker };
 const QUOTE: readonly Column[] = [

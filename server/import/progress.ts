@@ -1,5 +1,7 @@
 import { Presets, SingleBar } from "cli-progress";
 import type { Clock } from "#lib/clock";
+import { durationText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
 
 /** Between two lines of progress where there is no terminal to draw a bar in. */
 const LINE_INTERVAL_MS = 5_000;
@@ -28,16 +30,11 @@ export function perSecond(rows: number, ms: number): string {
   return count((rows * 1000) / Math.max(ms, 1));
 }
 
-function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
 const shareOf = (done: number, total: number) => (total > 0 ? Math.min(1, done / total) : 1);
 
 function figures(done: number, total: number, rows: number, elapsedMs: number): { percent: string; rate: string; left: string } {
   const share = shareOf(done, total);
-  const left = share > 0 ? duration(elapsedMs / share - elapsedMs) : "?";
+  const left = share > 0 ? durationText(Math.ceil((elapsedMs / share - elapsedMs) / SECOND_MS) * SECOND_MS) : "?";
   return { percent: `${Math.floor(share * PERCENT)}%`, rate: `${perSecond(rows, elapsedMs)} rows/s`, left };
 }
 

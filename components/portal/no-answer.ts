@@ -1,0 +1,37 @@
+"use client";
+
+import { useSyncExternalStore } from "react";
+
+/** Why a request got no answer: no network, nothing within the time limit, or a connection that failed. */
+export type NoAnswer = "offline" | "timeout" | "unreachable";
+
+/** What happened and what to do next, a sentence each. */
+export const NO_ANSWER: Readonly<Record<NoAnswer, { readonly says: string; readonly next: string }>> = {
+  offline: { says: "You're offline.", next: "Connect to a network, then try again." },
+  timeout: { says: "The service took too long to respond.", next: "It may be overloaded. Try again in a moment." },
+  unreachable: { says: "Can't reach the service.", next: "Check your connection, then try again." },
+};
+
+/** Why a request that just failed got no answer. */
+export function noAnswerOf({ timedOut = false } = {}): NoAnswer {
+  if (!navigator.onLine) return "offline";
+  return timedOut ? "timeout" : "unreachable";
+}
+
+function onNetworkChange(listener: () => void): () => void {
+  window.addEventListener("online", listener);
+  window.addEventListener("offline", listener);
+  return () => {
+    window.removeEventListener("online", listener);
+    window.removeEventListener("offline", listener);
+  };
+}
+
+/** False while the browser has no network; true on the server. */
+export function useOnline(): boolean {
+  return useSyncExternalStore(
+    onNetworkChange,
+    () => navigator.onLine,
+    () => true,
+  );
+}
