@@ -8,14 +8,14 @@ export default function PageError({ error, reset }: { error: Error & { digest?: 
   return (
     <PageMain>
       <section className="max-w-prose" role="alert">
-        <h1 className="font-semibold text-3xl tracking-tight">This page could not be shown</h1>
+        <h1 className="font-semibold text-3xl tracking-tight">Something went wrong</h1>
         <p className="mt-4 text-ink-soft">
-          Something broke on our side, and it was logged. Try again in a moment
+          This page failed to load, and the error was logged. Try again in a moment
           {error.digest === undefined ? (
             "."
           ) : (
             <>
-              ; if it stays, name <code className="select-all font-mono text-sm">{error.digest}</code> when you report it.
+              . If it happens again, report it with error id <code className="select-all font-mono text-sm">{error.digest}</code>.
             </>
           )}
         </p>

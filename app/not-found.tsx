@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { PageMain } from "#components/shell/page-main";
 
-export const metadata: Metadata = { title: "Nothing here" };
+export const metadata: Metadata = { title: "Page not found" };
 
 /** What a wrong address answers. */
 export default function NotFound() {
@@ -10,15 +10,15 @@ export default function NotFound() {
     <PageMain>
       <section className="max-w-prose">
         <p className="font-mono text-ink-faint text-sm">404</p>
-        <h1 className="mt-2 font-semibold text-3xl tracking-tight">There is nothing at this address</h1>
+        <h1 className="mt-2 font-semibold text-3xl tracking-tight">Page not found</h1>
         <p className="mt-4 text-ink-soft">
-          The link may be old, or mistyped.{" "}
+          The link may be outdated or mistyped. Go{" "}
           <Link href="/" className="text-accent underline">
-            Back to the start
+            back to the home page
           </Link>
-          , or read what is served in the{" "}
+          or see the{" "}
           <a href="/openapi.json" className="text-accent underline">
-            OpenAPI document
+            API reference
           </a>
           .
         </p>

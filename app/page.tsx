@@ -20,7 +20,7 @@ const EXAMPLE_TICKERS = "EURUSD,XAUUSD";
 function FirstCall({ base, demoKey }: { base: string; demoKey: string | undefined }) {
   const call = `"${base}${operations.latestQuotes.path}?tickers=${EXAMPLE_TICKERS}"`;
   const key = demoKey ?? "$SPOTWIRE_KEY";
-  const label = demoKey === undefined ? "With a key from the operator of this installation" : "Paste it: the demo key is public";
+  const label = demoKey === undefined ? "Ask the operator of this installation for a key" : "Try it now with the public demo key";
   return <CodeBlock label={label}>{`curl -H "Authorization: Bearer ${key}" ${call}`}</CodeBlock>;
 }
 
@@ -32,8 +32,8 @@ async function Introduction({ demoKey, base }: { demoKey: string | undefined; ba
         Market data you host yourself
       </h1>
       <p className="mt-5 max-w-[34rem] text-pretty text-ink-soft text-lg leading-8">
-        Forex and metals over REST and streams: quotes, klines and market hours from one service on your own machine, with keys,
-        limits and docs built in.
+        Forex and metals over REST and streams: quotes, klines and market hours from a single service on your own machine, with
+        API keys, rate limits and docs built in.
       </p>
       <div className="mt-8 flex flex-wrap gap-3">
         <Link prefetch={false} href="/playground" className={`${buttonClass("primary")} min-h-11 px-5 hover:brightness-110`}>

@@ -160,10 +160,10 @@ describe("by the keyboard alone, a newcomer", () => {
     await type(page, "E-mail", EMAIL);
     await type(page, /^Password/, PASSWORD);
     await press("Enter");
-    await page.getByText("A mail is on its way").waitFor();
+    await page.getByText("We sent an email to").waitFor();
 
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
-    await tabTo(page, "button", "Verify this address");
+    await tabTo(page, "button", "Verify my e-mail");
     await press("Enter");
     await page.getByText(`${EMAIL} is verified.`).waitFor();
     await page.goto(`${product.baseUrl}/signin?next=/dashboard/keys`, { waitUntil: "networkidle" });

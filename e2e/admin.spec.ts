@@ -102,7 +102,7 @@ describe("an operator", () => {
     await page.getByRole("button", { name: "Add plan" }).click();
     await page.getByLabel("Name").fill("free");
     await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
-    await page.getByText("There is a plan of this name already.").waitFor();
+    await page.getByText("A plan with this name already exists.").waitFor();
     await page.getByLabel("Name").fill("team-a");
     await page.getByLabel("REST calls per minute").fill("777");
     await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
@@ -117,9 +117,9 @@ describe("an operator", () => {
   });
 
   test("narrows what an account may read to single tickers", async () => {
-    await page.getByRole("button", { name: `Actions of ${CUSTOMER}` }).click();
+    await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
     await page.getByRole("menuitem", { name: "Permissions" }).click();
-    await page.getByRole("radio", { name: "Single tickers" }).check();
+    await page.getByRole("radio", { name: "Specific tickers" }).check();
     await page.getByRole("textbox", { name: "Tickers" }).fill("EUR/USD");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Tickers are 3 to 20 letters and digits").waitFor();
@@ -135,7 +135,7 @@ describe("an operator", () => {
       ["Suspend", 403],
       ["Restore", 200],
     ] as const) {
-      await page.getByRole("button", { name: `Actions of ${CUSTOMER}` }).click();
+      await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
       await page.getByRole("menuitem", { name: action }).click();
       await page
         .getByRole("alertdialog")
@@ -157,7 +157,7 @@ describe("an operator", () => {
     await expect.poll(reason, FOLLOWED).toBe("operator_override");
     const told = await stream.next("market_status", ({ data }) => data.reason === "operator_override");
     expect(told).toMatchObject({ ticker: "EURUSD", data: { calendar_state: "closed" } });
-    await calendar("forex").getByRole("button", { name: "Lift" }).click();
+    await calendar("forex").getByRole("button", { name: "End override" }).click();
     await calendar("forex").getByText("Provider outage").waitFor({ state: "detached" });
     await expect.poll(reason, FOLLOWED).not.toBe("operator_override");
     await stream.next("market_status", ({ data }) => data.reason !== "operator_override");
@@ -179,10 +179,10 @@ describe("an operator", () => {
     expect(await save.isDisabled()).toBe(true);
     await text.fill('{ "kind": "never" }');
     await dialog.getByRole("button", { name: "Preview" }).click();
-    await dialog.getByText("Closed all the time.").waitFor();
+    await dialog.getByText("Always closed.").waitFor();
     await save.click();
     await dialog.waitFor({ state: "detached" });
-    await calendar("metals").getByText("Closed all the time.").waitFor();
+    await calendar("metals").getByText("Always closed.").waitFor();
   });
 
   test("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
@@ -191,18 +191,18 @@ describe("an operator", () => {
 
   test("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
     await goto("admin/feeds");
-    await page.getByText("Nothing bound").waitFor();
+    await page.getByText("No provider").waitFor();
     const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
     await expect.poll(async () => Number(await rate.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
     await page.getByRole("heading", { name: "Gaps none" }).waitFor();
     await page
-      .getByText(/^History read .* \d+ of \d+ tickers have any/)
+      .getByText(/^History loaded .* \d+ of \d+ tickers have history/)
       .last()
       .waitFor();
   });
 
   test("sees an import in another process as it was told, and why a file was not imported", async () => {
-    await page.getByText("Nothing was imported").waitFor();
+    await page.getByText("No imports yet").waitFor();
     expect((await runCommand(product, "import", [await klineFile("EURUSD.csv", 5_000)])).exitCode).toBe(0);
     await row("1 of 1 file").getByText("Done", { exact: true }).waitFor();
     await row("1 of 1 file").getByText("5,000").waitFor();

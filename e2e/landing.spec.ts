@@ -228,7 +228,9 @@ describe("where something is in the way, the board", () => {
       route.fulfill({ status: 429, headers: { "retry-after": "42" }, json: { code: 42901, message: "rate_limited", data } }),
     );
     await page.goto(product.baseUrl);
-    await page.getByText("The demo key has reached its rate limit for your address. Retrying in 42 s.").waitFor({ timeout: 20_000 });
+    await page
+      .getByText("The demo key has reached its rate limit for your address. Retrying in 42 s.")
+      .waitFor({ timeout: 20_000 });
     await page.close();
   });
 
@@ -320,9 +322,9 @@ describe("an address that does not exist", () => {
   test.each(WIDTHS_PX)("is told so, with a way back, at %i pixels", async (width) => {
     const { page, overhang } = await visit({ width });
     await page.goto(`${product.baseUrl}/no/such/page`);
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("There is nothing at this address");
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");
     expect(await overhang()).toBeLessThanOrEqual(0);
-    await page.getByRole("link", { name: "Back to the start" }).click();
+    await page.getByRole("link", { name: "back to the home page" }).click();
     await page.waitForURL(`${product.baseUrl}/`);
     await page.close();
   });

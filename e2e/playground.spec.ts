@@ -102,7 +102,7 @@ describe("a reader without an account", () => {
       "https://www.tradingview.com/",
     );
     expect(await answer(page).textContent()).toMatch(
-      /Time\s*[\d.]+ ms\s*Size\s*[\d.]+ k?B[\s\S]*\d+ of \d+ left, refills in \d+ s/,
+      /Time\s*[\d.]+ ms\s*Size\s*[\d.]+ k?B[\s\S]*\d+ of \d+ left, resets in [\d.]+ m?s/,
     );
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -237,7 +237,7 @@ describe("a stream", () => {
       await page.getByLabel("Filter messages").fill("welcome");
       expect(await log.getByRole("listitem").count()).toBe(1);
       await log.getByRole("button", { name: /welcome/ }).click();
-      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("button", { name: "Resume" }).click();
       await page.getByLabel("Filter messages").fill("");
       await page.getByRole("button", { name: "Clear", exact: true }).click();
       await page.getByRole("button", { name: "Unsubscribe" }).click();
@@ -290,7 +290,7 @@ describe("bad input", () => {
     await send(page);
     await answer(page).getByText("503 Unavailable").waitFor();
     await expectWords(page, "No quote yet: TESTNOTREADY.");
-    await expectWords(page, /Ready again in|Ready:/);
+    await expectWords(page, /Try again in|You can try again now/);
     await choose(page, "Market status");
     await page.getByRole("combobox", { name: "tickers" }).fill("TESTCLOSED");
     await send(page);
@@ -407,7 +407,7 @@ describe("a developer who is signed in", () => {
     await expectWords(page, `The key “${name}” was revoked or has expired.`);
     await choose(page, "Instruments");
     await send(page);
-    await expectWords(page, "Choose another key above, or make a new one.");
+    await expectWords(page, "Choose another key above, or create a new one.");
     await context.close();
   });
 
@@ -430,7 +430,7 @@ describe("a developer who is signed in", () => {
     await withOwnKey("/playground?op=instruments");
     await ada.signOut();
     await send(page);
-    await expectWords(page, "Your session has ended, so your key cannot be used here.");
+    await expectWords(page, "Your session has expired, so your key can't be used here.");
     expect(await alert(page).getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/signin?next=%2Fplayground");
     await page.getByLabel("Key", { exact: true }).selectOption("demo");
     await send(page);

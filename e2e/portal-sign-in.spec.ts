@@ -40,8 +40,8 @@ describe("a sign-in that comes to nothing", () => {
 
   test("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
     await signIn();
-    await notice().getByText("do not fit together. Try again, or set a new password below.").waitFor();
-    await page.getByRole("link", { name: "Forgot the password?" }).waitFor();
+    await notice().getByText("Wrong e-mail or password. Try again, or reset your password below.").waitFor();
+    await page.getByRole("link", { name: "Forgot your password?" }).waitFor();
   });
 
   test("says that the browser is offline where there is no network", async () => {

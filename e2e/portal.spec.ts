@@ -71,7 +71,7 @@ async function keepSecret(): Promise<string> {
   const dialog = page.getByRole("dialog");
   const text = await dialog.getByText(KEY).first().textContent();
   expect(await dialog.getByText("SPOTWIRE_KEY=").textContent()).toContain(text ?? "?");
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   await dialog.waitFor({ state: "detached" });
   return KEY.exec(text ?? "")?.[0] ?? "";
 }
@@ -97,7 +97,7 @@ async function createKey(name: string, kind: "Test" | "Live"): Promise<void> {
 
 async function act(name: string, action: "Edit" | "Rotate" | "Revoke"): Promise<void> {
   await page
-    .getByRole("button", { name: `Actions of ${name}` })
+    .getByRole("button", { name: `Actions for ${name}` })
     .last()
     .click();
   await page.getByRole("menuitem", { name: action }).click();
@@ -127,12 +127,12 @@ describe("a developer", () => {
     await page.getByRole("alert").filter({ hasText: "At least 12 characters." }).waitFor();
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByText("A mail is on its way").waitFor();
+    await page.getByText("We sent an email to").waitFor();
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
-    await page.getByRole("button", { name: "Verify this address" }).click();
+    await page.getByRole("button", { name: "Verify my e-mail" }).click();
     await page.getByText(`${EMAIL} is verified.`).waitFor();
-    expect(await heading()).toBe("Address verified");
-    expect(await page.getByText("The link does not work?").count()).toBe(0);
+    expect(await heading()).toBe("E-mail verified");
+    expect(await page.getByText("Link not working?").count()).toBe(0);
     await page.getByRole("link", { name: "Sign in", exact: true }).last().click();
     await page.waitForURL("**/signin?**");
     expect(new URL(page.url()).searchParams.get("next")).toBe("/dashboard/keys");
@@ -153,18 +153,18 @@ describe("a developer", () => {
     await view.getByRole("button", { name: "Sign in" }).click();
     await view.waitForURL("**/dashboard/keys");
     await view.getByRole("button", { name: "Create key" }).click();
-    const dialog = view.getByRole("dialog", { name: "Verify your address first" });
+    const dialog = view.getByRole("dialog", { name: "Verify your e-mail first" });
     await dialog.waitFor();
     expect(await dialog.getByRole("textbox").count()).toBe(0);
-    await dialog.getByRole("button", { name: "Send the mail again" }).click();
+    await dialog.getByRole("button", { name: "Resend the email" }).click();
     await dialog.getByText("Sent.").waitFor();
     const link = await mailbox.nextLink(email, "/verify");
     await dialog.getByRole("button", { name: "Close" }).click();
 
     const mail = await guest.newPage();
     await mail.goto(link, { waitUntil: "networkidle" });
-    await mail.getByRole("button", { name: "Verify this address" }).click();
-    await mail.getByRole("link", { name: "To your keys" }).waitFor();
+    await mail.getByRole("button", { name: "Verify my e-mail" }).click();
+    await mail.getByRole("link", { name: "Go to your keys" }).waitFor();
     await view.getByRole("button", { name: "Create key" }).click();
     await view.getByRole("dialog", { name: "Create a key" }).getByLabel("Name").waitFor();
     await guest.close();
@@ -173,10 +173,10 @@ describe("a developer", () => {
   test("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
     await goto("/dashboard/keys");
     await signIn("not the password");
-    await page.getByText("do not fit together").waitFor();
+    await page.getByText("Wrong e-mail or password").waitFor();
     await page.getByLabel("E-mail").fill("nobody@example.test");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("do not fit together").waitFor();
+    await page.getByText("Wrong e-mail or password").waitFor();
     await signIn(PASSWORD);
     await page.waitForURL("**/dashboard/keys");
     expect(await page.getByText("No keys yet").count()).toBe(1);
@@ -213,7 +213,7 @@ describe("a developer", () => {
     await page.getByLabel("Status").selectOption("4xx");
     await page.waitForURL("**/logs?status=4xx");
     await page.getByRole("button", { name: "GET /quotes/latest?tickers=EURUSD" }).click();
-    await page.getByText("Why was this refused?").waitFor();
+    await page.getByText("Why did this request fail?").waitFor();
     expect(await page.getByRole("dialog").textContent()).toContain("https://elsewhere.example.test");
     await page.keyboard.press("Escape");
   });
@@ -363,7 +363,7 @@ describe("the end", () => {
     await page.getByLabel("Current password").fill(PASSWORD);
     await page.getByLabel("New password").fill(NEW_PASSWORD);
     await page.getByRole("button", { name: "Change password" }).click();
-    await page.getByText("The password is changed").first().waitFor();
+    await page.getByText("Password changed").first().waitFor();
     const other = await browser.newPage();
     await other.goto(`${product.baseUrl}/signin`);
     await signIn(NEW_PASSWORD, other);
@@ -373,7 +373,7 @@ describe("the end", () => {
 
   test("signs out everywhere, this browser too", async () => {
     await goto("/dashboard/account");
-    expect(await page.getByRole("region", { name: "Signed-in browsers" }).getByRole("row").count()).toBe(3);
+    expect(await page.getByRole("region", { name: "Active sessions" }).getByRole("row").count()).toBe(3);
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
     await page.waitForURL("**/signin");
     await goto("/dashboard");
@@ -383,12 +383,12 @@ describe("the end", () => {
   test("sets a forgotten password by the link of a mail", async () => {
     await goto("/forgot");
     await page.getByLabel("E-mail").fill(EMAIL);
-    await page.getByRole("button", { name: "Send the link" }).click();
+    await page.getByRole("button", { name: "Send link" }).click();
     await page.getByText("If that address has an account").waitFor();
     await page.goto(await mailbox.nextLink(EMAIL, "/reset"), { waitUntil: "networkidle" });
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set password" }).click();
-    await page.getByText("The password is changed").waitFor();
+    await page.getByText("Password changed").waitFor();
   });
 
   test("deletes the account, and its keys with it", async () => {

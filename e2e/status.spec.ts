@@ -57,8 +57,8 @@ describe.each(WIDTHS_PX)("the status page at %i pixels", (width) => {
     const { page, complaints, overhang, shift } = await visit({ width, colorScheme });
     await page.goto(`${product.baseUrl}/status`);
     await feedBy(page, "stream");
-    await page.getByText(/answered in \d+ ms from here/).waitFor(WAIT);
-    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems up"]);
+    await page.getByText(/responded to this page in \d+ ms/).waitFor(WAIT);
+    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
     for (const label of ["REST", "Streams", "Sandbox feed"])
       expect(
         await page.getByRole("img", { name: new RegExp(`^${label}, last 24 hours: 100 % of .+ recorded$`) }).count(),
@@ -101,7 +101,7 @@ describe("the status page", () => {
     const words = async (ticker: string) => (await page.getByRole("listitem").filter({ hasText: ticker }).textContent()) ?? "";
     expect(await words("TESTCLOSED")).toContain("Closed");
     expect(await words("TESTSTALE")).toContain("Stale");
-    expect(await words("TESTUNKNOWN")).toContain("no calendar, so no hours");
+    expect(await words("TESTUNKNOWN")).toContain("no calendar");
     const badge = page.getByRole("listitem").filter({ hasText: "TESTCLOSED" }).getByText("Closed", { exact: true });
     expect(await badge.getAttribute("class")).toContain("text-neutral");
     await page.close();
@@ -144,7 +144,7 @@ describe("the status page", () => {
       await route.fulfill({ json: status });
     });
     await page.goto(`${product.baseUrl}/status`);
-    await page.getByRole("heading", { level: 1, name: "Trouble with the database and the sandbox feed" }).waitFor(WAIT);
+    await page.getByRole("heading", { level: 1, name: "Problems with the database and the sandbox feed" }).waitFor(WAIT);
     await page.close();
   });
 
@@ -153,7 +153,7 @@ describe("the status page", () => {
     await blockStream(page);
     await page.goto(`${product.baseUrl}/status`);
     await page.getByText("Can't open a stream.").waitFor(WAIT);
-    expect(await page.getByText("not connected from here").count()).toBe(1);
+    expect(await page.getByText("not connected to this page").count()).toBe(1);
     await picture(page, pictures, "status-polling");
     await page.close();
   });

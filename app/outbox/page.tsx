@@ -15,10 +15,10 @@ export default function OutboxPage() {
   const mails = outbox.list();
   return (
     <PageMain>
-      <PageHead title="Outbox">Mails of this process, newest first. Set SMTP_URL to send them.</PageHead>
+      <PageHead title="Outbox">Emails captured by this process, newest first. Set SMTP_URL to send them instead.</PageHead>
       {mails.length === 0 ? (
         <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-          No mail yet. Sign up, and its link shows here.
+          No emails yet. Sign up, and the verification email appears here.
         </p>
       ) : null}
       {mails.map(({ to, subject, text, atMs }) => (

@@ -8,7 +8,7 @@ import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
 import { runningParts } from "#lib/runtime";
 
-const LEAD = "State and hours of every instrument, and the service over the last 24 hours.";
+const LEAD = "Market hours and state of every instrument, and service health over the last 24 hours.";
 
 export const metadata: Metadata = { title: "Status", description: LEAD };
 

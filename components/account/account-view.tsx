@@ -24,10 +24,10 @@ interface AccountViewProps {
 function Limits({ plan }: { plan: PlanInForce }) {
   return (
     <Figures>
-      <Figure label="REST" value={countText(plan.restPerMinute)} note="requests a minute" />
+      <Figure label="REST" value={countText(plan.restPerMinute)} note="requests per minute" />
       <Figure label="Burst" value={countText(plan.restBurst)} note="requests at once" />
       <Figure label="Streams" value={countText(plan.streamConnections)} note="connections at once" />
-      <Figure label="Subscriptions" value={countText(plan.subscriptionsPerConnection)} note="a connection" />
+      <Figure label="Subscriptions" value={countText(plan.subscriptionsPerConnection)} note="per connection" />
     </Figures>
   );
 }
@@ -40,7 +40,7 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       <PageHead title="Account">
         Signed in as <span className="[overflow-wrap:anywhere]">{user.email}</span>.
       </PageHead>
-      <Section title="Plan and limits" aside={`Plan ${plan.name}, shared by all keys`}>
+      <Section title="Plan and limits" aside={`Plan ${plan.name}, shared by all your keys`}>
         <Limits plan={plan} />
       </Section>
       <Section title="Profile">
@@ -60,12 +60,12 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       ) : (
         <Section title="Password">
           <p className="text-ink-soft text-sm leading-6">
-            You sign in with a provider. To change the e-mail here, set a password first: sign out, then choose “Forgot the
+            You sign in with a provider. To change your e-mail, set a password first: sign out, then choose “Forgot your
             password?”.
           </p>
         </Section>
       )}
-      <Section title="Signed-in browsers">
+      <Section title="Active sessions">
         <Sessions sessions={sessions} />
       </Section>
       <Section title="Delete account">

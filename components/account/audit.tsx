@@ -13,17 +13,17 @@ export function Audit() {
   return (
     <>
       <Table
-        caption="Changes of this account"
+        caption="Changes to this account"
         rows={log.items}
         rowKey={({ id }) => id}
         failure={log.failure}
         retry={log.reload}
-        empty="Nothing was changed yet. What is shows up here, with who did it and from where."
+        empty="No changes yet. Each change appears here with who made it and from where."
         expected={4}
         columns={[
           { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} /> },
           {
-            head: "What",
+            head: "Action",
             cell: ({ at, action, target }) => (
               <>
                 <code className="block font-mono text-[13px] leading-5">{action}</code>

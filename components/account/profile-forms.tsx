@@ -48,14 +48,14 @@ export function EmailForm({ user }: { user: PortalUser }) {
     send: (form) => callPortal("POST", "email", { email: textOf(form, "email"), current: textOf(form, "current") }),
     done: (_, form) => {
       form.reset();
-      announce("Open the link that was sent to the new address.");
+      announce("Open the link we sent to the new address.");
     },
   });
   return (
     <Card>
       <p className="mb-4 text-ink-soft text-sm leading-6">
-        Now <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
-        {user.emailVerified ? "" : ", not verified yet"}. It changes once you open the link sent to the new one.
+        Currently <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
+        {user.emailVerified ? "" : " (not verified)"}. It changes when you open the link we send to the new address.
       </p>
       <form onSubmit={submission.onSubmit} className="space-y-4">
         <TextField
@@ -88,7 +88,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
     done: (_, form) => {
       form.reset();
       onChange();
-      announce("The password is changed, and other browsers were signed out.");
+      announce("Password changed. Other browsers were signed out.");
     },
   });
   return (

@@ -53,12 +53,12 @@ export function Sessions({ sessions }: { sessions: Read<{ items: readonly Portal
   return (
     <>
       <Table
-        caption="Signed-in browsers"
+        caption="Active sessions"
         rows={sessions.data?.items}
         rowKey={({ id }) => id}
         failure={sessions.error}
         retry={reload}
-        empty="No browser is signed in."
+        empty="No active sessions."
         expected={1}
         columns={[
           {
@@ -68,7 +68,7 @@ export function Sessions({ sessions }: { sessions: Read<{ items: readonly Portal
               <>
                 <span title={user_agent} className="flex flex-wrap items-center gap-x-2 gap-y-1">
                   <span className="line-clamp-1 break-all">{browserName(user_agent)}</span>
-                  {current ? <Badge tone="positive">This one</Badge> : null}
+                  {current ? <Badge tone="positive">This browser</Badge> : null}
                 </span>
                 <span className="block text-ink-faint text-xs leading-5 sm:hidden">
                   <Instant at={last_seen_at} />

@@ -19,9 +19,9 @@ type Kind = Permissions["kind"];
 /** Tickers named in a cell of the table; more are counted. */
 const NAMED_MAX_COUNT = 3;
 const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
-  { value: "all", label: "Everything", hint: "All instruments, those that are added later too." },
-  { value: "asset_classes", label: "Asset classes", hint: "All instruments of the chosen classes." },
-  { value: "tickers", label: "Single tickers", hint: "These and no others." },
+  { value: "all", label: "Everything", hint: "All instruments, including ones added later." },
+  { value: "asset_classes", label: "Asset classes", hint: "All instruments in the selected classes." },
+  { value: "tickers", label: "Specific tickers", hint: "Only the tickers you list." },
 ];
 
 /** What an account may read, in a few words. */
@@ -51,7 +51,7 @@ function Values({ kind, start, error }: { kind: Kind; start: Permissions; error:
       <TextArea
         label="Tickers"
         name="tickers"
-        hint="Apart by spaces, commas or lines. An empty list permits nothing."
+        hint="Separated by spaces, commas or line breaks. An empty list grants access to nothing."
         rows={5}
         spellCheck={false}
         defaultValue={chosen.join(" ")}
@@ -81,7 +81,7 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
     done: () => {
       onClose();
       onChange();
-      announce(`What ${account.name} may read is saved.`);
+      announce(`Permissions of ${account.name} saved.`);
     },
   });
   const wrong =
@@ -89,10 +89,10 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
       ? undefined
       : `Tickers are 3 to 20 letters and digits, at most ${countText(PERMISSION_TICKERS_MAX_COUNT)} of them.`;
   return (
-    <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="All its keys inherit them.">
+    <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="Apply to all keys of the account.">
       <form onSubmit={onSubmit} className="space-y-5">
         <fieldset>
-          <legend className="mb-1.5 font-medium text-sm">May read</legend>
+          <legend className="mb-1.5 font-medium text-sm">Can read</legend>
           <div className="space-y-2">
             {KINDS.map(({ value, label, hint }) => (
               <Radio

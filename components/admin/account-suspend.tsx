@@ -24,7 +24,7 @@ export function SuspendAccount({ account, onClose, onChange }: AccountDialogProp
     done: () => {
       onClose();
       onChange();
-      announce(`${account.name} is ${suspended ? "suspended" : "restored"}.`);
+      announce(`${account.name} was ${suspended ? "suspended" : "restored"}.`);
     },
   });
   return (
@@ -34,8 +34,8 @@ export function SuspendAccount({ account, onClose, onChange }: AccountDialogProp
       title={`${suspended ? "Suspend" : "Restore"} ${account.name}`}
       description={
         suspended
-          ? "All its keys are refused and its streams end within a second. Nothing is deleted; it can be restored."
-          : "Its keys work again within a second."
+          ? "Its keys stop working and its streams close within a second. Nothing is deleted, and you can restore the account."
+          : "Its keys start working again within a second."
       }
     >
       <form onSubmit={onSubmit}>

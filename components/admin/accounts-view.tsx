@@ -55,14 +55,14 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
       head: "Plan",
       cell: (account) => <PlanChoice key={account.plan} account={account} plans={plans} onChange={onChange} />,
     },
-    { head: "May read", from: "lg", cell: ({ permissions }) => permissionsText(permissions) },
+    { head: "Can read", from: "lg", cell: ({ permissions }) => permissionsText(permissions) },
     { head: "Keys", from: "md", numeric: true, cell: ({ active_keys }) => active_keys },
     { head: "Since", from: "xl", cell: ({ created_at }) => <Instant at={created_at} to="day" /> },
     {
       head: <span className="sr-only">Actions</span>,
       cell: (account) => (
         <ActionMenu
-          label={`Actions of ${account.name}`}
+          label={`Actions for ${account.name}`}
           items={[
             { label: "Permissions", onSelect: () => act({ kind: "permissions", account }) },
             {
@@ -108,7 +108,7 @@ export function AccountsView() {
   const Open = action === undefined ? undefined : DIALOGS[action.kind];
   return (
     <>
-      <PageHead title="Accounts">A change counts within a second, on open connections too.</PageHead>
+      <PageHead title="Accounts">Changes take effect within a second, including on open connections.</PageHead>
       <Search onSearch={setQ} />
       <Table
         caption="Accounts"
@@ -118,7 +118,7 @@ export function AccountsView() {
         failure={accounts.failure}
         retry={accounts.reload}
         expected={8}
-        empty={q === "" ? <p>Nobody has signed up yet.</p> : <p>No account holds “{q}” in its name or address.</p>}
+        empty={q === "" ? <p>No accounts yet.</p> : <p>No accounts match “{q}”.</p>}
       />
       <Older busy={accounts.busy} more={accounts.more}>
         Older accounts

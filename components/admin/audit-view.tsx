@@ -13,7 +13,7 @@ import { Older } from "./older";
 const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
   {
-    head: "What",
+    head: "Action",
     cell: ({ at, action, target, actor }) => (
       <>
         <span className="block text-xs leading-5 sm:hidden">
@@ -29,9 +29,9 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
       </>
     ),
   },
-  { head: "Who", from: "lg", cell: ({ actor }) => <Address>{actor}</Address> },
+  { head: "Actor", from: "lg", cell: ({ actor }) => <Address>{actor}</Address> },
   { head: "From", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
-  { head: "Before and after", cell: ({ before, after }) => <Changes before={before} after={after} /> },
+  { head: "Changes", cell: ({ before, after }) => <Changes before={before} after={after} /> },
 ];
 
 /** Every change to accounts, keys, plans, calendars and history of the installation. */
@@ -40,7 +40,7 @@ export function AuditView() {
   return (
     <>
       <PageHead title="Audit log" action={<Button onClick={log.reload}>Refresh</Button>}>
-        Who changed what, newest first. Secrets are never written down.
+        Who changed what, newest first. Secrets are never recorded.
       </PageHead>
       <Table
         caption="Audit log"
@@ -50,7 +50,7 @@ export function AuditView() {
         failure={log.failure}
         retry={log.reload}
         expected={8}
-        empty={<p>Nothing was changed yet.</p>}
+        empty={<p>No changes yet.</p>}
       />
       <Older busy={log.busy} more={log.more}>
         Older entries

@@ -8,11 +8,11 @@ import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
-  running: { tone: "positive", label: "Running", title: "It told of itself within the last minutes." },
-  done: { tone: "neutral", label: "Done", title: "All files are stored, longer timeframes are rebuilt." },
-  failed: { tone: "danger", label: "Failed", title: "Not all of it is stored; the same command goes on from there." },
-  interrupted: { tone: "warning", label: "Interrupted", title: "Somebody stopped it; the same command goes on from there." },
-  lost: { tone: "danger", label: "Lost", title: "It says nothing any more: its process was ended, or the machine." },
+  running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
+  done: { tone: "neutral", label: "Done", title: "All files are stored and longer timeframes rebuilt." },
+  failed: { tone: "danger", label: "Failed", title: "Some files are not stored. Run the same command again to continue." },
+  interrupted: { tone: "warning", label: "Interrupted", title: "Stopped by hand. Run the same command again to continue." },
+  lost: { tone: "danger", label: "Lost", title: "Stopped reporting progress. Its process or machine probably stopped." },
 };
 
 function Progress({ share, files, files_done, file, step, problem }: BackfillReport) {
@@ -81,10 +81,10 @@ export function BackfillsView({ backfills }: { backfills: readonly BackfillRepor
         rowKey={({ id }) => id}
         empty={
           <>
-            <p className="font-medium text-ink">Nothing was imported</p>
+            <p className="font-medium text-ink">No imports yet</p>
             <p className="mt-1">
-              <code className="font-mono text-xs">npm run import</code> fills the history of a ticker from files. Its progress
-              shows here while it runs.
+              <code className="font-mono text-xs">npm run import</code> loads the history of a ticker from files. Its progress
+              appears here.
             </p>
           </>
         }

@@ -57,7 +57,7 @@ function Override({ override, onChange }: { override: AdminOverride; onChange: (
     setBusy(false);
     if ("failure" in result) return setFailure(result.failure);
     onChange();
-    announce("Lifted. Rules and holidays count again.");
+    announce("Override ended. Rules and holidays apply again.");
   };
   const { state, starts_at, ends_at, note } = override;
   return (
@@ -65,9 +65,10 @@ function Override({ override, onChange }: { override: AdminOverride; onChange: (
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="min-w-0 text-sm leading-6">
           <p>
-            <span className="font-medium">{state === "open" ? "Open" : "Closed"} by hand</span> from <Instant at={starts_at} />{" "}
+            <span className="font-medium">{state === "open" ? "Open" : "Closed"} by override</span> from{" "}
+            <Instant at={starts_at} />{" "}
             {ends_at === null ? (
-              "until it is lifted"
+              "until it is ended"
             ) : (
               <>
                 until <Instant at={ends_at} />
@@ -77,7 +78,7 @@ function Override({ override, onChange }: { override: AdminOverride; onChange: (
           {note === "" ? null : <p className="text-ink-soft [overflow-wrap:anywhere]">{note}</p>}
         </div>
         <Button busy={busy} onClick={lift}>
-          Lift
+          End override
         </Button>
       </div>
       {failure === undefined ? null : <FailureNotice failure={failure} />}
@@ -141,10 +142,12 @@ export function CalendarsView() {
   const reload = () => void mutate();
   return (
     <>
-      <PageHead title="Calendars">When markets are open from now on, in your time. Point at a bar for UTC.</PageHead>
+      <PageHead title="Calendars">Upcoming market hours in your time zone. Hover over a bar for UTC.</PageHead>
       {error === undefined ? null : <FailureNotice failure={error} retry={reload} />}
       {data === undefined && error === undefined ? <Skeleton className="h-64 w-full" /> : null}
-      {data?.items.length === 0 ? <p className="text-ink-soft text-sm">No calendars. They come with the instruments.</p> : null}
+      {data?.items.length === 0 ? (
+        <p className="text-ink-soft text-sm">No calendars yet. They are created with the instruments.</p>
+      ) : null}
       <div className="space-y-6">
         {data?.items.map((calendar) => (
           <CalendarCard key={calendar.name} calendar={calendar} onChange={reload} />

@@ -29,7 +29,7 @@ function parse(text: string): ApiResult<unknown> {
   try {
     return { data: JSON.parse(text) };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : "That is not JSON.";
+    const detail = error instanceof Error ? error.message : "Not valid JSON.";
     return { failure: { id: "invalid_parameter", detail, parameter: "definition", requestId: null } };
   }
 }
@@ -65,7 +65,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
     if ("failure" in result) return setUnsaved(result.failure);
     onClose();
     onChange();
-    announce(`${calendar.name} is saved. It counts within a second.`);
+    announce(`${calendar.name} saved. Takes effect within a second.`);
   }
 
   return (
@@ -74,7 +74,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
       wide
       onOpenChange={onClose}
       title={`Definition of ${calendar.name}`}
-      description="Local times of its zone. Days count from 0, Sunday. Preview it, then save."
+      description="Local times in the calendar's zone. Days start at 0 (Sunday). Preview, then save."
     >
       <form onSubmit={save} className="space-y-5">
         <TextArea
@@ -90,7 +90,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
         {failure === undefined || wrong !== undefined ? null : <FailureNotice failure={failure} />}
         {preview === undefined ? null : (
           <div>
-            <p className="mb-2 font-medium text-sm">The coming fortnight with it</p>
+            <p className="mb-2 font-medium text-sm">The next two weeks with this definition</p>
             <WeekStrip preview={preview} />
           </div>
         )}

@@ -59,7 +59,7 @@ function Lines({ items }: { items: readonly FeedGap[] }) {
       {items.map(({ starts_at, ends_at, length_s }) => (
         <li key={starts_at} className="flex flex-wrap justify-between gap-x-4">
           <span>
-            <Instant at={starts_at} /> – {ends_at === null ? "still silent" : <Instant at={ends_at} />}
+            <Instant at={starts_at} /> – {ends_at === null ? "ongoing" : <Instant at={ends_at} />}
           </span>
           <span className="font-mono text-[13px] text-ink-soft tabular-nums">{durationText(length_s * SECOND_MS)}</span>
         </li>
@@ -78,10 +78,10 @@ export function FeedGapsView({ gaps }: { gaps: FeedGaps }) {
       <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <h3 className="text-sm">
           <span className="font-medium">Gaps</span>{" "}
-          {count === 0 ? "none" : `${countText(count)}, together ${durationText(total_s * SECOND_MS)}`}
+          {count === 0 ? "none" : `${countText(count)}, ${durationText(total_s * SECOND_MS)} in total`}
         </h3>
         <p className="text-ink-faint text-xs leading-5">
-          No tick for {durationText(threshold_s * SECOND_MS)} or longer while a market is open
+          No ticks for {durationText(threshold_s * SECOND_MS)} or longer while a market was open
         </p>
       </div>
       <Strip {...gaps} />
@@ -92,12 +92,12 @@ export function FeedGapsView({ gaps }: { gaps: FeedGaps }) {
             {countText(count - SHOWN_MAX_COUNT)} more
           </summary>
           <Lines items={rest} />
-          {count > items.length ? <p className="mt-1 text-ink-faint">The newest {countText(items.length)} are listed.</p> : null}
+          {count > items.length ? <p className="mt-1 text-ink-faint">Showing the newest {countText(items.length)}.</p> : null}
         </details>
       )}
       {whole ? null : (
         <p className="text-ink-faint text-xs leading-5">
-          Known since <Instant at={since} />.
+          Recorded since <Instant at={since} />.
         </p>
       )}
     </div>

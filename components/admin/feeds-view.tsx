@@ -4,7 +4,6 @@ import { type ReactNode, useState } from "react";
 import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
-import type { ApiFailure } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { polling } from "../portal/polling";
 import { usePortal } from "../portal/read";
@@ -16,7 +15,7 @@ import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
 
-const POLLING = polling<FeedsReport, ApiFailure>(2 * SECOND_MS);
+const REFRESH_MS = 2 * SECOND_MS;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
 
 /** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
@@ -27,7 +26,7 @@ function rateText(venue: FeedReport["venue"], data: FeedsReport, before: FeedsRe
 }
 
 function StateBadge({ provider, problem, newest_ticker, gaps }: FeedReport) {
-  if (provider === null) return <Badge tone="neutral">Nothing bound</Badge>;
+  if (provider === null) return <Badge tone="neutral">No provider</Badge>;
   if (problem !== null) return <Badge tone="danger">Failing</Badge>;
   if (gaps?.items[0]?.ends_at === null) return <Badge tone="warning">Silent</Badge>;
   return newest_ticker === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="positive">Connected</Badge>;
@@ -38,10 +37,10 @@ function History({ history: { restored, tickers, started_at, ended_at } }: { his
   const took = ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at);
   return (
     <p className="mt-2 text-ink-faint text-xs leading-5">
-      {took === null ? "Reading history since " : "History read "}
+      {took === null ? "Loading history since " : "History loaded "}
       <Instant at={started_at} to="second" />
       {took === null ? " · " : ` in ${durationText(took)} · `}
-      {countText(restored)} of {countText(tickers)} {tickers === 1 ? "ticker has" : "tickers have"} any
+      {countText(restored)} of {countText(tickers)} {tickers === 1 ? "ticker has" : "tickers have"} history
     </p>
   );
 }
@@ -67,13 +66,13 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
       )}
       <Figures>
         <Figure
-          label="Lag of the newest tick"
+          label="Age of the newest tick"
           value={lag_ms === null ? "–" : durationText(lag_ms)}
           note={newest_ticker ?? "No tick yet"}
         />
-        <Figure label="Ticks per second" value={rate} note="Over the last two seconds" />
+        <Figure label="Ticks per second" value={rate} note="Since the last refresh" />
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
-        <Figure label="Ticks since the start" value={countText(taken)} note={`${countText(refused)} refused`} />
+        <Figure label="Ticks since startup" value={countText(taken)} note={`${countText(refused)} rejected`} />
       </Figures>
       {gaps === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
@@ -87,12 +86,12 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
 
 /** How the venues are filled, by the second, and how far backfills have come. */
 export function FeedsView() {
-  const { data, error } = usePortal<FeedsReport>("admin/feeds", POLLING);
+  const { data, error } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
   const [shown, setShown] = useState({ data, before: data });
   if (shown.data !== data) setShown({ data, before: shown.data });
   return (
     <>
-      <PageHead title="Feeds">As the process sees it that answers; read again every two seconds.</PageHead>
+      <PageHead title="Feeds">As seen by the process that serves this page. Refreshes every {durationText(REFRESH_MS)}.</PageHead>
       {error === undefined ? null : (
         <div className="mb-6">
           <FailureNotice failure={error} />

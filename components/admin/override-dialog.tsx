@@ -15,9 +15,9 @@ const WORDS = {
     title: "Close",
     now: "Close now",
     done: "closed",
-    effect: "Every instrument that follows it is closed within a second.",
+    effect: "All instruments on this calendar close within a second.",
   },
-  open: { title: "Open", now: "Open now", done: "open", effect: "Every instrument that follows it is open within a second." },
+  open: { title: "Open", now: "Open now", done: "open", effect: "All instruments on this calendar open within a second." },
 } as const;
 
 interface OverrideDialogProps {
@@ -59,14 +59,14 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
       open
       onOpenChange={onClose}
       title={`${words.title} ${name}`}
-      description={`${words.effect} Holidays and rules do not count meanwhile.`}
+      description={`${words.effect} Its rules and holidays don't apply while the override is in effect.`}
     >
       <form onSubmit={onSubmit} className="space-y-5">
         <fieldset>
           <legend className="mb-1.5 font-medium text-sm">Until</legend>
           <div className="grid gap-2 sm:grid-cols-2">
-            <Radio name="until" label="It is lifted" checked={!timed} onChange={() => setTimed(false)} />
-            <Radio name="until" label="A time" checked={timed} onChange={() => setTimed(true)} />
+            <Radio name="until" label="I end it" checked={!timed} onChange={() => setTimed(false)} />
+            <Radio name="until" label="A set time" checked={timed} onChange={() => setTimed(true)} />
           </div>
         </fieldset>
         {timed ? (
@@ -84,7 +84,7 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
           name="note"
           maxLength={OVERRIDE_NOTE_MAX_CHARACTERS}
           autoComplete="off"
-          hint="For other operators; stands in the audit log too."
+          hint="Shown to other operators and recorded in the audit log."
           error={errorOf("note")}
         />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={state === "closed" ? "danger" : "primary"}>

@@ -23,7 +23,7 @@ export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
     send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { plan }),
     done: () => {
       onChange();
-      announce(`${account.name} is on plan ${plan}.`);
+      announce(`${account.name} is now on plan ${plan}.`);
     },
   });
   const names = plans.includes(account.plan) ? plans : [account.plan, ...plans];

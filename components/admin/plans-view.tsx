@@ -18,15 +18,15 @@ const LIMITS = [
   {
     field: "rest_per_minute",
     label: "REST calls per minute",
-    hint: "What flows back into the bucket.",
+    hint: "Sustained rate.",
     start: 120,
   },
-  { field: "rest_burst", label: "REST burst", hint: "Calls at once, from a full bucket.", start: 20 },
+  { field: "rest_burst", label: "REST burst", hint: "Calls allowed at once when idle.", start: 20 },
   { field: "stream_connections", label: "Stream connections", hint: "Open at the same time.", start: 2 },
   {
     field: "subscriptions_per_connection",
     label: "Subscriptions per connection",
-    hint: "A ticker on a stream counts once.",
+    hint: "Each ticker on a stream counts as one.",
     start: 50,
   },
 ] as const satisfies readonly { field: keyof PlanForm; label: string; hint: string; start: number }[];
@@ -44,7 +44,7 @@ interface PlanDialogProps {
 
 const TAKEN = {
   id: "invalid_parameter",
-  detail: "There is a plan of this name already.",
+  detail: "A plan with this name already exists.",
   parameter: "name",
   requestId: null,
 } as const;
@@ -62,7 +62,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
     done: ({ plan: { name } }) => {
       onClose();
       onChange();
-      announce(`Plan ${name} is saved. It counts within a second.`);
+      announce(`Plan ${name} saved. Takes effect within a second.`);
     },
   });
   return (
@@ -70,7 +70,9 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
       open
       onOpenChange={onClose}
       title={plan === undefined ? "Add a plan" : `Limits of ${plan.name}`}
-      description={plan === undefined ? "Accounts can be put on it at once." : `In force for ${accountsText(plan.accounts)}.`}
+      description={
+        plan === undefined ? "You can assign accounts to it right away." : `Applies to ${accountsText(plan.accounts)}.`
+      }
     >
       <form onSubmit={onSubmit} className="space-y-5">
         {plan === undefined ? (
@@ -163,7 +165,7 @@ export function PlansView() {
   return (
     <>
       <PageHead title="Plans" action={add}>
-        Limits of an account, shared by all its keys.
+        Limits per account, shared by all its keys.
       </PageHead>
       <Table
         caption="Plans"
@@ -173,7 +175,7 @@ export function PlansView() {
         failure={error}
         retry={reload}
         expected={4}
-        empty={<p>No plans yet. Add one, then put accounts on it.</p>}
+        empty={<p>No plans yet. Add one, then assign accounts to it.</p>}
       />
       {open === undefined ? null : (
         <PlanDialog

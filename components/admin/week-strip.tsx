@@ -13,7 +13,7 @@ const LISTED_MAX_COUNT = 60;
 function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSession[]; cut?: boolean }) {
   return (
     <details className="text-sm">
-      <summary className="cursor-pointer text-ink-soft hover:text-ink">Hours as text</summary>
+      <summary className="cursor-pointer text-ink-soft hover:text-ink">Show as text</summary>
       <ul className="mt-2 space-y-1">
         {sessions.slice(0, LISTED_MAX_COUNT).map(({ opens_at, closes_at }) => (
           <li key={opens_at}>
@@ -36,14 +36,13 @@ export function WeekStrip({ preview }: { preview: CalendarPreview | undefined })
   const now = useNow();
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
   const { sessions, sessions_cut } = preview;
-  if (sessions === null)
-    return <p className="text-ink-soft text-sm">Part of the fortnight is past the last day that this calendar covers.</p>;
+  if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of the next two weeks.</p>;
   // Bars of a calendar that opens every hour or so would be thinner than a pixel.
   if (sessions_cut)
     return (
       <div className="space-y-2">
         <p className="text-ink-soft text-sm">
-          Opens more than {countText(PREVIEW_SESSIONS_MAX_COUNT)} times in the coming fortnight, too often to draw.
+          Opens more than {countText(PREVIEW_SESSIONS_MAX_COUNT)} times in the next two weeks, too often to draw.
         </p>
         <SessionList sessions={sessions} cut />
       </div>
@@ -51,11 +50,7 @@ export function WeekStrip({ preview }: { preview: CalendarPreview | undefined })
   return (
     <div className="space-y-2">
       <Weeks sessions={sessions} nowMs={Math.floor(now / MINUTE_MS) * MINUTE_MS} />
-      {sessions.length === 0 ? (
-        <p className="text-ink-soft text-sm">Closed all the time.</p>
-      ) : (
-        <SessionList sessions={sessions} />
-      )}
+      {sessions.length === 0 ? <p className="text-ink-soft text-sm">Always closed.</p> : <SessionList sessions={sessions} />}
     </div>
   );
 }

@@ -1,13 +1,15 @@
 "use client";
 
 import { useState } from "react";
+import { durationText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthDone, AuthForm } from "./auth-form";
 
 /** Asks for a mail with a link to a new password; the answer does not say whether the address has an account. */
-export function ForgotForm() {
+export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
   const [sent, setSent] = useState(false);
   const submission = useSubmit({
     fields: ["email"],
@@ -17,11 +19,14 @@ export function ForgotForm() {
   if (sent)
     return (
       <AuthDone>
-        <p>If that address has an account, a mail with a link is on its way. The link is good for one hour.</p>
+        <p>
+          If that address has an account, we've sent it an email with a link. The link expires in{" "}
+          {durationText(linkLifetimeS * SECOND_MS)}.
+        </p>
       </AuthDone>
     );
   return (
-    <AuthForm submission={submission} action="Send the link">
+    <AuthForm submission={submission} action="Send link">
       <TextField label="E-mail" name="email" type="email" autoComplete="username" required error={submission.errorOf("email")} />
     </AuthForm>
   );

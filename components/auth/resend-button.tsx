@@ -16,10 +16,10 @@ export function ResendButton({ email }: { email: string }) {
   return (
     <div>
       <Button busy={busy} onClick={resend}>
-        Send the mail again
+        Resend the email
       </Button>
       <p role="status" className="mt-2 text-ink-faint text-xs leading-5 empty:mt-0">
-        {result === undefined ? "" : "failure" in result ? result.failure.detail : "Sent. Look into the spam folder too."}
+        {result === undefined ? "" : "failure" in result ? result.failure.detail : "Sent. Check your spam folder too."}
       </p>
     </div>
   );

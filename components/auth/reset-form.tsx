@@ -18,7 +18,7 @@ export function ResetForm({ token, passwordMinCharacters }: { token: string; pas
   if (done)
     return (
       <AuthDone>
-        <p>The password is changed, and every browser was signed out.</p>
+        <p>Your password was changed, and you were signed out in every browser.</p>
         <Link href="/signin" className={buttonClass("primary")}>
           Sign in
         </Link>

@@ -68,7 +68,7 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
       </AuthForm>
       <p className="mt-4 text-sm">
         <Link href="/forgot" className={TEXT_LINK}>
-          Forgot the password?
+          Forgot your password?
         </Link>
       </p>
       <Providers providers={providers} next={next} />

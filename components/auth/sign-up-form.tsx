@@ -24,7 +24,7 @@ export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: n
     return (
       <AuthDone>
         <p>
-          A mail is on its way to <strong className="font-medium [overflow-wrap:anywhere]">{sentTo}</strong>. Open its link to
+          We sent an email to <strong className="font-medium [overflow-wrap:anywhere]">{sentTo}</strong>. Open the link in it to
           finish.
         </p>
         <ResendButton email={sentTo} />

@@ -26,19 +26,19 @@ export function VerifyForm({ token, signedIn, foot }: VerifyFormProps) {
   });
   if (email === undefined)
     return (
-      <AuthCard title="Verify your e-mail" lead="One press, and your account may make keys." foot={foot}>
-        <AuthForm submission={submission} action="Verify this address" />
+      <AuthCard title="Verify your e-mail" lead="Verify your address to create API keys." foot={foot}>
+        <AuthForm submission={submission} action="Verify my e-mail" />
       </AuthCard>
     );
   return (
-    <AuthCard title="Address verified" lead={signedIn ? "Your account may make keys." : "Sign in, and make your first key."}>
+    <AuthCard title="E-mail verified" lead={signedIn ? "You can now create API keys." : "Sign in to create your first API key."}>
       <AuthDone>
         <p>
           <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.
         </p>
         {/* A whole load: the dashboard may have been fetched ahead while the address was not verified. */}
         <a href={signedIn ? KEYS : `/signin?${new URLSearchParams({ next: KEYS, email })}`} className={buttonClass("primary")}>
-          {signedIn ? "To your keys" : "Sign in"}
+          {signedIn ? "Go to your keys" : "Sign in"}
         </a>
       </AuthDone>
     </AuthCard>

@@ -8,7 +8,7 @@ import type { BoardStore, Feed } from "./board-store";
 import { useFeed } from "./use-board";
 
 const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string }> = {
-  page: { word: "As of this page", colour: "bg-neutral" },
+  page: { word: "Not live", colour: "bg-neutral" },
   stream: { word: "Streaming", colour: "bg-positive" },
   polling: { word: "Polling", colour: "bg-warning" },
   none: { word: "Disconnected", colour: "bg-warning" },
@@ -65,7 +65,7 @@ export function FeedNote({ store }: { store: BoardStore }) {
       role="status"
       className={`flex min-h-14 items-center border-line border-t px-4 py-2 text-xs leading-5 sm:px-5 ${trouble === undefined ? "text-ink-faint" : "text-warning"}`}
     >
-      {trouble ?? "Sandbox venue: synthetic prices, always on, the same for everyone with the same seed."}
+      {trouble ?? "Sandbox venue: synthetic prices around the clock, identical for every installation with the same seed."}
     </p>
   );
 }

@@ -30,7 +30,7 @@ export function DocsFooter({ updated, previous, next }: DocsFooterProps) {
     <footer className="mt-12 border-line border-t pt-6">
       <p className="text-ink-faint text-sm">
         {updated === undefined ? (
-          "Printed from this version of the service."
+          "Generated from this version of the service."
         ) : (
           <>
             Last edited on <time dateTime={updated}>{DAY.format(Date.parse(updated))}</time>.

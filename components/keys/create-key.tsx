@@ -61,8 +61,8 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
       <fieldset>
         <legend className="mb-1.5 font-medium text-sm">Kind</legend>
         <div className="grid gap-2 sm:grid-cols-2">
-          <Radio name="venue" value="sandbox" label="Test" hint="Synthetic prices, always on." defaultChecked />
-          <Radio name="venue" value="live" label="Live" hint="The prices of this installation's feed." />
+          <Radio name="venue" value="sandbox" label="Test" hint="Synthetic prices, around the clock." defaultChecked />
+          <Radio name="venue" value="live" label="Live" hint="Prices from this installation's live feed." />
         </div>
       </fieldset>
       <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [] }} errorOf={errorOf} />
@@ -83,7 +83,7 @@ function VerifyFirst({ email, onClose }: { email: string; onClose: () => void })
   return (
     <>
       <p className="mb-4 text-sm leading-6">
-        Open the link that was sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
+        Open the link we sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
       </p>
       <ResendButton email={email} />
       <DialogActions>
@@ -98,9 +98,12 @@ interface Words {
   readonly description: string;
 }
 
-const VERIFY_WORDS: Words = { title: "Verify your address first", description: "Keys are for accounts with a verified address." };
-const FORM_WORDS: Words = { title: "Create a key", description: "Its limits are your plan's, shared by all your keys." };
-const MADE_WORDS: Words = { title: "Your new key", description: "Only its hash is stored, so nobody can show it to you again." };
+const VERIFY_WORDS: Words = {
+  title: "Verify your e-mail first",
+  description: "You need a verified e-mail address to create keys.",
+};
+const FORM_WORDS: Words = { title: "Create a key", description: "All your keys share your plan's limits." };
+const MADE_WORDS: Words = { title: "Your new key", description: "We store only a hash, so this key can't be shown again." };
 
 /** The button that makes a key, and its dialog: the settings, then the text, once. */
 export function CreateKey({ onChange }: { onChange: () => void }) {

@@ -21,10 +21,10 @@ interface KeyDialogProps {
 }
 
 const GRACES: readonly { value: RotationGrace; label: string; hint: string }[] = [
-  { value: "now", label: "None", hint: "It stops within a second." },
-  { value: "1h", label: "1 hour", hint: "Both work meanwhile." },
-  { value: "24h", label: "24 hours", hint: "Both work meanwhile." },
-  { value: "7d", label: "7 days", hint: "Both work meanwhile." },
+  { value: "now", label: "None", hint: "The old key stops working within a second." },
+  { value: "1h", label: "1 hour", hint: "Both keys work until then." },
+  { value: "24h", label: "24 hours", hint: "Both keys work until then." },
+  { value: "7d", label: "7 days", hint: "Both keys work until then." },
 ];
 
 const USUAL_GRACE: RotationGrace = "24h";
@@ -38,7 +38,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     done: () => {
       onClose();
       onChange();
-      announce("Saved. It counts within a second.");
+      announce("Saved. Takes effect within a second.");
     },
   });
   return (
@@ -48,7 +48,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       title={`Edit ${apiKey.name}`}
       description={
         <>
-          <KeyMark apiKey={apiKey} /> stays the same text.
+          <KeyMark apiKey={apiKey} /> stays the same.
         </>
       }
     >
@@ -74,7 +74,9 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     },
   });
   const description =
-    made === undefined ? "A new key with the same settings takes its place." : "Put it in place before the old one's grace ends.";
+    made === undefined
+      ? "Replaces the key with a new one that has the same settings."
+      : "Deploy it before the old key's grace period ends.";
   return (
     <Dialog
       open
@@ -89,7 +91,7 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       ) : (
         <form onSubmit={onSubmit} className="space-y-4">
           <fieldset>
-            <legend className="mb-1.5 font-medium text-sm">Grace of the old key</legend>
+            <legend className="mb-1.5 font-medium text-sm">Keep the old key working for</legend>
             <div className="grid gap-2 sm:grid-cols-2">
               {GRACES.map((grace) => (
                 <Radio
@@ -120,7 +122,7 @@ export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       title={`Revoke ${apiKey.name}`}
       description={
         <>
-          Calls of <KeyMark apiKey={apiKey} /> are refused and its streams end within a second. This cannot be undone.
+          Requests with <KeyMark apiKey={apiKey} /> are rejected and its streams close within a second. This cannot be undone.
         </>
       }
       word={apiKey.name}
@@ -130,7 +132,7 @@ export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       onDone={() => {
         onClose();
         onChange();
-        announce(`${apiKey.name} is revoked.`);
+        announce(`${apiKey.name} was revoked.`);
       }}
     />
   );

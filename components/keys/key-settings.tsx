@@ -3,7 +3,7 @@ import { Checkbox } from "../ui/select";
 
 const SCOPES = [
   { value: "market:read", label: "market:read", hint: "Quotes, snapshots, klines, instruments and status over REST." },
-  { value: "market:stream", label: "market:stream", hint: "WebSocket and Socket.IO, and the tickets browsers need for them." },
+  { value: "market:stream", label: "market:stream", hint: "WebSocket and Socket.IO streams, and tickets for browsers." },
 ] as const;
 
 interface KeySettingsProps {
@@ -54,7 +54,7 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
         defaultValue={start.origins.join("\n")}
         placeholder={"https://app.example.com\nhttps://*.example.com"}
         className="font-mono text-[13px]"
-        hint="One a line. None: the key works from servers alone, and a browser is refused."
+        hint="One per line. Leave empty to allow servers only."
         error={errorOf("origins")}
       />
     </>

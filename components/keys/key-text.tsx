@@ -3,7 +3,12 @@ import { Countdown, Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 
 const TONES: Record<PortalKey["state"], Tone> = { active: "positive", grace: "warning", expired: "neutral", revoked: "neutral" };
-const WORDS: Record<PortalKey["state"], string> = { active: "Active", grace: "In grace", expired: "Expired", revoked: "Revoked" };
+const WORDS: Record<PortalKey["state"], string> = {
+  active: "Active",
+  grace: "Grace period",
+  expired: "Expired",
+  revoked: "Revoked",
+};
 
 /** What is left of a key's text: its beginning and end. */
 export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey, "prefix" | "last4"> }) {

@@ -77,7 +77,7 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
         return items.length === 0 ? (
           <span className="block size-8" />
         ) : (
-          <ActionMenu label={`Actions of ${key.name}`} items={items} />
+          <ActionMenu label={`Actions for ${key.name}`} items={items} />
         );
       },
     },
@@ -96,13 +96,13 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
   return (
     <>
       <PageHead title="Keys" action={<CreateKey onChange={reload} />}>
-        Each key belongs to one venue. All of them share your plan's limits.
+        Each key belongs to one venue. All keys share your plan's limits.
       </PageHead>
       {many ? (
         <input
           type="search"
           aria-label="Find a key"
-          placeholder="Name, or the beginning or end of its text"
+          placeholder="Name, or the start or end of the key"
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
           className={`${CONTROL} mb-4`}
@@ -117,11 +117,11 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
         retry={reload}
         empty={
           many ? (
-            <p>No key has that in its name or its text.</p>
+            <p>No keys match.</p>
           ) : (
             <>
               <p className="font-medium text-ink">No keys yet</p>
-              <p className="mt-1">Create a test key: it gets synthetic prices at any hour, and a first answer takes a minute.</p>
+              <p className="mt-1">Create a test key to get synthetic prices around the clock. Your first call takes a minute.</p>
             </>
           )
         }

@@ -18,10 +18,10 @@ export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () =
   const call = `curl -H "Authorization: Bearer ${text}" \\\n"${base}${EXAMPLE}"`;
   return (
     <>
-      <CodeBlock label="Copy it now: it is not shown again.">{text}</CodeBlock>
+      <CodeBlock label="Copy it now. You won't see it again.">{text}</CodeBlock>
       <div className="mt-5">
         <Tabs
-          label="Where to put it"
+          label="How to use it"
           tabs={[
             {
               value: "env",
@@ -34,7 +34,7 @@ export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () =
       </div>
       <DialogActions>
         <Button kind="primary" onClick={onDone}>
-          I have stored it
+          I've saved it
         </Button>
       </DialogActions>
     </>

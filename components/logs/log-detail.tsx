@@ -54,7 +54,7 @@ function Explanation({
 }) {
   return (
     <section className="mb-5 rounded-lg border border-warning/40 p-4 text-sm leading-6">
-      <h3 className="text-ink-faint text-xs leading-5">Why was this refused?</h3>
+      <h3 className="text-ink-faint text-xs leading-5">Why did this request fail?</h3>
       <p className="font-medium">
         {title} <code className="ml-1 font-mono text-ink-faint text-xs">{code}</code>
       </p>

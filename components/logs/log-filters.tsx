@@ -17,10 +17,10 @@ export interface LogFilter {
 
 const STATUSES = [
   { value: "", label: "All statuses" },
-  { value: "2xx", label: "2xx, answered" },
-  { value: "3xx", label: "3xx, not changed" },
-  { value: "4xx", label: "4xx, refused" },
-  { value: "5xx", label: "5xx, failed" },
+  { value: "2xx", label: "2xx, succeeded" },
+  { value: "3xx", label: "3xx, not modified" },
+  { value: "4xx", label: "4xx, client error" },
+  { value: "5xx", label: "5xx, server error" },
 ];
 const Q_MAX_CHARACTERS = 120;
 
@@ -63,7 +63,7 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
           key={filter.q}
           type="search"
           name="q"
-          aria-label="Search in path, request id and address"
+          aria-label="Search by path, request id or address"
           placeholder="Path, request id or address"
           defaultValue={filter.q}
           maxLength={Q_MAX_CHARACTERS}

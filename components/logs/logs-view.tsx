@@ -70,11 +70,11 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
 
 function NoRequests({ filtered }: { filtered: boolean }) {
   return filtered ? (
-    <p>No request fits these filters.</p>
+    <p>No requests match these filters.</p>
   ) : (
     <>
       <p className="font-medium text-ink">No requests yet</p>
-      <p className="mt-1">Call the API with one of your keys; the request shows up here within a few seconds.</p>
+      <p className="mt-1">Call the API with one of your keys. Requests appear here within a few seconds.</p>
     </>
   );
 }
@@ -93,7 +93,7 @@ export function LogsView({ operations }: { operations: readonly string[] }) {
   return (
     <>
       <PageHead title="Logs" action={<Button onClick={log.reload}>Refresh</Button>}>
-        The latest requests of your keys. Open one to see why it was refused.
+        The latest requests made with your keys. Open one to see why it failed.
       </PageHead>
       <LogFilters
         filter={filter}

@@ -7,21 +7,21 @@ type ChecklistState = Overview["checklist"];
 const STEPS: readonly { step: keyof ChecklistState; title: string; how: ReactNode }[] = [
   {
     step: "key",
-    title: "Make a key",
+    title: "Create a key",
     how: (
       <Link href="/dashboard/keys" className="text-accent underline">
         Create a test key
       </Link>
     ),
   },
-  { step: "call", title: "Make a call", how: "Paste the curl line that comes with your new key." },
+  { step: "call", title: "Make a call", how: "Run the curl command shown with your new key." },
   {
     step: "stream",
     title: "Open a stream",
     how: (
       <>
-        Connect to <code className="font-mono text-[13px]">/api/v1/market/stream</code> with a key that has{" "}
-        <code className="font-mono text-[13px]">market:stream</code>.
+        Connect to <code className="font-mono text-[13px]">/api/v1/market/stream</code> with a key that has the{" "}
+        <code className="font-mono text-[13px]">market:stream</code> scope.
       </>
     ),
   },

@@ -30,12 +30,12 @@ function Today({ overview }: { overview: Overview | undefined }) {
       <Figure
         label="Stream connections"
         value={count(today?.connections)}
-        note={`opened today · at most ${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
+        note={`opened today · up to ${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
       />
       <Figure
         label="REST limit"
         value={count(limits?.rest_per_minute)}
-        note={`a minute, ${count(limits?.rest_remaining)} left now`}
+        note={`per minute, ${count(limits?.rest_remaining)} left now`}
       />
     </Figures>
   );
@@ -44,7 +44,7 @@ function Today({ overview }: { overview: Overview | undefined }) {
 function Expiring({ keys }: { keys: readonly PortalKey[] }) {
   if (keys.length === 0) return null;
   return (
-    <Section title="Keys that end soon">
+    <Section title="Keys expiring soon">
       <ul className="divide-y divide-line rounded-lg border border-warning/40 bg-surface text-sm">
         {keys.map(({ id, name, grace_until, expires_at }) => (
           <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2.5">
@@ -52,7 +52,7 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
               {name}
             </Link>
             <span className="text-ink-soft">
-              {grace_until === null ? "expires " : "grace ends "}
+              {grace_until === null ? "expires " : "grace period ends "}
               <Instant at={grace_until ?? expires_at} />
             </span>
           </li>
@@ -68,7 +68,7 @@ export function OverviewView({ name, initial }: { name: string; initial: Overvie
   return (
     <>
       <PageHead title="Overview">
-        {name === "" ? "Your account at a glance." : `Hello ${name}. Your account at a glance.`}
+        {name === "" ? "Your account at a glance." : `Hello, ${name}. Your account at a glance.`}
       </PageHead>
       {error === undefined ? (
         <>
@@ -85,7 +85,7 @@ export function OverviewView({ name, initial }: { name: string; initial: Overvie
             }
           >
             <ChartCard
-              summary="Calls and errors of each of the last seven days"
+              summary="Calls and errors per day over the last seven days"
               points={data?.week}
               grain="day"
               series={WEEK}

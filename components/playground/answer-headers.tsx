@@ -1,4 +1,6 @@
 import { type RateLimit, readRateLimit } from "#lib/client/rate-limit";
+import { durationText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
 import type { Answer } from "./send";
 
 /** Below this part of the limit the meter warns. */
@@ -23,7 +25,7 @@ export function RateMeter({ limit, remaining, resetS }: RateLimit) {
         />
       </div>
       <span className="tabular-nums">
-        {remaining} of {limit} left, refills in {resetS} s
+        {remaining} of {limit} left, resets in {durationText(resetS * SECOND_MS)}
       </span>
     </div>
   );

@@ -85,7 +85,7 @@ function Body({ answer }: { answer: Answer }) {
       </div>
       {answer.body === undefined ? (
         <pre className="max-h-96 overflow-auto whitespace-pre-wrap rounded-lg border border-line bg-sunken p-3 font-mono text-[13px]">
-          {answer.text === "" ? "The answer has no body." : answer.text}
+          {answer.text === "" ? "The response has no body." : answer.text}
         </pre>
       ) : (
         <JsonTree value={answer.body} />
@@ -125,7 +125,7 @@ export function AnswerView({ operation, outcome, busy, again, onCorrect, live }:
     >
       {outcome === undefined ? (
         <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-          {busy ? "The answer is on its way." : "Press Send, and the answer of the running service appears here."}
+          {busy ? "Waiting for the response." : "Press Send to see the response here."}
         </p>
       ) : null}
       {answer === undefined ? null : <Facts answer={answer} />}

@@ -6,13 +6,13 @@ const NORMAL_CLOSE = 1000;
 export function closeSentence(code: number | null): string {
   if (code === NORMAL_CLOSE) return "You closed the connection.";
   if (code === null) return "The connection could not be opened.";
-  return closeMeaning(code) ?? "The connection broke without a goodbye: the network or the service went away.";
+  return closeMeaning(code) ?? "The connection was lost. The network or the service became unavailable.";
 }
 
 /** What a reader does after it. */
 export function afterCloseSentence(code: number | null): string {
-  if (code === NORMAL_CLOSE) return "Connect again whenever you like.";
+  if (code === NORMAL_CLOSE) return "Connect again at any time.";
   if (code === null || afterClose(code) === "retry")
-    return "A client connects again by itself after a short, random wait. Here, press Connect.";
-  return "A client must not connect again by itself: what it says above has to be mended first.";
+    return "A client should reconnect automatically after a short, random delay. Here, press Connect.";
+  return "A client must not reconnect automatically. Fix the problem above first.";
 }

@@ -31,19 +31,19 @@ export function credentialOf({
 
 function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
-  if (own !== undefined && !own.scopes.includes(scope)) return `This key lacks ${scope}: the service will refuse it.`;
-  if (own !== undefined) return "A token of ten minutes stands in for it; the key itself is not here.";
+  if (own !== undefined && !own.scopes.includes(scope)) return `This key lacks the ${scope} scope, so the request will fail.`;
+  if (own !== undefined) return "Uses a short-lived token; your key never reaches this page.";
   if (!signedIn)
     return (
       <>
-        Public, sandbox prices.{" "}
+        Public key, sandbox prices.{" "}
         <Link prefetch={false} href="/signin?next=%2Fplayground" className="text-accent underline">
           Sign in
         </Link>{" "}
         to use your own.
       </>
     );
-  return "Public, sandbox prices.";
+  return "Public key, sandbox prices.";
 }
 
 /** Which key calls are made with: the demo key, or one of the reader's own. */
@@ -54,13 +54,13 @@ export function KeySelect(props: KeySelectProps) {
   if (demo.length + own.length === 0)
     return (
       <p className="rounded-md border border-line border-dashed p-3 text-ink-soft text-sm leading-6">
-        The demo key is switched off here.{" "}
+        The demo key is disabled on this installation.{" "}
         <Link
           prefetch={false}
           href={props.signedIn ? "/dashboard/keys" : "/signin?next=%2Fplayground"}
           className="text-accent underline"
         >
-          {props.signedIn ? "Make a key" : "Sign in"}
+          {props.signedIn ? "Create a key" : "Sign in"}
         </Link>{" "}
         to make calls.
       </p>

@@ -53,7 +53,7 @@ function draw(place: HTMLElement, items: readonly Kline[]): { chart: IChartApi; 
 }
 
 const LIVE_WORDS: Readonly<Record<LiveState["phase"], string>> = {
-  history: "History: the window ends in the past",
+  history: "History: the time range ends in the past",
   connecting: "Connecting to the stream",
   live: "Live from the kline stream",
   stopped: "Not live",
@@ -105,7 +105,7 @@ export function KlineChart({ window: klines, bearers, credential, stream }: Klin
       <div ref={place} className="h-96 w-full overflow-hidden rounded-lg border border-line" />
       <figcaption className="mt-2 flex flex-wrap justify-between gap-x-4 text-ink-faint text-xs leading-5">
         <span>
-          {klines.ticker} {klines.timeframe}, {klines.count} klines of bid prices. Times in UTC.
+          {klines.ticker} {klines.timeframe}, {klines.count} klines of bid prices. All times UTC.
         </span>
         <a href="https://www.tradingview.com/" target="_blank" rel="noopener" className="underline">
           Charts by TradingView

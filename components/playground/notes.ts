@@ -8,10 +8,10 @@ const NAMED_MAX_COUNT = 3;
 
 const WORDS: Readonly<Record<string, string>> = {
   closed: "is closed",
-  unknown: "has no calendar, so nobody can say whether it is open",
-  open_data_stale: "is open, but its data is old",
-  late_open_data_stale: "should have opened, but no fresh quote came yet",
-  open_data_missing: "is open, but no quote came yet",
+  unknown: "has no calendar, so its hours are unknown",
+  open_data_stale: "is open, but its data is stale",
+  late_open_data_stale: "should be open, but has no new quote yet",
+  open_data_missing: "is open, but has no quote yet",
 };
 
 const AT = new Intl.DateTimeFormat("en-GB", {
@@ -25,14 +25,14 @@ export function quietSentence({ ticker, final_display_state, reason, next_open_a
   if (final_display_state === "open") return undefined;
   const why = final_display_state === "closed" && reason !== null ? ` (${reason.replaceAll("_", " ")})` : "";
   const next = next_open_at === null ? "" : ` It opens ${AT.format(new Date(next_open_at))} UTC.`;
-  return `${ticker} ${WORDS[final_display_state] ?? "is quiet"}${why}.${next}`;
+  return `${ticker} ${WORDS[final_display_state] ?? "has no new data"}${why}.${next}`;
 }
 
 function klineNotes({ count, expected_count, ticker }: Partial<KlineWindow>): string[] {
   if (count !== 0) return [];
   if (expected_count === 0)
-    return [`The market of ${ticker} was closed in the whole window, so there are no klines. Choose an earlier or a longer one.`];
-  return [`There are no klines of ${ticker} in this window. Leave out “from” and “to” for the newest ones.`];
+    return [`${ticker} was closed for the whole time range, so there are no klines. Choose an earlier or a longer range.`];
+  return [`No klines for ${ticker} in this time range. Omit “from” and “to” to get the newest ones.`];
 }
 
 function statusNotes(items: readonly MarketStatus[]): string[] {
@@ -48,6 +48,6 @@ export function notesOf(operationId: string, body: unknown): readonly string[] {
   if (operationId === "klines") return klineNotes(fieldsOf(data) as Partial<KlineWindow>);
   if (operationId === "marketStatus" && Array.isArray(items)) return statusNotes(items as MarketStatus[]);
   if (Array.isArray(missing) && missing.length > 0)
-    return [`No quote came yet of ${missing.join(", ")}. The market status says why.`];
+    return [`No quote yet for ${missing.join(", ")}. The market status says why.`];
   return [];
 }

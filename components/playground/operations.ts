@@ -24,9 +24,9 @@ const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
 ]);
 
 const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, description: string]>> = {
-  quote: ["Quote stream", "Every change of bid and ask, as it happens."],
-  kline: ["Kline stream", "The open kline as it grows, and each one once more when it closes."],
-  snapshot: ["Snapshot stream", "The quote with its trading day, as it changes."],
+  quote: ["Quote stream", "Every change of bid or ask, as it happens."],
+  kline: ["Kline stream", "The open kline as it updates, and each kline when it closes."],
+  snapshot: ["Snapshot stream", "The quote with its trading-day statistics, as it changes."],
 };
 
 const isRead = ({ method, scope }: Operation) => method === "GET" && scope === "market:read";

@@ -40,7 +40,7 @@ export function PastCalls({ operations, calls, onReopen, onClear }: PastCallsPro
               <span className="flex justify-between gap-2">
                 <span className="truncate">{operation.title}</span>
                 <span className={`font-mono text-xs ${call.status === 200 ? "text-ink-faint" : "text-warning"}`}>
-                  {call.status ?? "no answer"}
+                  {call.status ?? "no response"}
                 </span>
               </span>
               <span className="block truncate font-mono text-ink-faint text-xs">

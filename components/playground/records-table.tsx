@@ -61,11 +61,11 @@ export function RecordsTable({ rows }: { rows: readonly RecordRow[] }) {
     <>
       <div className={`max-h-[32rem] overflow-auto rounded-lg border border-line ${SCROLLED}`}>
         <Table
-          caption="Records of the answer"
+          caption="Records in the response"
           columns={columns}
           rows={rows.slice(0, shown)}
           rowKey={({ row }) => String(row)}
-          empty="The answer holds no records."
+          empty="The response has no records."
         />
       </div>
       {rows.length > shown ? (

@@ -53,7 +53,7 @@ export function readLink(operations: readonly PlayOperation[], fallback: PlayOpe
   const found = operations.find(({ id }) => id === wanted);
   const operation = found ?? fallback;
   if (wanted !== undefined && found === undefined)
-    notices.push(`This link names an operation that is not offered here, ${shown(wanted)}. Choose one from the list.`);
+    notices.push(`The operation in this link, ${shown(wanted)}, does not exist. Choose one from the list.`);
   const names = Object.keys(search).filter((name) => name !== OPERATION_PARAMETER);
   if (wanted === undefined || found === undefined) return { operation, values: startValues(operation), notices };
   const unknown = names.filter((name) => !operation.fields.some((field) => field.name === name));

@@ -98,7 +98,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
         columns={COLUMNS}
         rows={view.rows}
         rowKey={({ key }) => key}
-        empty={connected ? "Waiting for the first record." : "Press Connect: the tickers of the form are followed at once."}
+        empty={connected ? "Waiting for the first record." : "Press Connect to subscribe to the tickers in the form."}
       />
       <StreamLog view={view} onClear={stream.clear} />
     </section>

@@ -59,7 +59,7 @@ export function StreamLog({ view, onClear }: StreamLogProps) {
           className={`${CONTROL} min-w-0 flex-1`}
         />
         <Button aria-pressed={held !== undefined} onClick={() => setHeld(held === undefined ? view.entries : undefined)}>
-          {held === undefined ? "Pause" : "Go on"}
+          {held === undefined ? "Pause" : "Resume"}
         </Button>
         <Button
           onClick={() => {

@@ -17,7 +17,7 @@ function Wait({ seconds, again }: { seconds: number; again: (() => void) | undef
   if (leftS > 0)
     return (
       <p className="mt-1 text-ink-soft">
-        Ready again in{" "}
+        Try again in{" "}
         <span role="timer" className="font-mono tabular-nums">
           {durationText(leftS * SECOND_MS)}
         </span>
@@ -25,7 +25,7 @@ function Wait({ seconds, again }: { seconds: number; again: (() => void) | undef
     );
   return (
     <p className="mt-2 flex items-center gap-3 text-ink-soft">
-      {again === undefined ? "Ready." : "Ready:"}
+      You can try again now.
       {again === undefined ? null : <Button onClick={again}>Send again</Button>}
     </p>
   );

@@ -25,7 +25,7 @@ export interface Trouble {
 }
 
 const KEYS_LINK = { href: "/dashboard/keys", label: "Your keys" };
-const READY_LINK = { href: "/api/ready", label: "State of every part" };
+const READY_LINK = { href: "/api/ready", label: "Check service health" };
 
 /** A request that got no answer. */
 export function silence(why: NoAnswer = noAnswerOf()): Trouble {
@@ -34,7 +34,7 @@ export function silence(why: NoAnswer = noAnswerOf()): Trouble {
 
 /** The reader's session with the portal has ended, so no token can be made for their key. */
 export const SESSION_ENDED: Trouble = {
-  says: "Your session has ended, so your key cannot be used here.",
+  says: "Your session has expired, so your key can't be used here.",
   next: "Sign in again, or choose the demo key.",
   link: { href: "/signin?next=%2Fplayground", label: "Sign in" },
 };
@@ -43,7 +43,7 @@ export const SESSION_ENDED: Trouble = {
 export function keyGone(name: string): Trouble {
   return {
     says: `The key “${name}” was revoked or has expired.`,
-    next: "Choose another key above, or make a new one.",
+    next: "Choose another key above, or create a new one.",
     link: KEYS_LINK,
   };
 }
@@ -51,8 +51,8 @@ export function keyGone(name: string): Trouble {
 function unauthorized(credential: Credential): Trouble {
   if (credential.kind === "own") return keyGone(credential.key.name);
   return {
-    says: "The demo key is not accepted any more.",
-    next: "The operator has changed or switched it off. Reload this page, or create an account for a key of your own.",
+    says: "The demo key is no longer valid.",
+    next: "The operator changed or disabled it. Reload this page, or create an account to get your own key.",
     link: { href: "/signup", label: "Create an account" },
   };
 }
@@ -88,7 +88,7 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
   const correction = correctionOf(data);
   return {
     says: `${where}${detail}`,
-    ...(general && { next: entry?.fix ?? "Read the answer below, and try again." }),
+    ...(general && { next: entry?.fix ?? "Check the response below, then try again." }),
     ...(correction !== undefined && { correction }),
     ...facts,
     ...(entry !== undefined && data.docs_url !== undefined && { link: { href: data.docs_url, label: `About ${message}` } }),
@@ -98,9 +98,11 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
 /** An answer that did not come from the service: a proxy's page, a cut-off body. */
 export function strange(status: number): Trouble {
   return {
-    says: `What came back (status ${status}) is not an answer of this service.`,
+    says: `This response (status ${status}) did not come from the service.`,
     next:
-      status >= 500 ? "Something in between is failing. Try again in a moment." : "Check what stands between this page and it.",
+      status >= 500
+        ? "A proxy in front of the service is failing. Try again in a moment."
+        : "Check the proxies between this page and the service.",
     link: READY_LINK,
   };
 }

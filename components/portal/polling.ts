@@ -2,11 +2,9 @@ import type { SWRConfiguration } from "swr";
 
 /**
  * Options that read again and again while the page is visible, and as soon as it is visible or online again.
- * @param pauseMs from one answer to the next request, also after a failure; a function of the latest answer where it varies
+ * @param pauseMs from one answer to the next request, also after a failure
  */
-export function polling<Data, Failure>(
-  pauseMs: number | ((latest: Data | undefined) => number),
-): SWRConfiguration<Data, Failure> {
+export function polling(pauseMs: number) {
   return {
     refreshInterval: pauseMs,
     dedupingInterval: 0,
@@ -14,7 +12,7 @@ export function polling<Data, Failure>(
     revalidateOnFocus: true,
     shouldRetryOnError: true,
     onErrorRetry: (_failure, _key, _config, revalidate, { retryCount }) => {
-      setTimeout(() => void revalidate({ retryCount }), typeof pauseMs === "number" ? pauseMs : pauseMs(undefined));
+      setTimeout(() => void revalidate({ retryCount }), pauseMs);
     },
-  };
+  } as const satisfies SWRConfiguration;
 }

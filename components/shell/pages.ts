@@ -29,7 +29,7 @@ export const ADMIN_PAGES: readonly PageLink[] = [
 ];
 
 /** From the dashboard to the operators' part, for those who may go there. */
-export const TO_ADMIN: PageLink = { href: "/admin", label: "Operators" };
+export const TO_ADMIN: PageLink = { href: "/admin", label: "Admin" };
 
 /** What describes the service to a reader. */
 export const REFERENCE_PAGES: readonly PageLink[] = [

@@ -106,15 +106,15 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
       <Command.Input
         value={query}
         onValueChange={setQuery}
-        placeholder="Search the documentation, or go to a page or a key"
+        placeholder="Search the docs, or jump to a page or key"
         className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none pointer-coarse:text-base placeholder:text-ink-faint"
       />
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
         {hits.length > 0 ? null : (
-          <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">Nothing by that name.</Command.Empty>
+          <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">No results.</Command.Empty>
         )}
         <Command.Group heading="Pages" className={GROUP}>
-          <Entry page={{ href: "/", label: "Start" }} onGo={go} />
+          <Entry page={{ href: "/", label: "Home" }} onGo={go} />
           {[...SITE_PAGES, ...PAGES[reader]].map((page) => (
             <Entry key={page.href} page={page} onGo={go} />
           ))}

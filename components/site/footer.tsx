@@ -21,7 +21,7 @@ export function SiteFooter({ theme }: { theme: Theme }) {
         </nav>
         <ThemeSwitch chosen={theme} />
         <p className="w-full text-ink-faint text-sm">
-          Sandbox prices are synthetic. Nothing here is advice, and no price is an offer.
+          Sandbox prices are synthetic. Nothing here is investment advice or an offer to trade.
         </p>
       </div>
     </footer>

@@ -1,3 +1,5 @@
+import { TIMEFRAMES } from "#lib/contract/primitives";
+
 interface Offer {
   readonly title: string;
   readonly text: string;
@@ -9,25 +11,25 @@ interface Offer {
 const OFFERS: readonly Offer[] = [
   {
     title: "REST",
-    text: "Quotes, snapshots and klines in nine timeframes. One envelope, stable error codes, limits in every header.",
+    text: `Quotes, snapshots and klines in ${TIMEFRAMES.length} timeframes. One response format, stable error codes, rate limits in every response header.`,
     href: "/openapi.json",
     link: "OpenAPI 3.1",
   },
   {
     title: "Streams",
-    text: "WebSocket and Socket.IO with sequences: a client that was away resumes where it left, or is told of the gap.",
+    text: "WebSocket and Socket.IO with sequence numbers: a reconnecting client resumes where it left off, or learns which records it missed.",
     href: "/asyncapi.json",
     link: "AsyncAPI",
   },
   {
     title: "Market hours",
-    text: "Open, closed, stale or late, and why. Holidays and early closes included, with the next open and close.",
+    text: "Open, closed, stale or late, and why. Includes holidays, early closes, and the next open and close.",
     href: "/status",
-    link: "Status now",
+    link: "Current status",
   },
   {
     title: "Agents",
-    text: "The same operations as tools of the Model Context Protocol, under the same key and the same limits.",
+    text: "The same operations as Model Context Protocol tools, with the same API key and rate limits.",
     href: "/docs/mcp",
     link: "Connect to /mcp",
   },

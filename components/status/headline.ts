@@ -48,6 +48,6 @@ export function headlineOf(watched: WatchedStatus, feed: Feed): string {
     ...(streams === "down" ? ["the streams"] : []),
     ...status.venues.filter(isBehind).map(({ venue }) => FEEDS[venue]),
   ];
-  if (troubled.length > 0) return `Trouble with ${NAMES.format(troubled)}`;
-  return streams === "unchecked" ? "Up, streams not checked yet" : "All systems up";
+  if (troubled.length > 0) return `Problems with ${NAMES.format(troubled)}`;
+  return streams === "unchecked" ? "Operational, streams not checked yet" : "All systems operational";
 }

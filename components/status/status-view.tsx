@@ -20,8 +20,8 @@ const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
 function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: number | null; nowMs: number | null }) {
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
-    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider is bound" />;
-  if (lastMs === null) return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no tick so far" />;
+    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider" />;
+  if (lastMs === null) return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no ticks yet" />;
   return (
     <Figure
       label={label}
@@ -36,9 +36,9 @@ function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: numb
 }
 
 const PARTS: Record<PartState, { readonly tone: Tone; readonly word: string }> = {
-  up: { tone: "positive", word: "Up" },
-  down: { tone: "warning", word: "No answer" },
-  unchecked: { tone: "neutral", word: "Not known" },
+  up: { tone: "positive", word: "Operational" },
+  down: { tone: "warning", word: "Down" },
+  unchecked: { tone: "neutral", word: "Unknown" },
 };
 
 function PartWord({ state }: { state: PartState }) {
@@ -56,7 +56,7 @@ function RestFigure({ watched }: { watched: WatchedStatus }) {
     <Figure
       label="REST"
       value={<PartWord state={restState(watched)} />}
-      note={tookMs === null ? <Checked status={status} /> : `answered in ${Math.max(1, Math.round(tookMs))} ms from here`}
+      note={tookMs === null ? <Checked status={status} /> : `responded to this page in ${Math.max(1, Math.round(tookMs))} ms`}
     />
   );
 }
@@ -78,9 +78,9 @@ function StreamFigure({ status, store, streams }: { status: ServiceStatus; store
       value={<PartWord state={streamState(status, feed)} />}
       note={
         feed.by === "stream" ? (
-          "connected from here"
+          "connected to this page"
         ) : streams && feed.by !== "page" ? (
-          "not connected from here"
+          "not connected to this page"
         ) : (
           <Checked status={status} />
         )
@@ -166,7 +166,7 @@ export function StatusView({ lead, first, rows, demoKey }: StatusViewProps) {
         <div className="mt-4">
           {status.history === null ? (
             <p className="rounded-xl border border-line border-dashed p-6 text-ink-soft text-sm">
-              The history cannot be read now: the database does not answer.
+              History is unavailable: the database is not responding.
             </p>
           ) : (
             <History history={status.history} bound={{ live: bound.live === true, sandbox: bound.sandbox === true }} />
@@ -177,7 +177,7 @@ export function StatusView({ lead, first, rows, demoKey }: StatusViewProps) {
         <Section
           key={venue.venue}
           title={TITLES[venue.venue]}
-          aside={venue.provider === null ? "no provider is bound: hours only" : `fed by ${venue.provider}`}
+          aside={venue.provider === null ? "no provider: market hours only" : `provider: ${venue.provider}`}
         >
           <Venue venue={venue} aheadMs={aheadMs} />
         </Section>

@@ -1,5 +1,6 @@
 "use client";
 
+import { useState } from "react";
 import useSWR from "swr";
 import { SERVICE_STATUS_PATH, type ServiceStatus } from "#lib/contract/service-status";
 import { SECOND_MS } from "#lib/units";
@@ -35,10 +36,8 @@ async function readStatus(): Promise<Answer> {
   return { status, tookMs: performance.now() - startMs, aheadMs: status.at_ms - Date.now() };
 }
 
-/** Until the next request: shorter when a market opens or closes before then. */
-function pauseMs(latest: Answer | undefined): number {
-  if (latest === undefined) return STATUS_POLL_MS;
-  const { at_ms, venues } = latest.status;
+/** Milliseconds until the next request: fewer when a market opens or closes before then. */
+function pauseAfter({ at_ms, venues }: ServiceStatus): number {
   const turns = venues.flatMap(({ groups }) =>
     groups.flatMap(({ next_open_ms, next_close_ms }) => [next_open_ms, next_close_ms]),
   );
@@ -46,12 +45,14 @@ function pauseMs(latest: Answer | undefined): number {
   return Math.min(STATUS_POLL_MS, Math.max(SECOND_MS, next - at_ms));
 }
 
-const POLLING = polling<Answer, Error>(pauseMs);
-
 /** The state of the service: as rendered with the page, then read again while the page is visible. */
 export function useStatus(first: ServiceStatus): WatchedStatus {
   const online = useOnline();
-  const { data, error } = useSWR<Answer, Error>(SERVICE_STATUS_PATH, readStatus, POLLING);
+  const [pauseMs, setPauseMs] = useState(() => pauseAfter(first));
+  const { data, error } = useSWR<Answer, Error>(SERVICE_STATUS_PATH, readStatus, {
+    ...polling(pauseMs),
+    onSuccess: ({ status }) => setPauseMs(pauseAfter(status)),
+  });
   const trouble = !online ? "offline" : error === undefined ? undefined : "unreachable";
   // An answer from an earlier visit is older than the page.
   const latest = data !== undefined && data.status.at_ms >= first.at_ms ? data : undefined;

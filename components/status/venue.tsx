@@ -29,7 +29,7 @@ function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
   const { calendar_state, next_open_ms, next_close_ms } = group;
   const isOpen = calendar_state === "open";
   const atMs = isOpen ? next_close_ms : next_open_ms;
-  if (calendar_state === "unknown") return "no calendar, so no hours";
+  if (calendar_state === "unknown") return "no calendar";
   if (atMs === null) return isOpen ? "never closes" : "never opens";
   const at = new Date(atMs).toISOString();
   return (
@@ -44,7 +44,7 @@ function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
 
 function Hours({ group: { sessions, sessions_count } }: { group: CalendarGroup }) {
   const now = useNow();
-  if (sessions === null) return <p className="text-ink-faint text-sm">Its calendar does not cover the coming week.</p>;
+  if (sessions === null) return <p className="text-ink-faint text-sm">The calendar does not cover the coming week.</p>;
   if (sessions_count !== sessions.length)
     return (
       <p className="text-ink-faint text-sm">Opens {countText(sessions_count ?? 0)} times in nine days, too often to draw.</p>
@@ -151,7 +151,7 @@ function Group({ group, aheadMs, folded }: GroupProps) {
 function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; aheadMs: number }) {
   const lines = groups.flatMap((group) => group.instruments.map((instrument) => ({ group, instrument })));
   return (
-    <Frame title={<h3 className="font-medium">Test tickers</h3>} aside="one for each state a client has to handle">
+    <Frame title={<h3 className="font-medium">Test tickers</h3>} aside="one per state that a client has to handle">
       <ul className="divide-y divide-line border-line border-t text-sm">
         {lines
           .sort((a, b) => (a.instrument.ticker < b.instrument.ticker ? -1 : 1))

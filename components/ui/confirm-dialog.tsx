@@ -37,7 +37,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <>
               Type{" "}
               <code className="select-all rounded bg-sunken px-1 font-mono text-[13px] [overflow-wrap:anywhere]">{word}</code> to
-              go on
+              confirm
             </>
           }
           name="confirm"

@@ -47,7 +47,7 @@ export function ChartCard({ summary, points, grain, series, unit }: ChartCardPro
         {points === undefined ? (
           <Skeleton className={PLACE} />
         ) : points.every((point) => series.every(({ field }) => !point[field])) ? (
-          <p className="flex h-full items-center justify-center text-ink-faint text-sm">Nothing in this span yet.</p>
+          <p className="flex h-full items-center justify-center text-ink-faint text-sm">No data in this range yet.</p>
         ) : (
           <Chart points={points} grain={grain} series={series} unit={unit} />
         )}

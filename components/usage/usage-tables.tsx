@@ -7,7 +7,7 @@ import type { Read } from "../portal/read";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 
-const NONE = "No calls in this span.";
+const NONE = "No calls in this range.";
 
 const COUNTS: readonly Column<UsageShare>[] = [
   { head: "Calls", numeric: true, cell: ({ calls }) => countText(calls) },
@@ -26,9 +26,9 @@ const OUTCOMES = new Map(
 );
 
 function Outcome({ code }: { code: number }) {
-  if (code === 0) return "Answered";
+  if (code === 0) return "Succeeded";
   const known = OUTCOMES.get(code);
-  if (known === undefined) return <span className="text-ink-faint">No longer in the vocabulary</span>;
+  if (known === undefined) return <span className="text-ink-faint">Retired error code</span>;
   return (
     <>
       {known.title}{" "}
@@ -82,15 +82,15 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
           ]}
         />
       </Section>
-      <Section title="By outcome">
+      <Section title="By result">
         <Table
           {...states}
-          caption="Calls by outcome"
+          caption="Calls by result"
           rows={by?.codes}
           rowKey={({ code }) => String(code)}
           columns={[
             { head: "Code", cell: ({ code }) => <code className="font-mono text-[13px] tabular-nums">{code}</code> },
-            { head: "Outcome", grow: true, cell: ({ code }) => <Outcome code={code} /> },
+            { head: "Result", grow: true, cell: ({ code }) => <Outcome code={code} /> },
             { head: "Calls", numeric: true, cell: ({ calls }) => countText(calls) },
             { head: "Share", numeric: true, from: "sm", cell: ({ calls }) => shareText(calls, total) },
           ]}

@@ -22,15 +22,15 @@ const CALLS: readonly Series[] = [
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 const LATENCY: readonly Series[] = [
-  { field: "p50_ms", label: "p50, half of the calls are faster", shape: "line", tone: "accent" },
-  { field: "p95_ms", label: "p95, 19 of 20 are faster", shape: "line", tone: "warning" },
+  { field: "p50_ms", label: "p50: half of all calls are faster", shape: "line", tone: "accent" },
+  { field: "p95_ms", label: "p95: 95 % of all calls are faster", shape: "line", tone: "warning" },
 ];
 const STREAMS: readonly Series[] = [
   { field: "messages", label: "Messages", shape: "bar", tone: "accent" },
   { field: "merged", label: "Merged", shape: "bar", tone: "warning" },
 ];
 const SPAN_OPTIONS = (Object.keys(SPANS) as Span[]).map((value) => ({ value, label: SPANS[value].label }));
-const MERGED = "Records that a newer one replaced before they were sent, because the connection was read too slowly.";
+const MERGED = "Records replaced by a newer one before they were sent, because the client read too slowly.";
 
 interface FiltersProps {
   readonly filter: UsageFilter;
@@ -45,7 +45,7 @@ function Filters({ filter, onChange, keys, operations }: FiltersProps) {
   return (
     <div className="mb-6 grid grid-cols-2 gap-2 sm:grid-cols-3">
       <Select
-        aria-label="Span"
+        aria-label="Time range"
         options={SPAN_OPTIONS}
         value={filter.span}
         onChange={(span) => onChange({ ...filter, span })}
@@ -123,8 +123,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
           </a>
         }
       >
-        {SPANS[filter.span].grain === "day" ? "Days are days of UTC." : `Times are those of ${timeZone}.`} A call shows up within
-        a few seconds.
+        {SPANS[filter.span].grain === "day" ? "Days in UTC." : `Times in ${timeZone}.`} Calls appear within a few seconds.
       </PageHead>
       <Filters filter={filter} onChange={choose} keys={keys} operations={known} />
       <Totals points={report.data?.items} />

@@ -2,8 +2,9 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { ForgotForm } from "#components/auth/forgot-form";
+import { RESET_LINK_LIFETIME_S } from "#lib/contract/portal";
 
-export const metadata: Metadata = { title: "Forgot the password" };
+export const metadata: Metadata = { title: "Forgot your password" };
 
 /** The way to a new password. */
 export default function ForgotPage() {
@@ -13,8 +14,8 @@ export default function ForgotPage() {
     </Link>
   );
   return (
-    <AuthCard title="Forgot the password" lead="A mail with a link lets you set a new one." foot={foot}>
-      <ForgotForm />
+    <AuthCard title="Forgot your password" lead="We'll email you a link to set a new one." foot={foot}>
+      <ForgotForm linkLifetimeS={RESET_LINK_LIFETIME_S} />
     </AuthCard>
   );
 }

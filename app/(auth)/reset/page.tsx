@@ -14,22 +14,22 @@ export default async function ResetPage({ searchParams }: PageSearch) {
   const { token } = await searchParams;
   const foot = (
     <>
-      The link does not work?{" "}
+      Link not working?{" "}
       <Link href="/forgot" className={TEXT_LINK}>
-        Ask for another
+        Request a new one
       </Link>
     </>
   );
   if (typeof token !== "string" || token === "")
     return (
-      <AuthCard title="This link is not whole" lead="Open the link of the mail once more, or ask for another one.">
+      <AuthCard title="This link is incomplete" lead="Open the link in the email again, or request a new one.">
         <Link href="/forgot" className={buttonClass("primary")}>
-          Ask for another link
+          Request a new link
         </Link>
       </AuthCard>
     );
   return (
-    <AuthCard title="Set a new password" lead="Every browser that is signed in will be signed out." foot={foot}>
+    <AuthCard title="Set a new password" lead="This signs you out in every browser." foot={foot}>
       <ResetForm token={token} passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />
     </AuthCard>
   );

@@ -37,7 +37,7 @@ export default async function SignInPage({ searchParams }: PageSearch) {
     </>
   );
   return (
-    <AuthCard title="Sign in" lead="To your keys, usage and logs." foot={foot}>
+    <AuthCard title="Sign in" lead="Access your keys, usage and logs." foot={foot}>
       <SignInForm
         next={next}
         email={Email.safeParse(email).data}

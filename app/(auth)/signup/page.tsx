@@ -13,14 +13,14 @@ export default async function SignUpPage() {
   if ((await signedInUser()) !== undefined) redirect("/dashboard");
   const foot = (
     <>
-      Already have one?{" "}
+      Already have an account?{" "}
       <Link href="/signin" className={TEXT_LINK}>
         Sign in
       </Link>
     </>
   );
   return (
-    <AuthCard title="Create an account" lead="Make keys, see what they do, and stream live prices." foot={foot}>
+    <AuthCard title="Create an account" lead="Create API keys, track their usage, and stream prices." foot={foot}>
       <SignUpForm passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />
     </AuthCard>
   );

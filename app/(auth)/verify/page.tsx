@@ -15,17 +15,17 @@ export default async function VerifyPage({ searchParams }: PageSearch) {
   const signedIn = (await signedInUser()) !== undefined;
   const foot = (
     <>
-      The link does not work?{" "}
+      Link not working?{" "}
       <Link href={signedIn ? "/dashboard" : "/signin"} className={TEXT_LINK}>
-        {signedIn ? "Have another sent" : "Sign in to have another sent"}
+        {signedIn ? "Send a new one" : "Sign in to get a new one"}
       </Link>
     </>
   );
   if (typeof token !== "string" || token === "")
     return (
-      <AuthCard title="This link is not whole" lead="Open the link of the mail once more.">
+      <AuthCard title="This link is incomplete" lead="Open the link in the email again.">
         <Link href={signedIn ? "/dashboard" : "/signin"} className={buttonClass("primary")}>
-          {signedIn ? "To the dashboard" : "Sign in"}
+          {signedIn ? "Go to the dashboard" : "Sign in"}
         </Link>
       </AuthCard>
     );
