@@ -172,7 +172,7 @@ describe("an operator", () => {
     const before = await text.inputValue();
     await text.fill(before.replace(/"zone": "[^"]+"/, '"zone": "Mars/Olympus"'));
     await dialog.getByRole("button", { name: "Preview" }).click();
-    await dialog.getByText("Must be an IANA time zone").waitFor();
+    await dialog.getByText("must be an IANA time zone").waitFor();
     await text.fill("{");
     await dialog.getByRole("button", { name: "Preview" }).click();
     await dialog.getByText("JSON").waitFor();

@@ -170,14 +170,14 @@ describe("a reader without an account", () => {
     await page.getByLabel("Pick to (UTC)").fill("2026-01-01T00:00");
     await page.getByText("from must be before to.", { exact: true }).waitFor();
     await send(page);
-    await expectWords(page, "from: from must be before to.");
+    await expectWords(page, "from must be before to.");
     expect(await answer(page).getByRole("alert").locator("code").allTextContents()).toEqual([
       "from",
       "to",
       expect.stringMatching(/^req_/),
     ]);
     await page.getByRole("textbox", { name: "to optional" }).fill("1767400000000");
-    await page.getByText("Looks like milliseconds; this parameter is in Unix seconds.").waitFor();
+    await page.getByText("must be in Unix seconds; this value looks like milliseconds.").waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -258,7 +258,7 @@ describe("bad input", () => {
       "/playground?op=klines&ticker=%3Cimg%20src=x%20onerror=alert(1)%3E&timeframe=h1&bogus=1",
     );
     await expectWords(page, "Historical klines does not take “bogus”; it was left out.");
-    await expectWords(page, "Must be one of the supported timeframes.");
+    await expectWords(page, "must be one of M1, M5");
     await expectWords(page, "A ticker is 3 to 20 letters and digits, without separators.");
     await page.goto(`${product.baseUrl}/playground?op=%00%FF%ED%A0%80`);
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);

@@ -124,7 +124,7 @@ describe("a developer", () => {
     // What the server says, not the browser's own check.
     await page.evaluate("document.forms[0].noValidate = true");
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByRole("alert").filter({ hasText: "At least 12 characters." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "Use at least 12 characters." }).waitFor();
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText("We sent an email to").waitFor();

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
+import { validate } from "./contract/validate";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -26,16 +27,16 @@ export const EnvSchema = z
       .default("all")
       .describe("What this node does: all, ingest (takes in ticks) or edge (answers clients); all but `all` need REDIS_URL."),
     REDIS_URL: z
-      .url({ protocol: /^rediss?$/ })
+      .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// URL." })
       .optional()
       .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: one node alone."),
     REDIS_PREFIX: z
       .string()
-      .regex(/^[A-Za-z0-9_.-]{1,40}$/)
+      .regex(/^[A-Za-z0-9_.-]{1,40}$/, "must be 1 to 40 letters, digits, `_`, `.` and `-`.")
       .default("spotwire")
       .describe("Begin of every key in Redis; installations that share one need different ones."),
     NODE_URL: z
-      .url({ protocol: /^https?$/ })
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
       .optional()
       .describe("Address at which other nodes reach this one, for ticks pushed to another. Unset: host name and port."),
@@ -43,13 +44,13 @@ export const EnvSchema = z
     PORT: port.default(3000).describe("Port to listen on; 0 picks a free one."),
     HOST: z.string().min(1).default("0.0.0.0").describe("Address to listen on."),
     PUBLIC_URL: z
-      .url({ protocol: /^https?$/ })
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
       .optional()
       .describe("Address readers use, for links in answers. Unset: paths without a host."),
     DATA_DIR: z.string().min(1).default("./.data").describe("Where the embedded database and generated secrets live."),
     DATABASE_URL: z
-      .url({ protocol: /^postgres(ql)?$/ })
+      .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
       .optional()
       .describe("PostgreSQL 15 or later. Unset: an embedded PostgreSQL in DATA_DIR."),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(10).describe("Connections kept to the database."),
@@ -72,7 +73,7 @@ export const EnvSchema = z
       .default("info")
       .describe("Least level that is logged."),
     DEMO_KEY: z
-      .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)])
+      .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)], "must be an sw_test_ key, or `off`.")
       .default(DEMO_KEY_DEFAULT)
       .describe("The public demo key, another sw_test_ key in its place, or off."),
     TRUSTED_PROXIES: list.default([]).describe("Comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed."),
@@ -83,7 +84,7 @@ export const EnvSchema = z
       .describe("What feeds the live venue: none, push (POST /api/v1/ingest/ticks) or replay (recorded tick files)."),
     LIVE_PROVIDER: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+      .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "must be 1 to 40 lower-case letters, digits and dashes.")
       .optional()
       .describe("Slug shown as provider_source of the live venue. Unset: the name of the feed."),
     REPLAY_FILES: list.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, named TICKER=path."),
@@ -94,7 +95,7 @@ export const EnvSchema = z
       .describe("now moves the recording so that it starts at this instant; none keeps its own times."),
     NEXTAUTH_SECRET: z
       .string()
-      .min(SECRET_MIN_CHARACTERS, `At least ${SECRET_MIN_CHARACTERS} characters`)
+      .min(SECRET_MIN_CHARACTERS)
       .optional()
       .describe(
         "Secret behind sign-ins and playground tokens, the same on every node. Unset: made once and kept in DATA_DIR; needed in production with DATABASE_URL.",
@@ -110,7 +111,7 @@ export const EnvSchema = z
       .describe("Client id of a Google OAuth client; with its secret, people can sign in with Google."),
     GOOGLE_SECRET: z.string().optional().describe("Its client secret."),
     OIDC_ISSUER: z
-      .url({ protocol: /^https?$/ })
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .optional()
       .describe("Issuer of any other OpenID Connect provider people can sign in with; needs the next two."),
     OIDC_CLIENT_ID: z
@@ -120,7 +121,7 @@ export const EnvSchema = z
     OIDC_CLIENT_SECRET: z.string().optional().describe("Client secret at that provider."),
     OIDC_NAME: z.string().min(1).max(40).default("OpenID").describe("What the button for that provider says."),
     SMTP_URL: z
-      .url({ protocol: /^smtps?$/ })
+      .url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL." })
       .optional()
       .describe(
         "Mail server, as smtp://user:password@host:587. Unset: mails are written to the log. Set PUBLIC_URL with it, for the links.",
@@ -129,9 +130,9 @@ export const EnvSchema = z
   })
   .superRefine(({ ROLE, REDIS_URL, DATABASE_URL }, context) => {
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
-    if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `ROLE=${ROLE} needs it`);
+    if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
-      missing("DATABASE_URL", "Nodes that share REDIS_URL share a database");
+      missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
   });
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;
@@ -155,12 +156,11 @@ function environment(): Variables {
  */
 export function readEnv(source: Variables = environment()): Env {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
-  const result = EnvSchema.safeParse(given);
-  if (result.success) return Object.freeze(result.data);
-  const lines = result.error.issues.map((issue) => {
-    const name = String(issue.path[0]);
+  const validated = validate(EnvSchema, given);
+  if ("data" in validated) return Object.freeze(validated.data);
+  const lines = validated.refusals.map(({ path: [name], detail }) => {
     const description = EnvSchema.shape[name as keyof Env]?.description ?? "";
-    return `  ${name}: ${issue.message}. ${description}`;
+    return `  ${detail} ${description}`;
   });
   throw new EnvError(`Wrong configuration:\n${lines.join("\n")}`);
 }

@@ -1,11 +1,16 @@
+import type { z } from "zod";
 import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { type Naming, type ParameterIssue, validate } from "#lib/contract/validate";
 
 /**
  * The server and Next's bundle hold separate copies of this module, so `instanceof` is false across that line:
  * a fault is recognised by this brand alone.
  */
 const BRAND = Symbol.for("spotwire.fault");
+
+/** A fault repeats this much of a field name that was sent. */
+const PARAMETER_MAX_CHARACTERS = 80;
 
 /** What a fault may tell the caller beside its identifier. */
 export type FaultData = Partial<Omit<FailureData, "request_id" | "docs_url">>;
@@ -27,4 +32,28 @@ export class Fault extends Error {
 /** True for a fault made by any copy of this module. */
 export function isFault(error: unknown): error is Fault {
   return typeof error === "object" && error !== null && BRAND in error;
+}
+
+/** The fault of a refused parameter. */
+export function parameterFault({ fault, detail, tickers, allowed, max }: ParameterIssue, parameter: string): Fault {
+  const data: FaultData = { detail, parameter };
+  if (tickers !== undefined) data.tickers = tickers;
+  if (allowed !== undefined) data.allowed = [...allowed];
+  if (max !== undefined) data.max = max;
+  return new Fault(fault, data);
+}
+
+/**
+ * The value as its schema has it.
+ * @throws Fault of the first thing the schema refuses; `parameter` is the top-level field ("body" for the whole value), and
+ * the detail names the place inside it
+ */
+export function requireValid<Output>(schema: z.ZodType<Output>, value: unknown, naming?: Naming): Output {
+  const validated = validate(schema, value, naming);
+  if ("data" in validated) return validated.data;
+  const [refusal] = validated.refusals;
+  const [field = "body", ...inside] = refusal.path;
+  // A missing part of a field that was sent is not a missing parameter.
+  const fault = inside.length > 0 && refusal.fault === "missing_parameter" ? "invalid_parameter" : refusal.fault;
+  throw parameterFault({ ...refusal, fault }, String(field).slice(0, PARAMETER_MAX_CHARACTERS));
 }

@@ -40,12 +40,12 @@ describe("the operations of the playground", () => {
 describe("the form is judged in the service's words", () => {
   test.each([
     ["klines", { ticker: "EUR/USD", timeframe: "H1" }, { ticker: "A ticker is 3 to 20 letters and digits, without separators." }],
-    ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: "Must be one of the supported timeframes." }],
-    ["klines", { ticker: "EURUSD", timeframe: "H1", limit: "0" }, { limit: "Must be between 1 and 5000." }],
+    ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: expect.stringContaining("must be one of `M1`, `M5`") }],
+    ["klines", { ticker: "EURUSD", timeframe: "H1", limit: "0" }, { limit: "`limit` must be an integer between 1 and 5000." }],
     ["klines", { ticker: "EURUSD", timeframe: "H1", from: "5", to: "5" }, { from: "`from` must be before `to`." }],
-    ["klines", {}, { ticker: "Required.", timeframe: "Required." }],
-    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "The list contains an empty element." }],
-    ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "Required." }],
+    ["klines", {}, { ticker: "`ticker` is required.", timeframe: "`timeframe` is required." }],
+    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "`tickers` contains an empty element." }],
+    ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "`timeframe` is required." }],
   ])("%s with %o", (id, values, issues) => {
     expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);
   });
@@ -84,7 +84,10 @@ describe("a share link", () => {
     const rubbish = read("/playground?op=klines&ticker=%3Cscript%3E&bogus=1&limit=none");
     expect(rubbish.values).toMatchObject({ ticker: "<script>", limit: "none" });
     expect(rubbish.notices).toEqual(["Historical klines does not take “bogus”; it was left out."]);
-    expect(issuesOf("klines", rubbish.values)).toMatchObject({ ticker: expect.any(String), limit: "Must be a whole number." });
+    expect(issuesOf("klines", rubbish.values)).toMatchObject({
+      ticker: expect.any(String),
+      limit: "`limit` must be an integer between 1 and 5000.",
+    });
     const unknown = read(`/playground?op=${"x".repeat(5_000)}<b>`);
     expect(unknown.operation).toBe(first);
     expect(unknown.notices[0]).toMatch(

@@ -25,7 +25,7 @@ describe("a refusal", () => {
   test("offers what was meant for the parameter that was refused", () => {
     const data = { detail: "No.", parameter: "tickers", suggestion: "EURUSD", tickers: ["EUR/USD"] };
     expect(refusal("invalid_ticker", data, DEMO)).toEqual({
-      says: "tickers: No.",
+      says: "No.",
       correction: { parameter: "tickers", value: "EURUSD", refused: "EUR/USD" },
     });
   });

@@ -82,12 +82,11 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
   };
   if (message === "unauthorized") return { ...unauthorized(credential), ...facts };
   const entry = isErrorId(message) ? ERRORS[message] : undefined;
-  const where = data.parameter === undefined ? "" : `${data.parameter}: `;
   const { detail = "The service refused the request." } = data;
   const general = data.suggestion === undefined && (data.detail === undefined || detail === entry?.title);
   const correction = correctionOf(data);
   return {
-    says: `${where}${detail}`,
+    says: detail,
     ...(general && { next: entry?.fix ?? "Check the response below, then try again." }),
     ...(correction !== undefined && { correction }),
     ...facts,

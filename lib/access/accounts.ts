@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import type { KeyContext } from "./keys";
@@ -32,7 +33,7 @@ async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
   const plans = await db.prisma.plan.findMany({ select: { name: true }, orderBy: { name: "asc" } });
   const allowed = plans.map(({ name }) => name);
   if (!allowed.includes(plan))
-    throw new Fault("invalid_parameter", { parameter: "plan", detail: `One of ${allowed.join(", ")}.`, allowed });
+    throw new Fault("invalid_parameter", { parameter: "plan", detail: `\`plan\` ${mustBeOneOf(allowed)}`, allowed });
 }
 
 /**
@@ -73,7 +74,7 @@ export async function putAccount(
   if (!parsed.success)
     throw new Fault("invalid_parameter", {
       parameter: "account",
-      detail: `1 to ${ACCOUNT_NAME_MAX_CHARACTERS} characters without control characters.`,
+      detail: `\`account\` must have 1 to ${ACCOUNT_NAME_MAX_CHARACTERS} characters and no control characters.`,
     });
   const data = await changeColumns(context, change);
   const where = { name: parsed.data };

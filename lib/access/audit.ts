@@ -119,7 +119,10 @@ const OLDER = "(at, id) < (SELECT at, id FROM audit_entry WHERE id = $3)";
 export async function listAudit(db: Pick<Database, "pool">, query: AuditQuery): Promise<AuditPage> {
   const { accountId = null, before, limit = PAGE_DEFAULT_ROWS } = query;
   if (before !== undefined && !z.uuid().safeParse(before).success)
-    throw new Fault("invalid_parameter", { parameter: "before", detail: "Take it from next_before of the page before." });
+    throw new Fault("invalid_parameter", {
+      parameter: "before",
+      detail: "`before` must be the `next_before` of the previous page.",
+    });
   // Written out by case, so that each has its index.
   const of = accountId === null ? "$1::uuid IS NULL" : "account_id = $1::uuid";
   const where = before === undefined ? of : `${of} AND ${OLDER}`;

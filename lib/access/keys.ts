@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
-import { SCOPES, Scope, Venue } from "#lib/contract/primitives";
+import { Scope, Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
-import { Fault } from "#lib/fault";
+import { Fault, requireValid } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { type KeyRecord, toRecord } from "./key-record";
@@ -37,7 +37,7 @@ export interface MintedKey {
 const Origin = z.string().transform((text, ctx) => {
   const origin = parseOrigin(text);
   if (origin !== undefined) return origin;
-  ctx.addIssue(`${JSON.stringify(text)} is neither scheme://host[:port] nor https://*.example.com.`);
+  ctx.addIssue("must be scheme://host[:port] or https://*.example.com.");
   return z.NEVER;
 });
 
@@ -54,27 +54,17 @@ const Settings = z.object({
   name: z
     .string()
     .trim()
-    .min(1, "A name is needed.")
-    .max(KEY_NAME_MAX_CHARACTERS, `At most ${KEY_NAME_MAX_CHARACTERS} characters.`)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Must not hold control characters."),
+    .min(1)
+    .max(KEY_NAME_MAX_CHARACTERS)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters."),
   venue: Venue,
-  scopes: z
-    .array(Scope)
-    .min(1, `At least one of ${SCOPES.join(", ")}.`)
-    .transform(unique),
-  origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `At most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
+  scopes: z.array(Scope).min(1).transform(unique),
+  origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `takes at most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
 });
-
-function parseSettings<Output>(schema: z.ZodType<Output>, input: unknown): Output {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new Fault("invalid_parameter", { parameter: String(issue?.path[0]), detail: issue?.message ?? "Cannot be read." });
-}
 
 function requireFuture(expiresAt: Date | null, clock: Clock): void {
   if (expiresAt === null || expiresAt.getTime() > clock.now()) return;
-  throw new Fault("invalid_parameter", { parameter: "expires", detail: "Must be an instant in the future." });
+  throw new Fault("invalid_parameter", { parameter: "expires", detail: "`expires` must be in the future." });
 }
 
 /** A minted text and the columns that stand for it. */
@@ -101,7 +91,7 @@ type KeySettings = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "ex
  */
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId, expiresAt } = input;
-  const settings = parseSettings(Settings, input);
+  const settings = requireValid(Settings, input);
   requireFuture(expiresAt, clock);
   const now = new Date(clock.now());
   const active = await db.prisma.apiKey.count({
@@ -166,7 +156,7 @@ export async function findKeyRecord(context: KeyContext, id: string, by: Changed
  */
 export async function editKey(context: KeyContext, id: string, change: KeyChange, by: ChangedBy): Promise<KeyRecord> {
   const { db, clock } = context;
-  const settings = parseSettings(Settings.pick({ name: true, scopes: true, origins: true }).partial(), change);
+  const settings = requireValid(Settings.pick({ name: true, scopes: true, origins: true }).partial(), change);
   const { name, scopes, origins } = settings;
   const data = { ...(name !== undefined && { name }), ...(scopes && { scopes }), ...(origins && { origins }) };
   const old = await requireKey(context, id, by);

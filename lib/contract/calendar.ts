@@ -12,12 +12,12 @@ const CYCLE_MAX_S = 3_155_760_000;
 
 const WALL_TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?|24:00(?::00)?)$/;
 
-const WallTimeText = z.string().regex(WALL_TIME, "Must be a local time, HH:MM or HH:MM:SS, at most 24:00.");
+const WallTimeText = z.string().regex(WALL_TIME, "must be a local time, HH:MM or HH:MM:SS, at most 24:00.");
 
-const LocalDateText = z.iso.date("Must be a date, YYYY-MM-DD.").refine((date) => {
+const LocalDateText = z.iso.date().refine((date) => {
   const year = Number(date.slice(0, 4));
   return year >= DATE_MIN_YEAR && year <= COVERED_UNTIL_MAX_YEAR;
-}, `Must be a date between the years ${DATE_MIN_YEAR} and ${COVERED_UNTIL_MAX_YEAR}.`);
+}, `must be a date between the years ${DATE_MIN_YEAR} and ${COVERED_UNTIL_MAX_YEAR}.`);
 
 function isZone(name: string): boolean {
   try {
@@ -37,19 +37,19 @@ const Segment = z
   .strictObject({ day: z.literal([0, 1, 2, 3, 4, 5, 6]), open: WallTimeText, close: WallTimeText })
   .readonly()
   .refine(({ open, close }) => withSeconds(open) < withSeconds(close), {
-    message: "Must open before it closes. Split a session over midnight into two segments that meet at 24:00.",
+    message: "must be later than `open`; split a session that crosses midnight into two segments that meet at 24:00.",
     path: ["close"],
   });
 
 const DatedTimes = z
   .record(LocalDateText, WallTimeText)
-  .refine((times) => Object.keys(times).length <= EXCEPTIONS_MAX_COUNT, `At most ${EXCEPTIONS_MAX_COUNT} dates.`)
+  .refine((times) => Object.keys(times).length <= EXCEPTIONS_MAX_COUNT, `takes at most ${EXCEPTIONS_MAX_COUNT} dates.`)
   .readonly();
 
 const Weekly = z
   .strictObject({
     kind: z.literal("weekly"),
-    zone: z.string().max(64).refine(isZone, "Must be an IANA time zone, for example America/New_York."),
+    zone: z.string().max(64).refine(isZone, "must be an IANA time zone, for example America/New_York."),
     week: z.array(Segment).max(WEEK_MAX_SEGMENTS).readonly(),
     holidays: z.array(LocalDateText).max(EXCEPTIONS_MAX_COUNT).readonly(),
     earlyCloses: DatedTimes,

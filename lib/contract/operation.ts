@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { ErrorId } from "./errors";
-import type { ParameterIssue, Scope } from "./primitives";
+import type { Scope } from "./primitives";
+import type { ParameterIssue } from "./validate";
 
 /** One query parameter. Its schema takes the text from the URL and returns the parsed value. */
 export interface Parameter<Value = unknown> {

@@ -28,10 +28,7 @@ export const BACKFILLS_MAX_COUNT = 100;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
-const Limit = z
-  .int("Must be a whole number.")
-  .min(1, "Must be at least 1.")
-  .max(LIMIT_MAX, `Must be at most ${LIMIT_MAX.toLocaleString("en-US")}.`);
+const Limit = z.int().min(1).max(LIMIT_MAX);
 
 /** Name of a plan. */
 export const PlanName = z
@@ -66,10 +63,10 @@ export const OverrideForm = z
     state: z.enum(["open", "closed"]),
     starts_at: InstantField.nullable(),
     ends_at: InstantField.nullable(),
-    note: z.string().trim().max(OVERRIDE_NOTE_MAX_CHARACTERS, `At most ${OVERRIDE_NOTE_MAX_CHARACTERS} characters.`),
+    note: z.string().trim().max(OVERRIDE_NOTE_MAX_CHARACTERS),
   })
   .refine(({ starts_at, ends_at }) => starts_at === null || ends_at === null || Date.parse(starts_at) < Date.parse(ends_at), {
-    message: "Must be after the start.",
+    message: "must be later than `starts_at`.",
     path: ["ends_at"],
   });
 export type OverrideForm = z.infer<typeof OverrideForm>;

@@ -29,27 +29,25 @@ export const LOG_PAGE_MAX_ROWS = 100;
 /** A timestamp in a form. Only these years are accepted, so that a typing error is caught. */
 const INSTANT_MIN_YEAR = 1970;
 const INSTANT_MAX_YEAR = 2100;
-export const InstantField = z.iso
-  .datetime({ offset: true, error: "Must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z." })
-  .refine((text) => {
-    const year = new Date(text).getUTCFullYear();
-    return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
-  }, `Must be between the years ${INSTANT_MIN_YEAR} and ${INSTANT_MAX_YEAR}.`);
+export const InstantField = z.iso.datetime({ offset: true }).refine((text) => {
+  const year = new Date(text).getUTCFullYear();
+  return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
+}, `must be between the years ${INSTANT_MIN_YEAR} and ${INSTANT_MAX_YEAR}.`);
 
 export const Email = z
   .string()
   .trim()
   .toLowerCase()
-  .max(EMAIL_MAX_CHARACTERS, `Must have at most ${EMAIL_MAX_CHARACTERS} characters.`)
+  .max(EMAIL_MAX_CHARACTERS, "This email address is too long.")
   .pipe(z.email("Enter a valid email address."));
 const NewPassword = z
   .string()
-  .min(PASSWORD_MIN_CHARACTERS, `At least ${PASSWORD_MIN_CHARACTERS} characters.`)
-  .max(PASSWORD_MAX_CHARACTERS, `At most ${PASSWORD_MAX_CHARACTERS} characters.`);
+  .min(PASSWORD_MIN_CHARACTERS, `Use at least ${PASSWORD_MIN_CHARACTERS} characters.`)
+  .max(PASSWORD_MAX_CHARACTERS, `Use at most ${PASSWORD_MAX_CHARACTERS} characters.`);
 /** Compared with the stored password, so any length up to the maximum is accepted. */
 const CurrentPassword = z.string().min(1, "Enter your password.").max(PASSWORD_MAX_CHARACTERS);
 const MailToken = z.string().min(1).max(100);
-const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `At most ${USER_NAME_MAX_CHARACTERS} characters.`);
+const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `Use at most ${USER_NAME_MAX_CHARACTERS} characters.`);
 
 export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
 export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
@@ -65,9 +63,9 @@ const KeyName = z
   .string()
   .trim()
   .min(1, "Enter a name.")
-  .max(KEY_NAME_MAX_CHARACTERS, `At most ${KEY_NAME_MAX_CHARACTERS} characters.`);
+  .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
 const KeyScopes = z.array(z.enum(["market:read", "market:stream"])).min(1, "Choose at least one scope.");
-const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `At most ${KEY_ORIGINS_MAX_COUNT} origins.`);
+const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
 
 export const CreateKeyForm = z.strictObject({
   name: KeyName,
@@ -177,11 +175,11 @@ const PermissionsForm = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("all") }),
   z.strictObject({
     kind: z.literal("asset_classes"),
-    values: z.array(z.enum(ASSET_CLASSES)).max(ASSET_CLASSES.length, `At most ${ASSET_CLASSES.length} classes.`),
+    values: z.array(z.enum(ASSET_CLASSES)).max(ASSET_CLASSES.length, `takes at most ${ASSET_CLASSES.length} classes.`),
   }),
   z.strictObject({
     kind: z.literal("tickers"),
-    values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `At most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
+    values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `takes at most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
   }),
 ]);
 /** Changes to an account by an operator; absent fields stay unchanged. */

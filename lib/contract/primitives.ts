@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { ErrorId } from "./errors";
 import {
   KLINES_DEFAULT_LIMIT_ROWS,
   KLINES_MAX_LIMIT_ROWS,
@@ -8,6 +7,7 @@ import {
   TICKERS_PER_REQUEST_MAX_COUNT,
   UNIX_SECONDS_END,
 } from "./limits";
+import { mustBeOneOf, refuse } from "./validate";
 
 export const VENUES = ["live", "sandbox"] as const;
 /** The two venues share no data. A key belongs to one of them. */
@@ -31,7 +31,7 @@ export const Ticker = z
   .string()
   .regex(
     new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`),
-    `Must be a ticker: ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} capital letters and digits.`,
+    `must be a ticker: ${TICKER_MIN_CHARACTERS} to ${TICKER_MAX_CHARACTERS} capital letters and digits.`,
   )
   .meta({ id: "Ticker", description: "Ticker in compact form: letters and digits, no separator.", examples: ["EURUSD"] });
 
@@ -56,26 +56,10 @@ export const IsoInstant = z.iso
 /** A decimal price in the quote currency, rounded. */
 export const Price = z.number().meta({ description: "Price in the quote currency, rounded to the instrument's digits." });
 
-/** What a failed parameter check reports; `lib/http` turns it into the envelope. */
-export interface ParameterIssue {
-  fault: ErrorId;
-  detail: string;
-  /** Invalid tickers, as sent. */
-  tickers?: string[];
-  allowed?: readonly string[];
-  max?: number;
-}
-
-/** Rejects a parameter inside a zod transform, with the error identifier and detail of the response. */
-function refuse(ctx: z.RefinementCtx, issue: ParameterIssue): never {
-  ctx.addIssue({ code: "custom", message: issue.detail, params: { ...issue } });
-  return z.NEVER;
-}
-
 const INTEGER = /^-?\d{1,15}$/;
 
-function parseInteger(text: string, ctx: z.RefinementCtx): number {
-  if (!INTEGER.test(text)) return refuse(ctx, { fault: "invalid_parameter", detail: "Must be a whole number." });
+function parseInteger(text: string, ctx: z.RefinementCtx, detail: string): number {
+  if (!INTEGER.test(text)) return refuse(ctx, { fault: "invalid_parameter", detail });
   return Number(text);
 }
 
@@ -83,26 +67,28 @@ function parseInteger(text: string, ctx: z.RefinementCtx): number {
 export const UnixSecondsParameter = z
   .string()
   .transform((text, ctx) => {
-    const seconds = parseInteger(text, ctx);
+    const seconds = parseInteger(text, ctx, "must be an integer, in Unix seconds.");
     if (seconds >= UNIX_SECONDS_END)
       return refuse(ctx, {
         fault: "invalid_parameter",
-        detail: "Looks like milliseconds; this parameter is in Unix seconds.",
+        detail: "must be in Unix seconds; this value looks like milliseconds.",
       });
-    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "Must not be negative." });
+    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
     return seconds;
   })
   .pipe(UnixSeconds);
+
+const LIMIT_RULE = `must be an integer between 1 and ${KLINES_MAX_LIMIT_ROWS}.`;
 
 /** The row limit of klines. Values out of range are refused, never clamped. */
 export const LimitParameter = z
   .string()
   .transform((text, ctx) => {
-    const limit = parseInteger(text, ctx);
+    const limit = parseInteger(text, ctx, LIMIT_RULE);
     if (limit < 1 || limit > KLINES_MAX_LIMIT_ROWS)
       return refuse(ctx, {
         fault: "limit_out_of_range",
-        detail: `Must be between 1 and ${KLINES_MAX_LIMIT_ROWS}.`,
+        detail: LIMIT_RULE,
         max: KLINES_MAX_LIMIT_ROWS,
       });
     return limit;
@@ -114,11 +100,7 @@ export const TimeframeParameter = z
   .string()
   .transform((text, ctx) => {
     if ((TIMEFRAMES as readonly string[]).includes(text)) return text as Timeframe;
-    return refuse(ctx, {
-      fault: "unsupported_timeframe",
-      detail: "Must be one of the supported timeframes.",
-      allowed: TIMEFRAMES,
-    });
+    return refuse(ctx, { fault: "unsupported_timeframe", detail: mustBeOneOf(TIMEFRAMES), allowed: TIMEFRAMES });
   })
   .pipe(Timeframe);
 
@@ -131,7 +113,7 @@ export const TickerParameter = z
   .string()
   .transform((text, ctx) => {
     const ticker = text.trim();
-    if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "Must not be empty." });
+    if (ticker === "") return refuse(ctx, { fault: "missing_parameter", detail: "must not be empty." });
     if (!TICKER_SHAPE.test(ticker)) return refuse(ctx, { fault: "invalid_ticker", detail: TICKER_RULE, tickers: [ticker] });
     return ticker.toUpperCase();
   })
@@ -142,12 +124,12 @@ export const TickerListParameter = z
   .string()
   .transform((text, ctx) => {
     const elements = text.split(",").map((element) => element.trim());
-    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "The list contains an empty element." });
+    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "contains an empty element." });
     const tickers = [...new Set(elements.map((element) => element.toUpperCase()))];
     if (tickers.length > TICKERS_PER_REQUEST_MAX_COUNT)
       return refuse(ctx, {
         fault: "too_many_tickers",
-        detail: `The list has ${tickers.length} tickers; the maximum is ${TICKERS_PER_REQUEST_MAX_COUNT}.`,
+        detail: `takes at most ${TICKERS_PER_REQUEST_MAX_COUNT} tickers.`,
         max: TICKERS_PER_REQUEST_MAX_COUNT,
       });
     const malformed = elements.filter((element) => !TICKER_SHAPE.test(element));
@@ -169,7 +151,7 @@ export const InstantParameter = z
     if (Number.isNaN(at) || at < 0)
       return refuse(ctx, {
         fault: "invalid_parameter",
-        detail: "Must be an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.",
+        detail: "must be an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.",
       });
     return at;
   })
@@ -183,7 +165,7 @@ export const OriginParameter = z
     if (url === undefined || url.origin !== text.toLowerCase())
       return refuse(ctx, {
         fault: "invalid_parameter",
-        detail: "Must be an origin: a scheme, a host and an optional port, for example https://app.example.com.",
+        detail: "must be an origin: a scheme, a host and an optional port, for example https://app.example.com.",
       });
     return url.origin;
   })

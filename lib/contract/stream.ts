@@ -40,7 +40,7 @@ const MessageId = z
 const TickerTexts = z
   .array(z.string())
   .min(1)
-  .max(STREAM_TICKERS_PER_MESSAGE_MAX_COUNT)
+  .max(STREAM_TICKERS_PER_MESSAGE_MAX_COUNT, `takes at most ${STREAM_TICKERS_PER_MESSAGE_MAX_COUNT} tickers.`)
   .describe("Tickers in compact form. Each one is accepted or rejected on its own.");
 
 const Selection = {

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { QUERY_PARAMETERS_MAX_COUNT, QUERY_VALUE_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { Operation, Parameter } from "#lib/contract/operation";
-import type { ParameterIssue } from "#lib/contract/primitives";
-import { Fault, type FaultData } from "#lib/fault";
+import { isRequired, sentenceOf } from "#lib/contract/validate";
+import { Fault, parameterFault, requireValid } from "#lib/fault";
 
 /** Parsed queries one operation keeps: the same few are asked again and again. */
 const PARSED_KEPT_COUNT = 2_000;
@@ -31,22 +31,23 @@ export function createQueryParser(operation: Operation): (text: string) => Parse
   };
 }
 
-function refuse(parameter: string | undefined, detail: string): never {
-  throw new Fault("invalid_parameter", parameter === undefined ? { detail } : { detail, parameter });
+function refuse(parameter: string, detail: string): never {
+  throw parameterFault({ fault: "invalid_parameter", detail: sentenceOf(detail, [parameter]) }, parameter);
 }
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return refuse(undefined, "The query is badly percent-encoded.");
+    throw new Fault("invalid_parameter", { detail: "The query is not valid percent-encoding." });
   }
 }
 
 /** Name and value of each parameter, in order. */
 function pairsOf(text: string): [string, string][] {
   const parts = text.split("&").filter((part) => part !== "");
-  if (parts.length > QUERY_PARAMETERS_MAX_COUNT) refuse(undefined, `At most ${QUERY_PARAMETERS_MAX_COUNT} parameters are read.`);
+  if (parts.length > QUERY_PARAMETERS_MAX_COUNT)
+    throw new Fault("invalid_parameter", { detail: `A query takes at most ${QUERY_PARAMETERS_MAX_COUNT} parameters.` });
   return parts.map((part) => {
     const at = part.indexOf("=");
     return at === -1 ? [decode(part), ""] : [decode(part.slice(0, at)), decode(part.slice(at + 1))];
@@ -62,7 +63,7 @@ function parseQuery(operation: Operation, text: string): ParsedQuery {
   const ignored = new Set<string>();
   for (const [name, value] of pairsOf(text)) {
     if (!Object.hasOwn(operation.query, name)) ignored.add(name.replace(IGNORED_NAME, "?").slice(0, IGNORED_NAME_MAX_CHARACTERS));
-    else if (given.has(name)) refuse(name, "Given twice.");
+    else if (given.has(name)) refuse(name, "was given twice.");
     else given.set(name, value);
   }
   const query: Record<string, unknown> = {};
@@ -71,26 +72,18 @@ function parseQuery(operation: Operation, text: string): ParsedQuery {
     query[name] = value === undefined && !parameter.required ? undefined : parseValue(name, parameter, value);
   }
   const issue = operation.check?.(query as never);
-  if (issue !== undefined) throw faultOf(issue.parameter, issue);
+  if (issue !== undefined)
+    throw parameterFault({ ...issue, detail: sentenceOf(issue.detail, [issue.parameter]) }, issue.parameter);
   const names = [...ignored].slice(0, IGNORED_LISTED_COUNT).join(", ");
   return { query, ignored: ignored.size === 0 ? undefined : names };
 }
 
 function parseValue(name: string, parameter: Parameter, value: string | undefined): unknown {
   if (value === undefined || (parameter.required && value.trim() === ""))
-    throw new Fault("missing_parameter", { parameter: name, detail: value === undefined ? "Required." : "Must not be empty." });
-  if (value.length > QUERY_VALUE_MAX_CHARACTERS) refuse(name, `At most ${QUERY_VALUE_MAX_CHARACTERS} characters are read.`);
-  const parsed = parameter.schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [first] = parsed.error.issues;
-  const issue = first?.code === "custom" ? (first.params as ParameterIssue | undefined) : undefined;
-  throw faultOf(name, issue ?? { fault: "invalid_parameter", detail: first?.message ?? "Cannot be read." });
-}
-
-function faultOf(parameter: string, { fault, detail, tickers, allowed, max }: ParameterIssue): Fault {
-  const data: FaultData = { detail, parameter };
-  if (tickers !== undefined) data.tickers = tickers;
-  if (allowed !== undefined) data.allowed = [...allowed];
-  if (max !== undefined) data.max = max;
-  return new Fault(fault, data);
+    throw new Fault("missing_parameter", {
+      parameter: name,
+      detail: value === undefined ? isRequired(name) : sentenceOf("must not be empty.", [name]),
+    });
+  if (value.length > QUERY_VALUE_MAX_CHARACTERS) refuse(name, `takes at most ${QUERY_VALUE_MAX_CHARACTERS} characters.`);
+  return requireValid(parameter.schema, value, { place: () => [name] });
 }

@@ -83,15 +83,19 @@ export async function putDefinition(
  * OVERRIDES_MAX_COUNT that have not ended
  */
 export async function addOverride({ db, clock }: CalendarContext, name: string, form: OverrideForm): Promise<AdminOverride> {
-  const refuse = (parameter: string, detail: string) => new Fault("invalid_parameter", { parameter, detail });
   const now = new Date(clock.now());
   const startsAt = form.starts_at === null ? now : new Date(form.starts_at);
   const endsAt = form.ends_at === null ? null : new Date(form.ends_at);
-  if (endsAt !== null && endsAt <= now) throw refuse("ends_at", "Must be in the future.");
+  if (endsAt !== null && endsAt <= now)
+    throw new Fault("invalid_parameter", { parameter: "ends_at", detail: "`ends_at` must be in the future." });
   const known = await db.prisma.calendar.count({ where: { name } });
   if (known === 0) throw unknownCalendar(name);
   const count = await db.prisma.calendarOverride.count({ where: { calendarName: name, ...running(now) } });
-  if (count >= OVERRIDES_MAX_COUNT) throw refuse("state", `At most ${OVERRIDES_MAX_COUNT} overrides at once; lift one first.`);
+  if (count >= OVERRIDES_MAX_COUNT)
+    throw new Fault("invalid_parameter", {
+      parameter: "state",
+      detail: `A calendar takes at most ${OVERRIDES_MAX_COUNT} overrides at a time; lift one first.`,
+    });
   const { state, note } = form;
   const row = await db.prisma.calendarOverride.create({
     data: { calendarName: name, createdAt: now, state, startsAt, endsAt, note },

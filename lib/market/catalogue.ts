@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import type { Instrument } from "#lib/contract/instrument";
 import { ASSET_CLASSES, AssetClass } from "#lib/contract/instrument";
@@ -6,6 +5,7 @@ import { StreamName, Timeframe, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { type Calendar, type CalendarOverride, compileCalendar } from "#lib/domain/calendar";
 import { type Listing, toInstrument } from "#lib/domain/instrument";
+import { requireValid } from "#lib/fault";
 import type { Catalogue } from "./ports";
 
 type Pool = Database["pool"];
@@ -57,9 +57,9 @@ function toOverride({ state, starts_at, ends_at }: CalendarRow["overrides"][numb
 
 function compile({ name, definition, overrides }: CalendarRow): Calendar {
   try {
-    return compileCalendar(CalendarDefinitionSchema.parse(definition), overrides.map(toOverride));
+    return compileCalendar(requireValid(CalendarDefinitionSchema, definition), overrides.map(toOverride));
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Calendar ${name} in the database cannot be used: ${reason}`);
   }
 }

@@ -97,7 +97,7 @@ describe("signing up", () => {
         failed("invalid_parameter", { parameter: field }),
       );
     expect(await browser.send(signUp, { body: { ...body, password: "short" } })).toMatchObject(
-      failed("invalid_parameter", { parameter: "password", detail: "At least 12 characters." }),
+      failed("invalid_parameter", { parameter: "password", detail: "Use at least 12 characters." }),
     );
     expect(await browser.send(signUp, { body: { email: body.email } })).toMatchObject(
       failed("missing_parameter", { parameter: "password" }),

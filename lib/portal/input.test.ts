@@ -34,69 +34,85 @@ const classes = (...values: unknown[]) => ({ permissions: { kind: "asset_classes
 
 describe("a refused form names the field, the place in it, and what is wrong in words", () => {
   const cases: readonly (readonly [z.ZodType, unknown, string, unknown])[] = [
-    [PlanForm, [], "body", "Must be an object."],
-    [PlanForm, { ...PLAN, rest_burst: "many" }, "rest_burst", "Must be a whole number."],
-    [PlanForm, { ...PLAN, rest_burst: 0 }, "rest_burst", "Must be at least 1."],
-    [PlanForm, { ...PLAN, rest_burst: 1e10 }, "rest_burst", "Must be at most 1,000,000,000."],
-    [PlanForm, { ...PLAN, restBurst: 1 }, "restBurst", "There is no such field."],
-    [OverrideForm, { ...HALT, state: "ajar" }, "state", "Must be one of open, closed."],
-    [OverrideForm, { ...HALT, note: 7 }, "note", "Must be text."],
+    [PlanForm, [], "body", "The body must be an object."],
+    [PlanForm, { ...PLAN, rest_burst: "many" }, "rest_burst", "`rest_burst` must be a number."],
+    [PlanForm, { ...PLAN, rest_burst: 1.5 }, "rest_burst", "`rest_burst` must be an integer."],
+    [PlanForm, { ...PLAN, rest_burst: 0 }, "rest_burst", "`rest_burst` must be at least 1."],
+    [PlanForm, { ...PLAN, rest_burst: 1e10 }, "rest_burst", "`rest_burst` must be at most 1000000000."],
+    [PlanForm, { ...PLAN, restBurst: 1 }, "restBurst", "`restBurst` is not a known field."],
+    [OverrideForm, { ...HALT, state: "ajar" }, "state", "`state` must be one of `open`, `closed`."],
+    [OverrideForm, { ...HALT, note: 7 }, "note", "`note` must be a string."],
     [
       OverrideForm,
       { ...HALT, ends_at: "tomorrow" },
       "ends_at",
-      "Must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z.",
+      "`ends_at` must be an ISO 8601 timestamp, for example 2026-01-31T17:00:00Z.",
     ],
     [
       OverrideForm,
       { ...HALT, starts_at: "2026-01-07T13:00:00Z", ends_at: "2026-01-07T12:00:00Z" },
       "ends_at",
-      "Must be after the start.",
+      "`ends_at` must be later than `starts_at`.",
     ],
-    [DefinitionForm, { definition: { kind: "sometimes" } }, "definition", "kind: Must be one of weekly, always, never, cycle."],
-    [DefinitionForm, { definition: 7 }, "definition", "Must be an object."],
-    [DefinitionForm, weekly({ zone: undefined }), "definition", "zone: Is needed."],
+    [
+      DefinitionForm,
+      { definition: { kind: "sometimes" } },
+      "definition",
+      "`definition.kind` must be one of `weekly`, `always`, `never`, `cycle`.",
+    ],
+    [DefinitionForm, { definition: 7 }, "definition", "`definition` must be an object."],
+    [DefinitionForm, weekly({ zone: undefined }), "definition", "`definition.zone` is required."],
     [
       DefinitionForm,
       weekly({ zone: "Mars/Olympus" }),
       "definition",
-      "zone: Must be an IANA time zone, for example America/New_York.",
+      "`definition.zone` must be an IANA time zone, for example America/New_York.",
     ],
     [
       DefinitionForm,
       weekly({ week: [WEEKLY.week[0], { day: 1, open: "9", close: "17:00" }] }),
       "definition",
-      "week[1].open: Must be a local time, HH:MM or HH:MM:SS, at most 24:00.",
+      "`definition.week[1].open` must be a local time, HH:MM or HH:MM:SS, at most 24:00.",
     ],
     [
       DefinitionForm,
       weekly({ week: [{ day: 7, open: "09:00", close: "17:00" }] }),
       "definition",
-      "week[0].day: Must be one of 0, 1, 2, 3, 4, 5, 6.",
+      "`definition.week[0].day` must be one of `0`, `1`, `2`, `3`, `4`, `5`, `6`.",
     ],
     [
       DefinitionForm,
       weekly({ week: Array.from({ length: 101 }, () => WEEKLY.week[0]) }),
       "definition",
-      "week: At most 100 of them.",
+      "`definition.week` takes at most 100 items.",
     ],
     [
       DefinitionForm,
       weekly({ earlyCloses: { christmas: "12:00" } }),
       "definition",
-      "earlyCloses.christmas: Must be a date, YYYY-MM-DD.",
+      "`definition.earlyCloses.christmas` must be a date in the form YYYY-MM-DD.",
     ],
-    [DefinitionForm, weekly({ holiday: [] }), "definition", "holiday: There is no such field."],
+    [DefinitionForm, weekly({ holiday: [] }), "definition", "`definition.holiday` is not a known field."],
     [
       AccountForm,
       tickers("EURUSD", "EUR/USD"),
       "permissions",
-      "values[1]: Must be a ticker: 3 to 20 capital letters and digits.",
+      "`permissions.values[1]` must be a ticker: 3 to 20 capital letters and digits.",
     ],
-    [AccountForm, tickers(...Array(1_001).fill("EURUSD")), "permissions", "values: At most 1000 tickers."],
-    [AccountForm, classes("bonds"), "permissions", expect.stringMatching(/^values\[0\]: Must be one of .*metals/)],
-    [AccountForm, classes(...Array(9).fill("metals")), "permissions", expect.stringMatching(/^values: At most \d classes\.$/)],
-    [AccountForm, { suspended: "yes" }, "suspended", "Must be true or false."],
+    [AccountForm, tickers(...Array(1_001).fill("EURUSD")), "permissions", "`permissions.values` takes at most 1000 tickers."],
+    [
+      AccountForm,
+      classes("bonds"),
+      "permissions",
+      expect.stringMatching(/^`permissions\.values\[0\]` must be one of .*`metals`/),
+    ],
+    [
+      AccountForm,
+      classes(...Array(9).fill("metals")),
+      "permissions",
+      expect.stringMatching(/^`permissions\.values` takes at most \d classes\.$/),
+    ],
+    [AccountForm, { suspended: "yes" }, "suspended", "`suspended` must be true or false."],
   ];
   test.each(cases.map(([schema, body, parameter, detail]) => ({ schema, body, parameter, detail })))(
     "$parameter: $detail",
@@ -107,7 +123,11 @@ describe("a refused form names the field, the place in it, and what is wrong in 
 
   test("a field that is left out is missing, whatever its schema would say of it", async () => {
     const { rest_burst: _, ...rest } = PLAN;
-    expect(await refusalOf(PlanForm, rest)).toEqual({ id: "missing_parameter", parameter: "rest_burst", detail: "Is needed." });
+    expect(await refusalOf(PlanForm, rest)).toEqual({
+      id: "missing_parameter",
+      parameter: "rest_burst",
+      detail: "`rest_burst` is required.",
+    });
     expect(await refusalOf(DefinitionForm, "")).toMatchObject({ id: "missing_parameter", parameter: "definition" });
   });
 
@@ -121,18 +141,18 @@ test.each(["\\u0000", "\\ud800", "a\\udc00b"])("text with %s, which no database 
   for (const body of [`{"note":"${text}"}`, `{"${text}":""}`, `{"definition":{"holidays":["${text}"]}}`])
     expect(await refusalOf(OverrideForm, body)).toMatchObject({
       id: "invalid_parameter",
-      detail: expect.stringContaining("cannot be kept"),
+      detail: expect.stringContaining("cannot be stored"),
     });
 });
 
 test("what is nested without end is no JSON of ours", async () => {
-  expect(await refusalOf(OverrideForm, "[".repeat(60_000))).toMatchObject({ detail: "The body is not JSON." });
+  expect(await refusalOf(OverrideForm, "[".repeat(60_000))).toMatchObject({ detail: "The body is not valid JSON." });
   expect(await refusalOf(OverrideForm, `${"[".repeat(30_000)}${"]".repeat(30_000)}`)).toMatchObject({ id: "invalid_parameter" });
 });
 
 test("instants of years that can only be typing errors are refused, also where an offset moves them there", async () => {
   for (const text of ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", "2101-01-01T00:00:00Z"])
-    expect(InstantField.safeParse(text).error?.issues[0]?.message).toBe("Must be between the years 1970 and 2100.");
+    expect(InstantField.safeParse(text).error?.issues[0]?.message).toBe("must be between the years 1970 and 2100.");
   expect(InstantField.safeParse("2100-12-31T23:59:59+01:00").success).toBe(true);
   const key = { name: "key", venue: "live", scopes: ["market:read"], origins: [] };
   expect(await refusalOf(CreateKeyForm, { ...key, expires_at: "9999-12-31T23:59:59-14:00" })).toMatchObject({

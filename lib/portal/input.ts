@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import type { z } from "zod";
-import { Fault, isFault } from "#lib/fault";
-import { plainWords, refusal } from "./input-words";
+import { Fault, isFault, requireValid } from "#lib/fault";
 
 const BODY_MAX_BYTES = 65_536;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
@@ -12,7 +11,8 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
  * @throws Fault payload_too_large past 64 KiB, the rest is not read then; invalid_parameter when it breaks off
  */
 export async function readBody(request: Request): Promise<string> {
-  const tooLarge = () => new Fault("payload_too_large", { detail: `At most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
+  const tooLarge = () =>
+    new Fault("payload_too_large", { detail: `The body must have at most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
   if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX_BYTES) throw tooLarge();
   if (request.body === null) return "";
   const chunks: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export async function readBody(request: Request): Promise<string> {
   } catch (error) {
     if (isFault(error)) throw error;
     // The client left in the middle of it; nobody will read this, but it is no fault of ours.
-    throw new Fault("invalid_parameter", { detail: "The body ended before it was whole." });
+    throw new Fault("invalid_parameter", { detail: "The body ended early." });
   }
   return Buffer.concat(chunks).toString("utf8");
 }
@@ -35,7 +35,7 @@ function readQuery(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(request.url).searchParams) {
     requireKept(name, value);
-    if (name in query) throw new Fault("invalid_parameter", { parameter: name, detail: "Given twice." });
+    if (name in query) throw new Fault("invalid_parameter", { parameter: name, detail: `\`${name}\` was given twice.` });
     query[name] = value;
   }
   return { ...query };
@@ -43,7 +43,7 @@ function readQuery(request: Request): Record<string, string> {
 
 async function readJson(request: Request): Promise<unknown> {
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? ""))
-    throw new Fault("invalid_parameter", { parameter: "content-type", detail: "Must be application/json." });
+    throw new Fault("invalid_parameter", { parameter: "content-type", detail: "`content-type` must be application/json." });
   const text = await readBody(request);
   if (text === "") return {};
   try {
@@ -53,7 +53,7 @@ async function readJson(request: Request): Promise<unknown> {
     });
   } catch (error) {
     if (isFault(error)) throw error;
-    throw new Fault("invalid_parameter", { detail: "The body is not JSON." });
+    throw new Fault("invalid_parameter", { detail: "The body is not valid JSON." });
   }
 }
 
@@ -68,7 +68,9 @@ export function isKept(text: string): boolean {
 /** @throws Fault invalid_parameter for text that cannot be kept */
 function requireKept(name: string, text: string): void {
   if (!isKept(name) || !isKept(text))
-    throw new Fault("invalid_parameter", { detail: "The text holds a character that cannot be kept (U+0000, or half of one)." });
+    throw new Fault("invalid_parameter", {
+      detail: "The text contains U+0000 or an unpaired surrogate, which cannot be stored.",
+    });
 }
 
 /**
@@ -77,7 +79,5 @@ function requireKept(name: string, text: string): void {
  */
 export async function readInput<Input>(request: Request, schema: z.ZodType<Input>): Promise<Input> {
   const given = request.method === "GET" ? readQuery(request) : await readJson(request);
-  const parsed = schema.safeParse(given, { error: plainWords });
-  if (parsed.success) return parsed.data;
-  throw refusal(parsed.error, given);
+  return requireValid(schema, given, { whole: "The body" });
 }

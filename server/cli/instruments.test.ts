@@ -41,7 +41,7 @@ describe("npm run instruments", () => {
   test.each([
     ["add EURUSD --asset-class forex --digits 5", /listed on live already/],
     ["add NEWONE --asset-class forex --digits many", /digits/],
-    ["add NEWONE --asset-class test --digits 5", /assetClass/],
+    ["add NEWONE --asset-class test --digits 5", /--asset-class/],
     ["add NEWONE --asset-class forex --digits 5 --calendar mars", /no calendar mars.*forex/],
     ["add NEWONE --asset-class forex --digits 5 --venue sandbox", /added to live/],
     ["add", /ticker/],

@@ -5,6 +5,7 @@ import { systemClock } from "#lib/clock";
 import { AssetClass } from "#lib/contract/instrument";
 import { OPEN_GRACE_DEFAULT_S, STALE_AFTER_DEFAULT_S } from "#lib/contract/limits";
 import { STREAMS, TIMEFRAMES, Ticker, Timeframe, Venue } from "#lib/contract/primitives";
+import { type Naming, validate } from "#lib/contract/validate";
 import type { Database } from "#lib/db";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
@@ -40,7 +41,7 @@ class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-const Currency = z.string().regex(/^[A-Z0-9]{2,10}$/);
+const Currency = z.string().regex(/^[A-Z0-9]{2,10}$/, "must be 2 to 10 capital letters and digits.");
 /** The largest number of seconds the database's integer holds. */
 const Seconds = z.coerce.number().int().min(1).max(2_147_483_647);
 
@@ -56,6 +57,15 @@ const Addition = z.object({
   timeframes: z.array(Timeframe).min(1),
 });
 
+/** What the fields are called on the command line, where it is not `--` and the same name. */
+const ARGUMENT_NAMES: Readonly<Record<string, string>> = {
+  ticker: "TICKER",
+  assetClass: "--asset-class",
+  pipSize: "--pip-size",
+  staleAfterS: "--stale-after",
+  openGraceS: "--open-grace",
+};
+
 type Values = ReturnType<typeof readArguments>["values"];
 type Print = (line: string) => void;
 
@@ -68,10 +78,10 @@ function readArguments(args: readonly string[]) {
 }
 
 /** A value checked by its schema, or the operator's mistake in words. */
-function check<Output>(schema: z.ZodType<Output>, value: unknown): Output {
-  const result = schema.safeParse(value);
-  if (!result.success) throw new UsageError(z.prettifyError(result.error));
-  return result.data;
+function check<Output>(schema: z.ZodType<Output>, value: unknown, naming: Naming): Output {
+  const validated = validate(schema, value, naming);
+  if ("data" in validated) return validated.data;
+  throw new UsageError(validated.refusals.map(({ detail }) => detail).join("\n"));
 }
 
 async function list({ prisma }: Database, venue: Venue, all: boolean, print: Print): Promise<void> {
@@ -90,18 +100,22 @@ async function list({ prisma }: Database, venue: Venue, all: boolean, print: Pri
 async function add({ prisma }: Database, venue: Venue, [ticker = "", ...more]: string[], values: Values): Promise<void> {
   if (venue !== "live") throw new UsageError("The sandbox computes its prices: instruments are added to live.");
   if (more.length > 0) throw new UsageError("add takes one ticker.");
-  const addition = check(Addition, {
-    ticker,
-    assetClass: values["asset-class"],
-    base: values.base ?? ticker.slice(0, 3),
-    quote: values.quote ?? ticker.slice(3),
-    digits: values.digits,
-    // The last digit is a tenth of a pip, as brokers quote it.
-    pipSize: values["pip-size"] ?? `1e-${Number(values.digits) - 1}`,
-    staleAfterS: values["stale-after"],
-    openGraceS: values["open-grace"],
-    timeframes: values.timeframes.split(","),
-  });
+  const addition = check(
+    Addition,
+    {
+      ticker,
+      assetClass: values["asset-class"],
+      base: values.base ?? ticker.slice(0, 3),
+      quote: values.quote ?? ticker.slice(3),
+      digits: values.digits,
+      // The last digit is a tenth of a pip, as brokers quote it.
+      pipSize: values["pip-size"] ?? `1e-${Number(values.digits) - 1}`,
+      staleAfterS: values["stale-after"],
+      openGraceS: values["open-grace"],
+      timeframes: values.timeframes.split(","),
+    },
+    { place: ([field = "", ...inner]) => [ARGUMENT_NAMES[String(field)] ?? `--${String(field)}`, ...inner] },
+  );
   const calendar = values.calendar ?? addition.assetClass;
   const calendarName = calendar === "none" ? null : calendar;
   if (calendarName !== null && (await prisma.calendar.count({ where: { name: calendarName } })) === 0) {
@@ -131,7 +145,7 @@ async function setRetired({ prisma }: Database, venue: Venue, tickers: string[],
 export async function runInstruments(args: readonly string[], db: Database, now: Date, print: Print): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [command, ...rest] = positionals;
-  const venue = check(Venue, values.venue);
+  const venue = check(Venue, values.venue, { place: () => ["--venue"] });
   const tickers = rest.map((ticker) => ticker.toUpperCase());
   if (values.help || command === undefined) return print(USAGE);
   if (command === "list") return list(db, venue, values.all, print);

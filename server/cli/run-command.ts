@@ -115,8 +115,7 @@ function isDebugging(readEnvironment: Terminal["readEnv"]): boolean {
 }
 
 function explain(error: unknown, name: string, { errors, readEnv: readEnvironment }: Terminal): number {
-  const parameter = isFault(error) && error.data.parameter !== undefined ? `${error.data.parameter}: ` : "";
-  errors.write(`${parameter}${reasonOf(error)}\n`);
+  errors.write(`${reasonOf(error)}\n`);
   if (error instanceof UsageError) errors.write(`Run "npm run ${name} -- --help" for usage.\n`);
   if (isUsage(error)) return EXIT_USAGE;
   if (error instanceof Error && isDebugging(readEnvironment)) errors.write(`${error.stack}\n`);

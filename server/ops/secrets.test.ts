@@ -42,5 +42,5 @@ test("demands one from the environment in production with an external database",
 });
 
 test("refuses one that could be guessed", () => {
-  expect(() => envOf({ NEXTAUTH_SECRET: "short" })).toThrow("NEXTAUTH_SECRET: At least 32 characters");
+  expect(() => envOf({ NEXTAUTH_SECRET: "short" })).toThrow("`NEXTAUTH_SECRET` must have at least 32 characters.");
 });

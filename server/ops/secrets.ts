@@ -54,7 +54,7 @@ export async function acquireSecrets({ NODE_ENV, DATABASE_URL, DATA_DIR, NEXTAUT
   if (NEXTAUTH_SECRET !== undefined) return { nextAuth: NEXTAUTH_SECRET };
   if (NODE_ENV === "production" && DATABASE_URL !== undefined)
     throw new EnvError(
-      "Wrong configuration:\n  NEXTAUTH_SECRET: is needed with DATABASE_URL in production, the same on every node. Make one: openssl rand -base64 48",
+      "Wrong configuration:\n  `NEXTAUTH_SECRET` is required in production with DATABASE_URL, with the same value on every node. Make one: openssl rand -base64 48",
     );
   const path = join(DATA_DIR, FILE_NAME);
   return { nextAuth: (await readSecret(path)) ?? (await makeSecret(DATA_DIR, path)) };

@@ -1,6 +1,6 @@
 import { type AdminPlan, PLANS_MAX_COUNT, type PlanForm, PlanName } from "#lib/contract/portal-admin";
 import type { Database } from "#lib/db";
-import { Fault } from "#lib/fault";
+import { Fault, requireValid } from "#lib/fault";
 
 type PlanContext = { readonly db: Pick<Database, "prisma" | "control"> };
 type Row = Awaited<ReturnType<Database["prisma"]["plan"]["findMany"]>>[number];
@@ -30,11 +30,10 @@ export async function putPlan(
   name: string,
   form: PlanForm,
 ): Promise<{ before: PlanForm | null; after: PlanForm }> {
-  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "name", detail });
-  const named = PlanName.safeParse(name);
-  if (!named.success) throw refuse(named.error.issues[0]?.message ?? "");
+  requireValid(PlanName, name, { place: () => ["name"] });
   const known = await db.prisma.plan.findUnique({ where: { name } });
-  if (known === null && (await db.prisma.plan.count()) >= PLANS_MAX_COUNT) throw refuse(`At most ${PLANS_MAX_COUNT} plans.`);
+  if (known === null && (await db.prisma.plan.count()) >= PLANS_MAX_COUNT)
+    throw new Fault("invalid_parameter", { parameter: "name", detail: `There can be at most ${PLANS_MAX_COUNT} plans.` });
   const limits = {
     restPerMinute: form.rest_per_minute,
     restBurst: form.rest_burst,

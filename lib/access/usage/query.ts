@@ -12,7 +12,7 @@ const POINTS_MAX_COUNT: Readonly<Record<UsageGrain, number>> = { minute: 360, ho
 const FILTER_MAX_CHARACTERS = 60;
 const SPAN_DEFAULT_MS = DAY_MS;
 
-const Instant = z.iso.datetime({ offset: true, error: "Must be an ISO 8601 instant with an offset." });
+const Instant = z.iso.datetime({ offset: true });
 const Filter = z.string().max(FILTER_MAX_CHARACTERS);
 
 /** What one asks of usage; the last day by the hour unless said otherwise. */
@@ -41,7 +41,7 @@ export interface UsageSpan {
 export function usageSpan({ from, to, grain, key_id, operation }: UsageQuery, clock: Clock): UsageSpan {
   const toMs = to === undefined ? clock.now() : Date.parse(to);
   const wantedMs = from === undefined ? toMs - SPAN_DEFAULT_MS : Date.parse(from);
-  if (wantedMs >= toMs) throw new Fault("invalid_parameter", { parameter: "from", detail: "Must be before `to`." });
+  if (wantedMs >= toMs) throw new Fault("invalid_parameter", { parameter: "from", detail: "`from` must be before `to`." });
   const fromMs = wantedMs - (wantedMs % GRAIN_MS[grain]);
   const max = POINTS_MAX_COUNT[grain];
   if ((toMs - fromMs) / GRAIN_MS[grain] > max + 1)

@@ -15,13 +15,13 @@ export const LogQuery = z.strictObject({
   /** `next_before` of the page before. */
   before: z
     .string()
-    .regex(/^\d{1,18}$/, "Take it from next_before of the page before.")
+    .regex(/^\d{1,18}$/, "must be the `next_before` of the previous page.")
     .optional(),
   key_id: Filter.optional(),
   /** A status, or a class of them: 404, 4xx. */
   status: z
     .string()
-    .regex(/^[1-5](\d\d|xx)$/, "A status as 404, or a class of them as 4xx.")
+    .regex(/^[1-5](\d\d|xx)$/, "must be a status such as 404, or a class such as 4xx.")
     .optional(),
   operation: Filter.optional(),
   /** Part of path, request id, address or origin. */
