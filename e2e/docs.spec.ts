@@ -1,31 +1,23 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
 import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
+import { expectToFit, picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const SHOWN = ["/docs/quickstart", "/docs/operations/klines", "/docs/streaming", "/docs/errors/unknown-ticker"] as const;
-const VIEWS = [1440, 390, 360].flatMap((width) => (["light", "dark"] as const).map((scheme) => [width, scheme] as const));
 const HEIGHT_PX = 900;
 /** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
 const LEFT_OVER = /localhost:3000|<\/?(?:Tabs?|Callout|StatusTable|CloseCodes|LimitsTable|ErrorsTable|OperationLink)\b/;
 
 let product: Product;
 let browser: Browser;
-let pictures: string;
 
 beforeAll(async () => {
-  [product, browser, pictures] = await Promise.all([
-    startProduct(),
-    openBrowser(),
-    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
-  ]);
+  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -39,8 +31,8 @@ const read = async (path: string) => {
 };
 
 /** A reader with a browser of their own; what it complains of is kept. */
-async function openReader(width = 1440, colorScheme: "light" | "dark" = "light") {
-  const context = await browser.newContext({ viewport: { width, height: HEIGHT_PX }, colorScheme });
+async function openReader(width = 1440) {
+  const context = await browser.newContext({ viewport: { width, height: HEIGHT_PX } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -91,15 +83,12 @@ describe("every page", () => {
   });
 });
 
-describe.each(SHOWN)("%s", (path) => {
-  test.each(VIEWS)("is whole at %i pixels in %s", async (width, scheme) => {
-    const { context, page, complaints, go } = await openReader(width, scheme);
-    await go(path);
-    expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
-    await page.screenshot({ path: join(pictures, `${path.slice(1).replaceAll("/", "-")}-${width}-${scheme}.png`) });
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+test.each(SHOWN)("%s fits every width and colour scheme, and complains of nothing", async (path) => {
+  const { context, page, complaints, go } = await openReader();
+  await go(path);
+  await expectToFit(page, path.slice(1).replaceAll("/", "-"));
+  expect(complaints).toEqual([]);
+  await context.close();
 });
 
 describe("a reader", () => {
@@ -197,8 +186,7 @@ test("a table on a phone names the column of each cell", async () => {
   await go("/docs/market-status");
   const cell = page.locator("#how-the-state-is-decided ~ section.table td").nth(1);
   expect(await cell.evaluate((element) => getComputedStyle(element, "::before").content)).toBe('"data"');
-  await cell.evaluate((element) => element.scrollIntoView());
-  await page.screenshot({ path: join(pictures, "docs-table-390.png") });
+  await picture(page, "docs-table-390");
   await context.close();
 });
 

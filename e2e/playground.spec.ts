@@ -1,12 +1,10 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY_S, HOUR_S } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
+import { overhangOf, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
 
@@ -16,22 +14,18 @@ const STEP_MAX_MS = 20_000;
 const FIRST_LOAD_MAX_BYTES = 135_000 + 110_000;
 const KEY = /sw_(?:test|live|page)_/;
 const PASSWORD = "correct horse battery";
-const SIZES = [1440, 390] as const;
-const SCHEMES = ["light", "dark"] as const;
 
 let product: Product;
 let browser: Browser;
 let mailbox: Mailbox;
-let pictures: string;
 let addresses = 0;
 let complaints: string[] = [];
 
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser, pictures] = await Promise.all([
+  [product, browser] = await Promise.all([
     startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
     openBrowser(),
-    process.env.SCREENSHOT_DIR ?? mkdtemp(join(tmpdir(), "spotwire-pictures-")),
   ]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
@@ -43,14 +37,12 @@ afterAll(async () => {
 
 /** A browser of a reader with an address of its own, so that limits start afresh. */
 async function reader(
-  options: { width?: number; colorScheme?: "light" | "dark"; grant?: boolean } = {},
+  { width = 1440 }: { width?: number } = {},
 ): Promise<BrowserContext> {
-  const { width = 1440, colorScheme = "light" } = options;
   addresses += 1;
   complaints = [];
   const context = await browser.newContext({
     viewport: { width, height: 900 },
-    colorScheme,
     permissions: ["clipboard-read", "clipboard-write"],
     extraHTTPHeaders: { "x-forwarded-for": `198.51.${addresses}.1` },
   });
@@ -440,26 +432,27 @@ describe("a developer who is signed in", () => {
 });
 
 describe("the page", () => {
-  test.each(SIZES.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const)))(
-    "holds together at %i pixels in %s",
-    async (width, colorScheme) => {
-      const page = await open(await reader({ width, colorScheme }));
-      const overhang = () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-      expect(await overhang()).toBeLessThanOrEqual(0);
-      await send(page);
-      await answer(page).getByText("Live from the kline stream").waitFor();
-      expect(await overhang()).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: join(pictures, `playground-${width}-${colorScheme}.png`), fullPage: true });
-      if (width > 1000) await choose(page, "Quote stream");
-      else await page.getByLabel("Operation", { exact: true }).selectOption("Quote stream");
-      await page.getByRole("button", { name: "Connect", exact: true }).click();
-      await page.getByRole("row", { name: /EURUSD/ }).waitFor();
-      expect(await overhang()).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: join(pictures, `playground-stream-${width}-${colorScheme}.png`), fullPage: true });
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    },
-  );
+  test.each([1440, 390])("holds together at %i pixels in both schemes", async (width) => {
+    const page = await open(await reader({ width }));
+    const expectNoOverhang = async (name: string) => {
+      for (const scheme of SCHEMES) {
+        await show(page, width, scheme);
+        await expect.poll(() => overhangOf(page), { message: `${name} in ${scheme}` }).toBeLessThanOrEqual(0);
+        await picture(page, `${name}-${width}-${scheme}`);
+      }
+    };
+    await expectNoOverhang("playground-empty");
+    await send(page);
+    await answer(page).getByText("Live from the kline stream").waitFor();
+    await expectNoOverhang("playground");
+    if (width > 1000) await choose(page, "Quote stream");
+    else await page.getByLabel("Operation", { exact: true }).selectOption("Quote stream");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByRole("row", { name: /EURUSD/ }).waitFor();
+    await expectNoOverhang("playground-stream");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
 
   test("loads no more script than agreed before something is done, and the chart only with its answer", async () => {
     const context = await reader();

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright";
+import { expect } from "vitest";
 import { gatherComplaints } from "./browser";
 
 const HEIGHT_PX = 900;
+export const WIDTHS_PX = [1440, 390, 360] as const;
+export const SCHEMES = ["light", "dark"] as const;
 /** The stream's address, as a page opens it. */
 export const STREAM = /\/api\/v1\/market\/stream$/;
 
@@ -50,7 +53,7 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
       const sizes = await Promise.all(scripts.map((request) => request.sizes()));
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     },
-    overhang: () => page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+    overhang: () => overhangOf(page),
   };
 }
 
@@ -73,7 +76,44 @@ export function blockStream(page: Page): Promise<void> {
   return page.routeWebSocket(STREAM, (socket) => socket.close());
 }
 
-/** Takes a picture of the whole page. */
-export async function picture(page: Page, folder: string, name: string): Promise<void> {
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+/** Takes a picture of the whole page for a person to look at, where SCREENSHOT_DIR says to; no test depends on one. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOT_DIR;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/** Resolves when the layout follows the last change of size or scheme, and no colour is on its way to another. */
+const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
+  Promise.all(
+    document
+      .getAnimations()
+      .filter((animation) => animation instanceof CSSTransition)
+      .map(({ finished }) => finished.catch(() => undefined)),
+  ).then(() => undefined))`;
+
+/** Gives an open page another width and colour scheme, and resolves when it has settled. */
+export async function show(page: Page, width: number, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
+  await page.setViewportSize({ width, height: HEIGHT_PX });
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(SETTLED);
+}
+
+/** How far a page can be scrolled sideways, in CSS pixels. */
+export function overhangOf(page: Page): Promise<number> {
+  return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
+
+/** Expects an open page to have one h1, one main part and no sideways scroll in every width and colour scheme. */
+export async function expectToFit(page: Page, name: string): Promise<void> {
+  for (const width of WIDTHS_PX)
+    for (const colorScheme of SCHEMES) {
+      await show(page, width, colorScheme);
+      const look = `${name} at ${width} px, ${colorScheme}`;
+      expect(await page.getByRole("heading", { level: 1 }).count(), look).toBe(1);
+      expect(await page.getByRole("main").count(), look).toBe(1);
+      // A chart follows the width a moment later.
+      await expect.poll(() => overhangOf(page), { message: look }).toBeLessThanOrEqual(0);
+      await picture(page, `${name}-${width}-${colorScheme}`);
+    }
+  await show(page, 1440, "light");
 }
