@@ -23,10 +23,7 @@ let complaints: string[] = [];
 
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser] = await Promise.all([
-    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
-    openBrowser(),
-  ]);
+  [product, browser] = await Promise.all([startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -36,9 +33,7 @@ afterAll(async () => {
 }, SERVER_TIMEOUT_MS);
 
 /** A browser of a reader with an address of its own, so that limits start afresh. */
-async function reader(
-  { width = 1440 }: { width?: number } = {},
-): Promise<BrowserContext> {
+async function reader({ width = 1440 }: { width?: number } = {}): Promise<BrowserContext> {
   addresses += 1;
   complaints = [];
   const context = await browser.newContext({

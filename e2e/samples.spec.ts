@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -17,14 +17,62 @@ interface Tool {
   readonly file: string;
   readonly command: readonly [string, ...string[]];
   readonly version: readonly [string, ...string[]];
+  /** A program in the language that runs all the files it is given and prints SEPARATOR after each: one start, one compiler. */
+  readonly runner?: { readonly file: string; readonly code: string };
 }
+
+/** A line that no sample prints. */
+const SEPARATOR = "=====";
+const RUNNERS = {
+  TypeScript: `import { pathToFileURL } from "node:url";
+for (const file of process.argv.slice(2)) {
+  await import(pathToFileURL(file).href);
+  console.log("${SEPARATOR}");
+}`,
+  Python: `import runpy, sys
+for file in sys.argv[1:]:
+    runpy.run_path(file, run_name="__main__")
+    print("${SEPARATOR}", flush=True)`,
+  Java: `import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import javax.tools.ToolProvider;
+
+public class Runner {
+    public static void main(String[] files) throws Exception {
+        for (String file : files) {
+            Path folder = Path.of(file).getParent();
+            int status = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-d", folder.toString(), file);
+            if (status != 0) System.exit(status);
+            URLClassLoader loader = new URLClassLoader(new URL[] { folder.toUri().toURL() });
+            loader.loadClass("Main").getMethod("main", String[].class).invoke(null, (Object) new String[0]);
+            System.out.println("${SEPARATOR}");
+        }
+    }
+}`,
+} as const;
 
 /** Languages, by the names that readers choose, whose samples are run, those that every machine of this project has first. */
 const RUN: Readonly<Record<string, Tool>> = {
   curl: { file: "call.sh", command: ["sh"], version: ["curl", "--version"] },
-  TypeScript: { file: "call.mts", command: [process.execPath, "--import", "tsx"], version: [process.execPath, "--version"] },
-  Python: { file: "call.py", command: ["python3"], version: ["python3", "--version"] },
-  Java: { file: "Main.java", command: ["java"], version: ["java", "--version"] },
+  TypeScript: {
+    file: "call.mts",
+    command: [process.execPath, "--import", import.meta.resolve("tsx")],
+    version: [process.execPath, "--version"],
+    runner: { file: "runner.mts", code: RUNNERS.TypeScript },
+  },
+  Python: {
+    file: "call.py",
+    command: ["python3"],
+    version: ["python3", "--version"],
+    runner: { file: "runner.py", code: RUNNERS.Python },
+  },
+  Java: {
+    file: "Main.java",
+    command: ["java"],
+    version: ["java", "--version"],
+    runner: { file: "Runner.java", code: RUNNERS.Java },
+  },
   Go: { file: "main.go", command: ["go", "run"], version: ["go", "version"] },
   PHP: { file: "call.php", command: ["php"], version: ["php", "--version"] },
 };
@@ -44,19 +92,40 @@ const STREAMED: Readonly<Record<string, Tool>> = {
 };
 
 const isHere = ({ version: [command, ...args] }: Tool) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
-const pairsOf = (tools: Readonly<Record<string, Tool>>, operations: readonly string[]) =>
+const pairsOf = <Operation extends string>(tools: Readonly<Record<string, Tool>>, operations: readonly Operation[]) =>
   Object.entries(tools).flatMap(([language, tool]) => operations.map((operation) => ({ language, operation, tool })));
 
 let product: Product;
 let browser: Browser;
-let page: Page;
 let folder: string;
+/** The code that the playground shows to a reader without an account, by operation and language. */
+const codes = new Map<string, string>();
+
+/** Reads the code of an operation in every language, from one page. */
+async function readCodes(page: Page, operation: string, languages: readonly string[]): Promise<void> {
+  const path = operation === "klines" ? "klines&ticker=EURUSD&timeframe=H1&limit=3" : operation;
+  await page.goto(`${product.baseUrl}/playground?op=${path}`, { waitUntil: "networkidle" });
+  const code = page.getByRole("region", { name: "Code" });
+  for (const language of languages) {
+    await code.getByLabel("Language").selectOption(language);
+    codes.set(`${operation} ${language}`, (await code.locator("pre").textContent()) ?? "");
+  }
+}
+
+function codeOf(operation: string, language: string): string {
+  const code = codes.get(`${operation} ${language}`);
+  if (code === undefined) throw new Error(`The playground was not read for ${operation} in ${language}.`);
+  return code;
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spotwire samples "));
   [product, browser] = await Promise.all([startProduct(), openBrowser()]);
-  page = await browser.newPage();
+  const page = await browser.newPage();
   page.setDefaultTimeout(STEP_MAX_MS);
+  for (const operation of OPERATIONS) await readCodes(page, operation, Object.keys({ ...RUN, ...PARSED }));
+  for (const operation of STREAMS) await readCodes(page, operation, Object.keys(STREAMED));
+  await page.close();
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -64,15 +133,6 @@ afterAll(async () => {
   await product?.dispose();
   await rm(folder, { recursive: true, force: true });
 }, SERVER_TIMEOUT_MS);
-
-/** The code that the playground shows to a reader without an account. */
-async function codeOf(operation: string, language: string): Promise<string> {
-  const path = operation === "klines" ? "klines&ticker=EURUSD&timeframe=H1&limit=3" : operation;
-  await page.goto(`${product.baseUrl}/playground?op=${path}`, { waitUntil: "networkidle" });
-  const code = page.getByRole("region", { name: "Code" });
-  await code.getByLabel("Language").selectOption(language);
-  return (await code.locator("pre").textContent()) ?? "";
-}
 
 /** Runs a command to its end; what it printed, or an error with what it complained of. */
 function run(command: string, args: readonly string[]): Promise<string> {
@@ -91,7 +151,32 @@ function run(command: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Resolves once the child has printed a line that fits; it is ended then. */
+/** Writes the sample of an operation to a folder of its own. */
+async function writeSample(operation: string, language: string, { file }: Tool): Promise<string> {
+  const home = join(folder, language, operation);
+  await mkdir(home, { recursive: true });
+  await writeFile(join(home, file), codeOf(operation, language));
+  return join(home, file);
+}
+
+/** What each sample of a language printed, in the order of OPERATIONS; the first who asks has them run. */
+const outputs = new Map<string, Promise<string[]>>();
+function outputsOf(language: string, tool: Tool): Promise<string[]> {
+  const running = outputs.get(language) ?? runSamples(language, tool);
+  outputs.set(language, running);
+  return running;
+}
+
+async function runSamples(language: string, tool: Tool): Promise<string[]> {
+  const files = await Promise.all(OPERATIONS.map((operation) => writeSample(operation, language, tool)));
+  const [command, ...args] = tool.command;
+  if (tool.runner === undefined) return Promise.all(files.map((file) => run(command, [...args, file])));
+  const runner = join(folder, language, tool.runner.file);
+  await writeFile(runner, tool.runner.code);
+  return (await run(command, [...args, runner, ...files])).split(`${SEPARATOR}\n`);
+}
+
+/** Resolves once the child has printed a line that matches, and ends it. */
 function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";
@@ -108,31 +193,26 @@ function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
   });
 }
 
-describe("a sample, as the playground shows it", () => {
-  for (const { language, operation, tool } of pairsOf(RUN, OPERATIONS))
-    test.runIf(isHere(tool))(`of ${operation} in ${language} prints what the service answers`, async () => {
-      const file = join(folder, tool.file);
-      await writeFile(file, await codeOf(operation, language));
-      const [command, ...args] = tool.command;
-      const printed = JSON.parse(await run(command, [...args, file])) as { items?: object[]; data?: { items: object[] } };
-      const { items } = printed.data ?? { items: printed.items ?? [] };
-      expect(items.length).toBeGreaterThan(0);
-    });
+for (const { language, operation, tool } of pairsOf(RUN, OPERATIONS))
+  test.runIf(isHere(tool))(`the playground's ${language} sample of ${operation} prints the service's answer`, async () => {
+    const output = (await outputsOf(language, tool))[OPERATIONS.indexOf(operation)] ?? "";
+    const printed = JSON.parse(output) as { items?: object[]; data?: { items: object[] } };
+    const { items } = printed.data ?? { items: printed.items ?? [] };
+    expect(items.length).toBeGreaterThan(0);
+  });
 
-  for (const { language, operation, tool } of pairsOf(PARSED, ["klines"]))
-    test.runIf(isHere(tool))(`of ${operation} in ${language} is well formed`, async () => {
-      const file = join(folder, tool.file);
-      const code = await codeOf(operation, language);
-      await writeFile(file, code);
-      const [command, ...args] = tool.command;
-      expect(await run(command, [...args, file])).toContain(code.slice(0, code.indexOf("(")));
-    });
+for (const { language, operation, tool } of pairsOf(PARSED, ["klines"] as const))
+  test.runIf(isHere(tool))(`the playground's ${language} sample of ${operation} parses`, async () => {
+    const file = await writeSample(operation, language, tool);
+    const code = codeOf(operation, language);
+    const [command, ...args] = tool.command;
+    expect(await run(command, [...args, file])).toContain(code.slice(0, code.indexOf("(")));
+  });
 
-  for (const { language, operation, tool } of pairsOf(STREAMED, STREAMS))
-    test.runIf(isHere(tool))(`of ${operation} in ${language} is told the records`, async () => {
-      const [command, ...args] = tool.command;
-      const child = spawn(command, [...args, await codeOf(operation, language)], { timeout: RUN_MAX_MS });
-      const type = operation.replace("Stream", "");
-      expect(await lineOf(child, new RegExp(`"type":"${type}","event":"update"`))).toContain("EURUSD");
-    });
-});
+for (const { language, operation, tool } of pairsOf(STREAMED, STREAMS))
+  test.runIf(isHere(tool))(`the playground's ${language} sample of ${operation} receives records`, async () => {
+    const [command, ...args] = tool.command;
+    const child = spawn(command, [...args, codeOf(operation, language)], { timeout: RUN_MAX_MS });
+    const type = operation.replace("Stream", "");
+    expect(await lineOf(child, new RegExp(`"type":"${type}","event":"update"`))).toContain("EURUSD");
+  });

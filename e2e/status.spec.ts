@@ -12,10 +12,7 @@ let product: Product;
 let browser: Browser;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([
-    startProduct({ TRUSTED_PROXIES: "127.0.0.1" }),
-    openBrowser(),
-  ]);
+  [product, browser] = await Promise.all([startProduct({ TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
   await fetch(`${product.baseUrl}/status`);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
@@ -45,40 +42,43 @@ async function sampled(): Promise<ServiceStatus> {
 }
 
 describe("the status page", () => {
-  test.each([1440, 390])("shows parts, history and every instrument of both venues at %i pixels, light and dark", async (width) => {
-    await sampled();
-    const { page, complaints, overhang, shift } = await visit({ width });
-    await page.goto(`${product.baseUrl}/status`);
-    await feedBy(page, "stream");
-    await page.getByText(/responded to this page in \d+ ms/).waitFor(WAIT);
-    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
-    for (const label of ["REST", "Streams", "Sandbox feed"])
-      expect(
-        await page.getByRole("img", { name: new RegExp(`^${label}, last 24 hours: 100 % of .+ recorded$`) }).count(),
-        label,
-      ).toBe(1);
-    const widthOf = async (part: Locator) => (await part.boundingBox())?.width;
-    const bars = page.getByRole("img", { name: /^REST, last 24 hours/ });
-    expect(await widthOf(bars)).toBe(await widthOf(bars.locator("..")));
-    const folded = page.getByTitle(/^XAUUSD: /).first();
-    expect(await folded.isVisible()).toBe(false);
-    await page.locator("summary").filter({ hasText: /^6 / }).click();
-    expect(await folded.isVisible()).toBe(true);
-    const { venues } = await report();
-    for (const { groups } of venues)
-      for (const { instruments } of groups)
-        for (const { ticker } of instruments)
-          expect(await page.getByText(ticker, { exact: true }).count(), ticker).toBeGreaterThan(0);
-    for (const scheme of SCHEMES) {
-      await show(page, width, scheme);
+  test.each([1440, 390])(
+    "shows parts, history and every instrument of both venues at %i pixels, light and dark",
+    async (width) => {
+      await sampled();
+      const { page, complaints, overhang, shift } = await visit({ width });
+      await page.goto(`${product.baseUrl}/status`);
+      await feedBy(page, "stream");
+      await page.getByText(/responded to this page in \d+ ms/).waitFor(WAIT);
       expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
-      expect(await overhang()).toBeLessThanOrEqual(0);
-      await picture(page, `status-${width}-${scheme}`);
-    }
-    expect(await shift()).toBeLessThan(SHIFT_MAX);
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
+      for (const label of ["REST", "Streams", "Sandbox feed"])
+        expect(
+          await page.getByRole("img", { name: new RegExp(`^${label}, last 24 hours: 100 % of .+ recorded$`) }).count(),
+          label,
+        ).toBe(1);
+      const widthOf = async (part: Locator) => (await part.boundingBox())?.width;
+      const bars = page.getByRole("img", { name: /^REST, last 24 hours/ });
+      expect(await widthOf(bars)).toBe(await widthOf(bars.locator("..")));
+      const folded = page.getByTitle(/^XAUUSD: /).first();
+      expect(await folded.isVisible()).toBe(false);
+      await page.locator("summary").filter({ hasText: /^6 / }).click();
+      expect(await folded.isVisible()).toBe(true);
+      const { venues } = await report();
+      for (const { groups } of venues)
+        for (const { instruments } of groups)
+          for (const { ticker } of instruments)
+            expect(await page.getByText(ticker, { exact: true }).count(), ticker).toBeGreaterThan(0);
+      for (const scheme of SCHEMES) {
+        await show(page, width, scheme);
+        expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
+        expect(await overhang()).toBeLessThanOrEqual(0);
+        await picture(page, `status-${width}-${scheme}`);
+      }
+      expect(await shift()).toBeLessThan(SHIFT_MAX);
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
 
   test("has everything before any script runs", async () => {
     await sampled();
