@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeEach, describe } from "vitest";
 import { SERVER_TIMEOUT_MS } from "../server";
 import { CLOCK_LIBRARY, clockCases, shiftable } from "./clocks";
 import { crowdCases } from "./crowd";
@@ -11,7 +11,7 @@ import { feedCases } from "./feed";
 import { leaderCases } from "./leader";
 import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
 import { databaseCases, mountDisk, redisCases } from "./stores";
-import { whole } from "./verdict";
+import { say, whole } from "./verdict";
 
 const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
 const missing = REDIS_PROGRAM === undefined;
@@ -21,14 +21,26 @@ describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? 
   const clockFile = `${folder}.clock`;
   const mounted = !missing && mountDisk(folder);
   let opened: Scene | undefined;
+  let scenes = 0;
   const scene = (): Scene => {
-    if (opened === undefined) throw new Error("the scene opens before all");
+    if (opened === undefined) throw new Error("a scene opens before each case");
     return opened;
   };
-  beforeAll(async () => {
-    opened = await openScene({ dataDir: join(folder, "database") });
+  /** Closes the scene; nodes of a broken cluster may refuse to stop, which the case that broke it has reported. */
+  async function close(): Promise<void> {
+    const closing = opened?.close();
+    opened = undefined;
+    await closing?.catch((error: unknown) => say(`a broken cluster did not stop: ${error}`));
+  }
+  // Cases share a cluster as long as they leave it whole; after one that failed, the next gets a fresh one.
+  beforeEach(async ({ onTestFailed }) => {
+    onTestFailed(close, SERVER_TIMEOUT_MS);
+    if (opened !== undefined) return;
+    for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true, force: true });
+    scenes += 1;
+    opened = await openScene({ dataDir: join(folder, `database ${scenes}`) });
     await whole(opened, Date.now());
-  }, SERVER_TIMEOUT_MS);
+  }, 2 * SERVER_TIMEOUT_MS);
   afterAll(async () => {
     await opened?.close();
     if (mounted) execFileSync("umount", [folder]);

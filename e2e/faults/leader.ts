@@ -8,6 +8,8 @@ import { agree, memory, say, seconds, whole } from "./verdict";
 const TAKEOVER_KILLED_MAX_MS = 15_000;
 const TAKEOVER_STOPPED_MAX_MS = 3_000;
 const PAUSE_MS = 10_000;
+/** Every ticker has ticks in the minute that closes. */
+const FED_BEFORE_TURN_MS = 5_000;
 const CASE_TIMEOUT_MS = 200_000;
 const LOOK = { interval: 20, timeout: 30_000 };
 
@@ -15,10 +17,14 @@ async function leaderOf({ cluster }: Scene): Promise<Node> {
   return (await vi.waitUntil(() => cluster.leader(), LOOK)) as Node;
 }
 
-/** Resolves when a minute is over and its klines are about to close. */
-async function minuteTurned(): Promise<void> {
-  const turnMs = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
-  await vi.waitUntil(() => Date.now() >= turnMs, { interval: 20, timeout: 2 * MINUTE_MS });
+/** Resolves when a minute is over and its klines are about to close. The feeder rests until shortly before. */
+async function minuteTurned({ load }: Scene): Promise<void> {
+  const turnMs = Math.ceil((Date.now() + FED_BEFORE_TURN_MS) / MINUTE_MS) * MINUTE_MS;
+  const until = (ms: number) => vi.waitUntil(() => Date.now() >= ms, { interval: 20, timeout: 2 * MINUTE_MS });
+  await load.pause();
+  await until(turnMs - FED_BEFORE_TURN_MS);
+  load.resume();
+  await until(turnMs);
 }
 
 /** Resolves when another node has the lease, with the milliseconds that took. */
@@ -36,7 +42,7 @@ export function leaderCases(scene: () => Scene): void {
     "goes on under the other node when the leader is killed while a minute closes",
     async () => {
       const before = await memory(scene());
-      await minuteTurned();
+      await minuteTurned(scene());
       const leader = await leaderOf(scene());
       const sinceMs = Date.now();
       await leader.kill9();

@@ -18,6 +18,8 @@ if (!Number.isInteger(soakS) || soakS < 30) {
 }
 await startVitest("test", [], {
   watch: false,
+  // Without the lanes of `npm test`, which know nothing of this file.
+  config: false,
   include: ["e2e/faults/soak.ts"],
   testTimeout: (soakS + AROUND_S) * 1000,
   provide: { soakS },
