@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Bucket, take, WINDOW_MS } from "./bucket";
+import { type Bucket, PARTS_PER_UNIT, take, WINDOW_MS } from "./bucket";
 
 const LIMITS = { restPerMinute: 60, restBurst: 20 };
 const START = 1_767_225_600_000;
@@ -49,7 +49,7 @@ describe("bucket", () => {
     expect(verdicts[61]).toMatchObject({ allowed: true, remaining: 59 });
   });
 
-  test("never lets more than the quota pass in a window, nor more than burst plus refill in any stretch", () => {
+  test("never lets more than the quota pass in a window, nor more than burst plus refill in any range", () => {
     fc.assert(
       fc.property(limits, fc.array(request, { maxLength: 200 }), (limit, requests) => {
         const passed = play(limit, requests).filter(({ allowed }) => allowed);
@@ -57,8 +57,8 @@ describe("bucket", () => {
           let units = 0;
           for (const { now, cost } of passed.slice(from)) {
             units += cost;
-            const allowance = limit.restBurst + ((now - (passed[from]?.now ?? 0)) * limit.restPerMinute) / WINDOW_MS;
-            expect(units).toBeLessThanOrEqual(allowance + 1e-6);
+            const allowance = limit.restBurst * WINDOW_MS + (now - (passed[from]?.now ?? 0)) * limit.restPerMinute;
+            expect(units * WINDOW_MS).toBeLessThanOrEqual(allowance);
           }
         }
       }),
@@ -77,6 +77,35 @@ describe("bucket", () => {
         const { verdict, bucket: after } = take(bucket, limit, cost, now);
         fc.pre(!verdict.allowed);
         expect(take(after, limit, cost, now + verdict.retryAfterS * 1000).verdict.allowed).toBe(true);
+      }),
+    );
+  });
+
+  test("a burst that is used up refills to exactly three units in the five seconds it names at 36 a minute", () => {
+    const limit = { restPerMinute: 36, restBurst: 5 };
+    const [, refused, early, passed] = play(limit, [
+      { afterMs: 0, cost: 5 },
+      { afterMs: 0, cost: 3 },
+      { afterMs: 4_999, cost: 3 },
+      { afterMs: 1, cost: 3 },
+    ]);
+    expect(refused).toMatchObject({ allowed: false, retryAfterS: 5 });
+    expect([early?.allowed, passed?.allowed]).toEqual([false, true]);
+  });
+
+  test("the allowance stays a whole number of parts at every rate, the slowest and the largest included", () => {
+    const rates = fc.oneof(fc.constant(0.1), fc.integer({ min: 1, max: 2 ** 31 - 1 }));
+    const anyLimits = fc.record({ restPerMinute: rates, restBurst: fc.integer({ min: 1, max: 2 ** 31 - 1 }) });
+    fc.assert(
+      fc.property(anyLimits, fc.array(request, { maxLength: 50 }), (limit, requests) => {
+        let bucket: Bucket | undefined;
+        let now = START;
+        for (const { afterMs, cost } of requests) {
+          now += afterMs;
+          bucket = take(bucket, limit, cost, now).bucket;
+          expect(Number.isSafeInteger(bucket.parts)).toBe(true);
+          expect(bucket.parts).toBeLessThanOrEqual(limit.restBurst * PARTS_PER_UNIT);
+        }
       }),
     );
   });

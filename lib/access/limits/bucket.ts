@@ -1,15 +1,27 @@
 import type { PlanLimits } from "#lib/contract/limits";
+import { MINUTE_MS } from "#lib/units";
 
 /** Length of the quota's window; it starts with the first request after the last one ended. */
-export const WINDOW_MS = 60_000;
+export const WINDOW_MS = MINUTE_MS;
+/** The slowest rate: one unit in ten minutes. Every rate is a multiple of it. */
+const RATES_PER_UNIT = 10;
+/**
+ * The burst allowance is counted in parts of a unit, so many that each millisecond brings back a whole number of them. All
+ * sums are whole numbers below 2^53 (for limits up to 2^31), so nothing is ever rounded.
+ */
+export const PARTS_PER_UNIT = WINDOW_MS * RATES_PER_UNIT;
+
+/** Parts that a millisecond brings back. */
+export const partsPerMs = (restPerMinute: number) => Math.round(restPerMinute * RATES_PER_UNIT);
 
 /** What an account has used: a quota in a fixed window, and a burst allowance that refills steadily. */
 export interface Bucket {
   readonly windowStartMs: number;
   readonly used: number;
-  readonly tokens: number;
-  /** When `tokens` was true. */
-  readonly tokensAtMs: number;
+  /** The burst allowance left, in parts of a unit. */
+  readonly parts: number;
+  /** When `parts` was true. */
+  readonly partsAtMs: number;
 }
 
 /** The outcome of one request. */
@@ -33,9 +45,10 @@ const seconds = (ms: number) => Math.ceil(ms / 1000);
 
 /**
  * Judges a request of `cost` units: it must fit the window's quota (`restPerMinute` units in 60 s) and the burst
- * allowance (`restBurst` units, refilled at `restPerMinute` / 60 a second). A refused request uses nothing up.
- * A cost above a limit is taken as that limit, so that no request is refused for ever. A clock that goes back gives
- * nothing back and takes nothing away.
+ * allowance (`restBurst` units, refilled at `restPerMinute` / 60 a second). A refused request uses nothing.
+ * A cost above a limit counts as that limit, so that no request is refused forever. A clock that goes back changes neither.
+ * @param cost whole units
+ * @param nowMs whole milliseconds
  */
 export function take(
   bucket: Bucket | undefined,
@@ -46,18 +59,23 @@ export function take(
   const running = bucket !== undefined && nowMs < bucket.windowStartMs + WINDOW_MS;
   const windowStartMs = running ? Math.min(bucket.windowStartMs, nowMs) : nowMs;
   const used = running ? bucket.used : 0;
-  const refillPerMs = restPerMinute / WINDOW_MS;
-  const tokens =
-    bucket === undefined ? restBurst : Math.min(restBurst, bucket.tokens + Math.max(0, nowMs - bucket.tokensAtMs) * refillPerMs);
+  const refillPerMs = partsPerMs(restPerMinute);
+  const full = restBurst * PARTS_PER_UNIT;
+  const parts = bucket === undefined ? full : Math.min(full, bucket.parts + Math.max(0, nowMs - bucket.partsAtMs) * refillPerMs);
 
   const windowEndMs = windowStartMs + WINDOW_MS;
   const quotaWaitMs = used + Math.min(cost, restPerMinute) > restPerMinute ? windowEndMs - nowMs : 0;
-  const burstWaitMs = Math.max(0, (Math.min(cost, restBurst) - tokens) / refillPerMs);
+  const burstWaitMs = Math.max(0, (Math.min(cost, restBurst) * PARTS_PER_UNIT - parts) / refillPerMs);
   const waitMs = Math.max(quotaWaitMs, burstWaitMs);
   const allowed = waitMs <= 0;
   const usedNow = allowed ? Math.min(restPerMinute, used + cost) : used;
   return {
-    bucket: { windowStartMs, used: usedNow, tokens: allowed ? Math.max(0, tokens - cost) : tokens, tokensAtMs: nowMs },
+    bucket: {
+      windowStartMs,
+      used: usedNow,
+      parts: allowed ? Math.max(0, parts - cost * PARTS_PER_UNIT) : parts,
+      partsAtMs: nowMs,
+    },
     verdict: {
       allowed,
       limit: restPerMinute,

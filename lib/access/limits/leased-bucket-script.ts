@@ -1,4 +1,4 @@
-import { type Bucket, type BucketLimits, take, WINDOW_MS } from "./bucket";
+import { type Bucket, type BucketLimits, PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
 import { createSharedScript, type SharedOptions } from "./shared-script";
 
 /** Units that are not spent within this are given back. Long enough that a busy client is not asked for at each request. */
@@ -12,22 +12,28 @@ const LEASE_PART = 4;
  * One bucket, shared. `take` in bucket.ts judges the same way, which a test compares. Beside it: units that nodes hold are
  * taken off already, and the allowance refills up to the burst less what they may still spend, so that all together never
  * let more pass than one bucket would.
+ *
+ * It counts in the same parts of a unit; Lua's numbers are doubles, which hold them exactly. The bucket is stored in units,
+ * as earlier releases did and still do beside this one: a part is far larger than what a division rounds away, so rounding
+ * to the nearest part gives back what was stored.
  */
 const LUA = `
 local key, node = KEYS[1], ARGV[2]
 local perMinute, burst, cost, want = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local held, back, owed, opens = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10] == "1"
 local WINDOW, LEASE, NOTED, PART = ${WINDOW_MS}, ${LEASE_MS}, ${LEASE_NOTED_MS}, ${LEASE_PART}
-local rate = perMinute / WINDOW
+local UNIT, refillPerMs, known = ${PARTS_PER_UNIT}, tonumber(ARGV[11]), tonumber(ARGV[14])
 
 local raw = redis.call("GET", key)
-local bucket
+local bucket, left
 if raw then
   bucket = cmsgpack.unpack(raw)
+  left = math.floor(bucket.tokens * UNIT + 0.5)
 else
   -- It ran full, or Redis lost it: it begins as the node knows it, which is full where the node knows nothing.
-  local start = now - tonumber(ARGV[11])
-  bucket = { start = start, used = tonumber(ARGV[12]) + held, tokens = tonumber(ARGV[13]) - held, at = now, leases = {} }
+  local start = now - tonumber(ARGV[12])
+  bucket = { start = start, used = tonumber(ARGV[13]) + held, at = now, leases = {} }
+  left = known - held * UNIT
   if held > 0 then bucket.leases[node] = { units = held, start = start, till = now + NOTED } end
   back, owed = 0, 0
 end
@@ -45,10 +51,10 @@ local running = now < bucket.start + WINDOW
 local start = running and math.min(bucket.start, now) or bucket.start
 local leasedNow = mine ~= nil and running and mine.start == start
 local returned = math.min(back, math.max(0, noted - held))
-local refilled = bucket.tokens + math.max(0, now - bucket.at) * rate
-local tokens = math.max(0, math.min(burst - others - noted, refilled) + returned - owed)
+local refilled = left + math.max(0, now - bucket.at) * refillPerMs
+local parts = math.max(0, math.min((burst - others - noted) * UNIT, refilled) + (returned - owed) * UNIT)
 -- The allowance refills over more than one window: what passed meanwhile in earlier ones counts too.
-if owed > 0 then tokens = math.max(0, math.min(tokens, tonumber(ARGV[13]) - held)) end
+if owed > 0 then parts = math.max(0, math.min(parts, known - held * UNIT)) end
 local used = running and bucket.used + owed or 0
 if leasedNow then used = math.max(0, used - returned) end
 if opens and not running then
@@ -56,28 +62,29 @@ if opens and not running then
   running = true
 end
 
-local usedAfter, tokensAfter, leased, lasts = used, tokens, 0, 0
-local fits = running and used + math.min(cost, perMinute) <= perMinute and tokens >= math.min(cost, burst)
+local usedAfter, partsAfter, leased, lasts = used, parts, 0, 0
+local fits = running and used + math.min(cost, perMinute) <= perMinute and parts >= math.min(cost, burst) * UNIT
 if fits then
   usedAfter = math.min(perMinute, used + cost)
-  tokensAfter = math.max(0, tokens - cost)
+  partsAfter = math.max(0, parts - cost * UNIT)
 end
 -- Units of a window that is over must not be spent in the next one.
 local usable = running and (held == 0 or leasedNow)
 if usable then lasts = math.min(LEASE, start + WINDOW - now) end
 if usable and fits then
-  leased = math.max(0, math.floor(math.min(want, tokensAfter / PART, (perMinute - usedAfter) / PART)))
+  leased = math.max(0, math.floor(math.min(want, partsAfter / (UNIT * PART), (perMinute - usedAfter) / PART)))
 end
 
 local units = held + leased
 bucket.leases[node] = units > 0 and { units = units, start = usable and start or (mine and mine.start or 0), till = now + NOTED } or nil
 bucket.start, bucket.at = start, now
-bucket.used, bucket.tokens = usedAfter + leased, tokensAfter - leased
-local keepMs = math.max(start + WINDOW - now, (burst - bucket.tokens) / rate, NOTED)
+partsAfter = partsAfter - leased * UNIT
+bucket.used, bucket.tokens = usedAfter + leased, partsAfter / UNIT
+local keepMs = math.max(start + WINDOW - now, (burst * UNIT - partsAfter) / refillPerMs, NOTED)
 redis.call("SET", key, cmsgpack.pack(bucket), "PX", string.format("%.0f", math.ceil(keepMs)))
 
 local function exact(number) return string.format("%.17g", number) end
-return { exact(now - start), exact(used), exact(tokens), exact(leased), exact(lasts) }
+return { exact(now - start), exact(used), exact(parts), exact(leased), exact(lasts) }
 `;
 
 /** What a node says of a bucket when it asks. */
@@ -121,11 +128,12 @@ export function createAskBucket(options: SharedOptions): AskBucket {
     const sentMs = clock.now();
     const { restPerMinute, restBurst } = limits;
     const ageMs = known === undefined ? WINDOW_MS : Math.max(0, sentMs - known.windowStartMs);
-    const tokens = take(known, limits, 0, sentMs).bucket.tokens;
-    const asked = [node, restPerMinute, restBurst, cost, want, held, back, owed, opens ? 1 : 0, ageMs, known?.used ?? 0, tokens];
+    const { parts } = take(known, limits, 0, sentMs).bucket;
+    const call = [node, restPerMinute, restBurst, cost, want, held, back, owed, opens ? 1 : 0];
+    const asked = [...call, partsPerMs(restPerMinute), ageMs, known?.used ?? 0, parts];
     const answer = (await script(redis.key(`b:${key}`, "bucket"), ...asked)) as readonly string[];
     const [age = 0, used = 0, left = 0, leased = 0, lastsMs = 0] = answer.map(Number);
     // Counted from the sending: here a window and a lease end no later than there.
-    return { bucket: { windowStartMs: sentMs - age, used, tokens: left, tokensAtMs: sentMs }, leased, lastsMs };
+    return { bucket: { windowStartMs: sentMs - age, used, parts: left, partsAtMs: sentMs }, leased, lastsMs };
   };
 }

@@ -206,6 +206,21 @@ describeOnRedis("leased buckets", (t) => {
     expect(await store.take("a", LIMITS, 0)).toMatchObject({ remaining: 45 });
   });
 
+  test("a bucket is stored in units, fractions included, so that an earlier release and this one share it", async () => {
+    const clock = manualClock(START);
+    const redis = await t.open();
+    const store = createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+    const key = redis.key("b:a", "bucket");
+    const limits = { restPerMinute: 36, restBurst: 5 };
+    // What sums of fractions left there: 3 units less a rounding error.
+    const write = `redis.call("SET", KEYS[1], cmsgpack.pack({ start = ${START}, used = 5, tokens = 3 - 2 ^ -51, at = ${START}, leases = {} }))`;
+    await redis.client.eval(write, { keys: [key] });
+    clock.set(START + 1);
+    expect(await store.take("a", limits, 3)).toMatchObject({ allowed: true, remaining: 28 });
+    const left = await redis.client.eval(`return tostring(cmsgpack.unpack(redis.call("GET", KEYS[1])).tokens)`, { keys: [key] });
+    expect(Number(left)).toBeCloseTo(36 / 60_000, 9);
+  });
+
   test("refuse who would wait past the bound", async () => {
     const [node] = (await openNodes(t, manualClock(START), 1, 3)) as [Node];
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => node.take("a", WIDE, 1)));

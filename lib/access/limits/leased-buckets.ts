@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { repeat } from "#lib/repeat";
-import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
+import { type Bucket, type BucketLimits, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
 import type { SharedOptions } from "./shared-script";
@@ -100,7 +100,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
       const { bucket: after, verdict } = take(bucket, limits, call.cost, sentMs);
       failedMs = undefined;
       const { units } = share;
-      share.bucket = { ...after, used: after.used - units, tokens: after.tokens + units };
+      share.bucket = { ...after, used: after.used - units, parts: after.parts + units * PARTS_PER_UNIT };
       share.units += leased;
       share.owed -= owed;
       share.seenMs = sentMs;
