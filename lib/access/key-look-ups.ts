@@ -1,0 +1,80 @@
+import type { Clock } from "#lib/clock";
+import { isDatabaseAway } from "#lib/db";
+import { Fault } from "#lib/fault";
+import type { Principal } from "./principal";
+
+/** Look-ups under way at once; past it a request with an unknown key is refused and may be retried. */
+const LOOK_UPS_MAX_COUNT = 1_000;
+/** Longest wait of a request for a look-up, which continues without it: a database that does not answer is unavailable. */
+const LOOK_UP_WAIT_MAX_MS = 2_000;
+/** Look-ups in the background at once: one that succeeds is enough to show that the database is back. */
+const BACKGROUND_LOOK_UPS_MAX_COUNT = 8;
+const RETRY_AFTER_S = 1;
+
+/** Looks up the principals of keys in the database, at most one look-up a key at a time. */
+interface KeyLookUps {
+  /**
+   * The principal of a key; undefined for a key that is not valid.
+   * @throws Fault service_unavailable when too many look-ups are under way or the database does not answer within two
+   * seconds; pg's own error where the database said so itself
+   */
+  find(text: string): Promise<Principal | undefined>;
+  /** Starts a look-up that nobody waits for, unless several are under way; false then. */
+  findInBackground(text: string): boolean;
+  /** True from the moment a look-up finds the database unavailable until one succeeds or `databaseMayBeBack` is called. */
+  databaseAway(): boolean;
+  databaseMayBeBack(): void;
+}
+
+/** Bounds and shares look-ups; `lookUp` asks the database for one key. */
+export function createKeyLookUps(lookUp: (text: string) => Promise<Principal | undefined>, clock: Clock): KeyLookUps {
+  const pending = new Map<string, Promise<Principal | undefined>>();
+  let away = false;
+
+  /** All requests that wait for the same key share one look-up. */
+  function start(text: string): Promise<Principal | undefined> {
+    const running = pending.get(text);
+    if (running !== undefined) return running;
+    if (pending.size >= LOOK_UPS_MAX_COUNT) throw new Fault("service_unavailable", { retry_after: RETRY_AFTER_S });
+    const started = lookUp(text)
+      .then((principal) => {
+        away = false;
+        return principal;
+      })
+      .catch((error: unknown) => {
+        if (isDatabaseAway(error)) away = true;
+        throw error;
+      })
+      .finally(() => pending.delete(text));
+    pending.set(text, started);
+    return started;
+  }
+
+  return {
+    async find(text) {
+      const started = start(text);
+      const answered = new AbortController();
+      const late = clock.wait(LOOK_UP_WAIT_MAX_MS, answered.signal).then(() => {
+        if (answered.signal.aborted) return undefined;
+        away = true;
+        throw new Fault("service_unavailable", { detail: "The database does not answer.", retry_after: RETRY_AFTER_S });
+      });
+      try {
+        return await Promise.race([started, late]);
+      } finally {
+        answered.abort();
+        // A request that gave up must not leave an unhandled rejection behind.
+        started.catch(() => undefined);
+      }
+    },
+    findInBackground(text) {
+      if (pending.size >= BACKGROUND_LOOK_UPS_MAX_COUNT) return false;
+      start(text).catch(() => undefined);
+      return true;
+    },
+    databaseAway: () => away,
+    databaseMayBeBack() {
+      away = false;
+    },
+  };
+}
