@@ -114,7 +114,7 @@ export function redisCases(scene: () => Scene): void {
       await whole(scene(), Date.now());
       const sinceMs = Date.now();
       for (const node of cluster.nodes) cluster.doors(node).redis.fallSilent();
-      await untilEdgesSay(scene(), "Redis is away");
+      await untilEdgesSay(scene(), "Redis is unreachable");
       const saidMs = Date.now() - sinceMs;
       await untilState(scene(), "stale");
       const staleMs = Date.now() - sinceMs;

@@ -170,8 +170,8 @@ withRedis("a node that follows through Redis", (nodes) => {
     await redis.client.hSet(busKeys(redis).state, "id", newest?.id ?? "");
     const late = followVenue(redis);
     await vi.waitUntil(() => late.projection.view.quote("EURUSD") !== undefined, SOON);
-    await vi.waitUntil(() => late.follower.problem() !== "Redis is away; the last known data is served", SOON);
-    expect(late.follower.problem()).toMatch(/no ingest node has been heard (yet|for \d+ s)/);
+    await vi.waitUntil(() => late.follower.problem() !== "Redis is unreachable; serving the last known data", SOON);
+    expect(late.follower.problem()).toMatch(/no events from an ingest node (yet|for \d+ s)/);
   });
 
   test("begins another epoch with what is restored, and takes nothing of the one before any more", async () => {

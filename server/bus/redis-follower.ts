@@ -151,7 +151,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
       for (const message of read?.[0]?.messages ?? []) {
         const batch = reader.batch(message);
         if (batch !== undefined) await take(batch, client);
-        else log.warn({ venue, id: message.id }, "a batch of market events was not understood");
+        else log.warn({ venue, id: message.id }, "skipping a batch of market events that cannot be parsed");
         // Only now: whoever waits until this node has caught up looks at what it made of the batch.
         lastId = message.id;
       }
@@ -175,7 +175,8 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
 
   const onError = (error: unknown, failures: number) => {
     // While Redis is unreachable its own log line says so.
-    if (failures === 1 && redis.connected()) log.warn({ err: error, venue }, "market events cannot be read; trying again");
+    if (failures === 1 && redis.connected())
+      log.warn({ err: error, venue }, "cannot read market events from Redis; trying again");
   };
 
   return {
@@ -195,10 +196,10 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     isRecent: () => isRecentId(lastId),
     begun,
     problem() {
-      if (!connected) return "Redis is away; the last known data is served";
-      if (last === undefined || heardMs === Number.NEGATIVE_INFINITY) return "no ingest node has been heard yet";
+      if (!connected) return "Redis is unreachable; serving the last known data";
+      if (last === undefined || heardMs === Number.NEGATIVE_INFINITY) return "no events from an ingest node yet";
       const silentMs = clock.now() - heardMs;
-      return silentMs > SILENT_AFTER_MS ? `no ingest node has been heard for ${Math.floor(silentMs / 1000)} s` : null;
+      return silentMs > SILENT_AFTER_MS ? `no events from an ingest node for ${Math.floor(silentMs / 1000)} s` : null;
     },
   };
 }

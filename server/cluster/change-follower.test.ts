@@ -91,10 +91,7 @@ describe("changes made behind the back of a running node", () => {
     failing.clear();
     await clock.advance(AGAIN_MS);
     expect(take()).toEqual(EVERYTHING);
-    expect(messages()).toEqual([
-      "a change could not be read; everything is read again until it can",
-      "what was changed has been read",
-    ]);
+    expect(messages()).toEqual(["cannot load a change; reloading everything until it succeeds", "missed changes are loaded"]);
     await clock.advance(10 * AGAIN_MS);
     expect([take(), clock.waits]).toEqual([[], []]);
   });

@@ -52,7 +52,7 @@ export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): C
       if (failures > before) return;
       done = true;
       retrying = undefined;
-      log.info("what was changed has been read");
+      log.info("missed changes are loaded");
     });
   }
 
@@ -61,7 +61,7 @@ export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): C
       try {
         await apply(message, parts);
       } catch (error) {
-        log.error({ err: error, message }, "a change could not be read; everything is read again until it can");
+        log.error({ err: error, message }, "cannot load a change; reloading everything until it succeeds");
         failures += 1;
         retrying ??= retry();
       }

@@ -101,7 +101,7 @@ export async function competeForLease(
   async function beat(token: number, lost: AbortController, over: AbortSignal): Promise<void> {
     let ableMs = elapsed();
     const onError = (error: unknown, failures: number) => {
-      if (failures === 1) log.warn({ err: error, venue }, "the lease cannot be renewed; it is kept until another has it");
+      if (failures === 1) log.warn({ err: error, venue }, "cannot renew the lease; keeping it until another node takes it");
     };
     await repeat({ clock, signal: over, pause: BEAT_INTERVAL_MS, onError }, async () => {
       if (able()) ableMs = elapsed();
@@ -119,21 +119,21 @@ export async function competeForLease(
     const lost = new AbortController();
     const ended = new AbortController();
     const beating = beat(token, lost, AbortSignal.any([lost.signal, ended.signal]));
-    log.info({ venue, token }, "this node holds the lease: it makes the events of the venue");
+    log.info({ venue, token }, "this node holds the lease and produces the venue's events");
     try {
       await hold({ token, originMs: Number(taken.origin), lost: lost.signal, giveUp: () => lost.abort() });
     } finally {
       ended.abort();
       await beating;
       await pool.query(GIVE_BACK, [venue, token]).catch(() => undefined);
-      log.info({ venue, token, lost: lost.signal.aborted }, "this node does not hold the lease any more");
+      log.info({ venue, token, lost: lost.signal.aborted }, "this node no longer holds the lease");
     }
   }
 
   const onError = (error: unknown, failures: number) => {
     // What was not read for a while says nothing about that while.
     seen = undefined;
-    if (failures === 1) log.warn({ err: error, venue }, "the lease cannot be held or looked at; trying again");
+    if (failures === 1) log.warn({ err: error, venue }, "cannot read or take the lease; trying again");
   };
   await repeat({ clock, signal, pause: LOOK_INTERVAL_MS, atOnce: true, onError }, async (healthy) => {
     const free = await lookForFree();

@@ -104,7 +104,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("brings each event to every node once, in order; a node that comes later knows the same", () =>
     scene(async () => {
       const edge = await start(false, "edge");
-      expect(edge.market.feedProblem()).toContain("no ingest node");
+      expect(edge.market.feedProblem()).toContain("no events from an ingest node");
       const ingest = await start(true, "ingest");
       await until(() => ingest.market.push !== undefined);
       for (let index = 1; index <= 50; index += 1) await ingest.tick("EURUSD", 1.1 + index / 10_000);
@@ -244,7 +244,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(second.events.some(({ epoch }) => epoch === "late")).toBe(false);
     }));
 
-  test("a database that was put back to an earlier state does not keep its holder from being heard", () =>
+  test("a lease holder on a database restored to an earlier state still reaches the other nodes", () =>
     scene(async () => {
       const first = await start(true, "first");
       await until(() => first.market.push !== undefined);
@@ -266,7 +266,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await ingest.tick("EURUSD", 1.2);
       await until(() => quoteOf(edge) === 1.2);
       await server.kill();
-      await until(() => (edge.market.feedProblem() ?? "").includes("Redis is away"));
+      await until(() => (edge.market.feedProblem() ?? "").includes("Redis is unreachable"));
       for (let index = 1; index <= 20; index += 1) await ingest.tick("EURUSD", 1.2 + index / 1_000);
       expect(quoteOf(edge)).toBe(1.2);
       await server.start();

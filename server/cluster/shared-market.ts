@@ -65,7 +65,7 @@ function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp 
     async writeBatch(...[klines, quotes]: [Parameters<KlineTable["writeBatch"]>[0], Parameters<KlineTable["writeBatch"]>[1]]) {
       if (await writer.writeBatchAs(token, klines, quotes)) return;
       giveUp();
-      throw new Error("another node holds the lease: nothing was written");
+      throw new Error("another node holds the lease; nothing was written");
     },
   };
 }
@@ -93,12 +93,12 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     try {
       highest = await raiseFence(redis, venue, token);
     } catch (error) {
-      log.warn({ err: error }, "Redis is away; the venue goes on from what is stored");
+      log.warn({ err: error }, "Redis is unreachable; continuing from stored data");
       return false;
     }
     if (highest >= token) {
       await pool.query(RAISE_TOKEN, [venue, token, highest]);
-      throw new Error(`the database was put back to an earlier state; tokens go on from ${highest}`);
+      throw new Error(`the database was restored to an earlier state; lease tokens continue from ${highest}`);
     }
     await follower.caughtUp(over);
     return true;
@@ -156,7 +156,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     const published = await publisher.published();
     if (published || (!redis.connected() && holding?.publisher === publisher)) return judged;
     throw new Fault("service_unavailable", {
-      detail: "Another node takes the ticks of this venue now.",
+      detail: "Another node now takes the ticks of this venue.",
       retry_after: PUSH_RETRY_AFTER_S,
     });
   }
@@ -166,7 +166,9 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   const competing = produces ? competeForLease(lease, leaving.signal, hold) : Promise.resolve();
   await Promise.race([follower.begun, clock.wait(produces ? PRODUCER_START_MAX_MS : EDGE_START_MAX_MS, stopping.signal)]);
   const lookBack = () =>
-    projection.lookBack(clock.now()).catch((error: unknown) => log.warn({ err: error }, "stored minutes could not be read"));
+    projection
+      .lookBack(clock.now())
+      .catch((error: unknown) => log.warn({ err: error }, "cannot read stored minutes; earlier feed gaps stay unknown"));
   void lookBack();
 
   return {

@@ -41,7 +41,7 @@ function isErrorId(text: string): text is ErrorId {
 }
 
 function elsewhere(): Fault {
-  const detail = "No node takes the ticks of this venue at this moment.";
+  const detail = "No node takes the ticks of this venue right now.";
   return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
 }
 

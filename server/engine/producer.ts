@@ -185,9 +185,9 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   }
 
   function skipped(fromMs: number, toMs: number): void {
-    log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "the feed stood still too long; open klines are recomputed");
+    log.warn({ from: new Date(fromMs), to: new Date(toMs) }, "feed stalled for too long; recomputing open klines");
     time.reach(toMs - 1);
-    historyChanged().catch((error: unknown) => log.error({ err: error }, "open klines could not be recomputed"));
+    historyChanged().catch((error: unknown) => log.error({ err: error }, "cannot recompute open klines"));
   }
 
   let feedProblem: string | null = null;
@@ -213,7 +213,10 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       if (recorder === undefined || recorder.hasRoom()) return take(ticks);
       await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
       if (recorder.hasRoom()) return take(ticks);
-      throw new Fault("service_unavailable", { detail: "The store takes no more ticks now.", retry_after: PUSH_RETRY_AFTER_S });
+      throw new Fault("service_unavailable", {
+        detail: "The database is behind, so no more ticks are taken right now.",
+        retry_after: PUSH_RETRY_AFTER_S,
+      });
     },
     historyChanged,
     feedProblem: () => feedProblem,

@@ -106,12 +106,12 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
       } catch (error) {
         putBack(batch);
         onFlush?.(rows, true);
-        if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; it goes on trying");
+        if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; retrying");
         failing = true;
         return false;
       }
       onFlush?.(rows, false);
-      if (failing) log.info({ rows }, "recorder writes again");
+      if (failing) log.info({ rows }, "recorder is writing again");
       failing = false;
       if (klines.size === 0) break;
     }
@@ -149,7 +149,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
       });
       const written = await flush();
       release();
-      if (!written) log.error({ rows: pending() }, "recorder stopped with rows that could not be written");
+      if (!written) log.error({ rows: pending() }, "recorder stopped with unwritten rows");
     },
   };
 }

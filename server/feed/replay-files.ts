@@ -43,7 +43,7 @@ export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions
   const parsed = parseOptions(["--ticker", ticker, file]);
   if (parsed === "help") return;
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
-  for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "left out of the archive"))) {
+  for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "skipping a file in the archive"))) {
     const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal });
     if (prepared === null) continue;
     if (prepared.recognition.kind !== "ticks") throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
@@ -76,7 +76,7 @@ async function* readTicks(source: Source, prepared: Prepared, ticker: string, lo
   }
   reader.end();
   yield* ticks;
-  if (skipped > 0) log.warn({ file: source.name, rows: skipped }, "rows of the recording were passed over");
+  if (skipped > 0) log.warn({ file: source.name, rows: skipped }, "skipped malformed or out-of-order rows of the recording");
 }
 
 /** Several recordings as one, by time. */

@@ -29,8 +29,8 @@ export async function superviseFeed(
 ): Promise<void> {
   let ended = false;
   const onError = (error: unknown, _: number, nextMs: number) => {
-    onState?.(`feed ${name} failed; it is started again`);
-    log.error({ err: error, feed: name, retry_ms: Math.round(nextMs) }, "feed failed; it is started again");
+    onState?.(`feed ${name} failed; restarting it`);
+    log.error({ err: error, feed: name, retry_ms: Math.round(nextMs) }, "feed failed; restarting it");
   };
   await repeat({ clock, signal, pause: RESTART, atOnce: true, until: () => ended, onError }, async (healthy) => {
     const startedMs = clock.now();

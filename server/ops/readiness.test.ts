@@ -124,7 +124,7 @@ withRedis("whether one of several nodes is ready", (nodes: RedisNodes) => {
     };
 
     expect(await asked()).toEqual([200, "ready"]);
-    problem = "no ingest node has been heard yet";
+    problem = "no events from an ingest node yet";
     expect(await asked()).toEqual([200, "degraded", "feed_live"]);
     problem = null;
     way.shut();

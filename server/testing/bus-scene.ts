@@ -55,7 +55,7 @@ export function followVenue(redis: Redis): FollowingNode {
 
 /** Resolves when a node hears what is published from then on; before, it fills itself, and who follows is told nothing. */
 export async function listening(node: FollowingNode): Promise<FollowingNode> {
-  await vi.waitUntil(() => !node.follower.problem()?.includes("Redis is away"), SOON);
+  await vi.waitUntil(() => !node.follower.problem()?.includes("Redis is unreachable"), SOON);
   return node;
 }
 
