@@ -6,7 +6,7 @@ import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
 import { startService } from "./service";
 
-/** A wrong start is the operator's to mend: the reason in words, no stack. */
+/** Prints the reason of a failed start, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`\nSpotwire could not start.\n${message}\n`);
@@ -32,7 +32,7 @@ try {
     ended.abort();
     log.info({ signal }, "draining");
     setTimeout(() => {
-      log.error({ limit_ms: DRAIN_MAX_MS }, "drain took too long; leaving");
+      log.error({ limit_ms: DRAIN_MAX_MS }, "drain timed out; exiting");
       process.exit(1);
     }, DRAIN_MAX_MS).unref();
     void service.stop().then(() => {

@@ -14,7 +14,7 @@ import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
 import { openRedis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
-import { createChangeFollower, type Parts } from "./cluster/change-follower";
+import { type ChangeTargets, createChangeFollower } from "./cluster/change-follower";
 import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
 import { createAddressReader } from "./http/address";
@@ -29,132 +29,116 @@ import { startUpkeep } from "./ops/upkeep";
 import { startStreams } from "./socket/streams";
 import { startUsers } from "./users";
 
-/** Another node takes the venues over as soon as they are given back; longer than this nobody waits for that. */
+/** Maximum time to wait for the hand-over of the venues to another node. */
 const HAND_OVER_MAX_MS = 2_000;
 
-/** What is still done: everything; no new connections and streams; nothing new at all. */
+/** Serving accepts everything; leaving accepts no new connections; drained accepts no new requests either. */
 type Stage = "serving" | "leaving" | "drained";
 
 interface ServiceOptions {
   env: Env;
   log: Logger;
   clock: Clock;
-  /** False sends REST through Next too; only the bench does, to measure what that costs. */
+  /** False routes REST through Next too; only the bench does, to measure the cost. */
   direct?: boolean;
-  /** What counts the use of keys; only the bench gives another than the product's, to measure what counting costs. */
+  /** Creates the usage counter; only the bench replaces it, to measure the cost of counting. */
   usageOf?: (options: UsageOptions) => Usage;
 }
 
-/** A service that listens. */
+/** A running service. */
 interface Service {
   readonly address: AddressInfo;
   readonly db: Database;
-  /** Lets nobody new in, ends the streams and what is in flight, writes what is left, closes the database. */
+  /** Stops accepting clients, ends streams and requests in flight, writes pending data, closes the database. */
   stop(): Promise<void>;
 }
 
-/** Takes what has to be stopped in the end, the last first. */
-type Later = (name: string, stop: Stoppable["stop"]) => void;
+/** Registers a component to stop; the last one registered stops first. */
+type OnStop = (name: string, stop: Stoppable["stop"]) => void;
 
-/** What the service remembers and shares, and what it hears of changes in it. */
-async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, later: Later) {
+/** Connects Redis and the database, loads the catalogues, and follows changes that other processes make. */
+async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, onStop: OnStop) {
   const redis = env.REDIS_URL === undefined ? undefined : openRedis({ url: env.REDIS_URL, prefix: env.REDIS_PREFIX, log });
-  if (redis) later("redis", redis.close);
+  if (redis) onStop("redis", redis.close);
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
   const { db, release } = await acquireDatabase(env, log, clock, channel);
-  later("database", release);
-  // Heard before the first look: what changes after it comes as a message.
-  const early: ControlMessage[] = [];
-  let onMessage = (message: ControlMessage): unknown => early.push(message);
+  onStop("database", release);
+  // Listens before the first read, so that no change in between is lost.
+  const beforeLoad: ControlMessage[] = [];
+  let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);
   const control = await db.control.listen((message) => void onMessage(message));
-  later("control", control.stop);
+  onStop("control", control.stop);
   const [live, sandbox] = await Promise.all([createCatalogue(db, "live"), createCatalogue(db, "sandbox")]);
   const catalogues = { live, sandbox };
-  const parts: Parts = { catalogues };
-  const changes = createChangeFollower(parts, clock, log);
-  later("changes", changes.stop);
+  const changeTargets: ChangeTargets = { catalogues };
+  const changes = createChangeFollower(changeTargets, clock, log);
+  onStop("changes", changes.stop);
   onMessage = changes.follow;
-  for (const message of early) await changes.follow(message);
-  return { redis, db, catalogues, parts, controlConnected: control.connected };
+  for (const message of beforeLoad) await changes.follow(message);
+  return { redis, db, catalogues, changeTargets, controlConnected: control.connected };
 }
 
-/** Starts everything in the order in which data flows; when it fails, what was started is stopped again. */
+/** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
 export async function startService({ env, log, clock, direct = true, usageOf = createUsage }: ServiceOptions): Promise<Service> {
   const started: Stoppable[] = [];
-  const later: Later = (name, stop) => started.unshift({ name, stop });
+  const onStop: OnStop = (name, stop) => started.unshift({ name, stop });
+  const base = { env, clock, log, metrics: createMetrics() };
+  let stage: Stage = "serving";
   try {
     const secrets = await acquireSecrets(env);
-    const { redis, db, catalogues, parts, controlConnected } = await openStores({ env, log, clock }, later);
-    const metrics = createMetrics();
-    const access = createAccess({ db, env, secret: secrets.nextAuth, clock, log, metrics, controlConnected, redis });
-    parts.access = access;
-    later("access", access.stop);
-    const usage = usageOf({ pool: db.pool, clock, log, metrics });
-    later("usage", usage.stop);
-    const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => parts.markets, clock });
-    const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
-    const markets = await startMarkets({ env, db, catalogues, clock, log, metrics, shared });
-    parts.markets = markets;
-    for (const venue of VENUES) later(`${venue} market`, markets[venue].stop);
+    const { redis, db, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
 
-    const { stop: stopMails, ...portal } = startUsers({ env, db, clock, log, buckets: access.buckets });
-    later("mails", stopMails);
-    let stage: Stage = "serving";
+    const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis });
+    changeTargets.access = access;
+    onStop("access", access.stop);
+    const usage = usageOf({ ...base, pool: db.pool });
+    onStop("usage", usage.stop);
+
+    const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
+    const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
+    const markets = await startMarkets({ ...base, db, catalogues, shared });
+    changeTargets.markets = markets;
+    for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
+
+    const { stop: stopMails, ...portal } = startUsers({ ...base, db, buckets: access.buckets });
+    onStop("mails", stopMails);
+    const ready = () => readiness({ db, redis, markets, draining: stage !== "serving" });
     const runtime: Runtime = {
-      env,
-      clock,
-      log,
-      metrics,
-      access,
-      usage,
+      ...base,
+      ...portal,
       db,
       secrets,
-      ...portal,
-      markets,
-      draining: () => stage === "drained",
-      ready: () => readiness({ db, redis, markets, draining: stage !== "serving" }),
-    };
-    setRuntime(runtime);
-    const addressOf = createAddressReader(env.TRUSTED_PROXIES);
-    const streams = startStreams({
-      redis,
-      markets,
       access,
       usage,
-      addressOf,
-      draining: () => stage !== "serving",
-      controlConnected,
-      docsBase: env.PUBLIC_URL ?? "",
-      clock,
-      log,
-      metrics,
-    });
-    parts.streams = streams;
-    const { server, address } = await serve({
-      env,
-      log,
-      direct,
-      streams,
-      addressOf,
-      attempts: portal.users.attempts,
-      tickForwarder,
-    });
+      markets,
+      ready,
+      draining: () => stage === "drained",
+    };
+    setRuntime(runtime);
+
+    const addressOf = createAddressReader(env.TRUSTED_PROXIES);
+    const draining = () => stage !== "serving";
+    const docsBase = env.PUBLIC_URL ?? "";
+    const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, docsBase });
+    changeTargets.streams = streams;
+    const { attempts } = portal.users;
+    const { server, address } = await serve({ ...base, direct, streams, addressOf, attempts, tickForwarder });
     const drain = createDrain(server);
-    later("http", drain);
-    later("calls", () => {
+    onStop("http", drain);
+    onStop("calls", () => {
       stage = "drained";
     });
-    later("streams", streams.stop);
-    // A node that answers no clients has no doors to knock at.
-    if (env.ROLE !== "ingest") later("health", watchHealth(runtime, address).stop);
-    later("upkeep", startUpkeep({ db, clock, log, env }).stop);
+    onStop("streams", streams.stop);
+    // An ingest node has no client endpoints to probe.
+    if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
+    onStop("upkeep", startUpkeep({ ...base, db }).stop);
     return {
       address,
       db,
       async stop() {
         await handOver(markets, clock);
         stage = "leaving";
-        // Nobody new comes in, so a balancer asks another node; who is connected is answered while the streams say goodbye.
+        // No new connections, so load balancers use another node; open connections are answered while the streams close.
         void drain();
         await stopAll(started, log);
         setRuntime(undefined);
@@ -166,19 +150,19 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
   }
 }
 
-/** First of all in a stop, while all is still served: another node goes on with the venues. */
+/** The first step of a stop, while everything is still served: another node takes over the venues. */
 async function handOver(markets: Readonly<Record<Venue, RunningMarket>>, clock: Clock): Promise<void> {
   const handedOver = Promise.all(VENUES.map((venue) => markets[venue].handOver()));
   await Promise.race([handedOver, clock.wait(HAND_OVER_MAX_MS)]);
 }
 
-/** Has the process knock at its own doors each minute, and write down how it is. */
+/** Probes the endpoints of this process every minute and records their health. */
 function watchHealth({ db, markets, clock, log }: Runtime, address: AddressInfo): HealthRecorder {
   const store = () => db.pool.query("SELECT 1").then(() => true);
   return recordHealth({ pool: db.pool, markets, probe: createSelfProbe({ address, store }), clock, log });
 }
 
-/** Where other nodes reach this one. */
+/** The URL at which other nodes reach this one. */
 function nodeAddress({ NODE_URL, PORT }: Env): string {
   return NODE_URL ?? `http://${hostname()}:${PORT}`;
 }

@@ -15,24 +15,24 @@ interface UsersOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The buckets of all nodes; in memory unless given. */
+  /** Buckets shared by all nodes; in memory by default. */
   readonly buckets?: BucketStore;
 }
 
-/** What the portal's users are managed with, running. */
+/** User management of the portal. */
 interface Users {
   readonly users: UserContext;
-  /** Empty where mails go to a server. */
+  /** Empty when mails go to an SMTP server. */
   readonly capturedMails: CapturedMails;
-  /** Resolves when no mail is being sent any more. */
+  /** Resolves when no mail is being sent. */
   stop(): Promise<void>;
 }
 
-/** Starts what sign-up, sign-in and their mails need. */
+/** Starts the services behind sign-up, sign-in and their mails. */
 export function startUsers({ env, db, clock, log, buckets }: UsersOptions): Users {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
-    log.warn("SMTP_URL is set and PUBLIC_URL is not: links in mails lead to this machine alone");
+    log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
   const capturedMails = captureMails();
   const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
   const mailer = createMailer({ deliver, clock, log });

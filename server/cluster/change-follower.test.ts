@@ -7,7 +7,7 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { watchedClock } from "#lib/testing/watched-clock";
 import type { RunningMarket } from "#server/market";
 import { createTestMarket } from "#server/testing/market";
-import { createChangeFollower, type Parts } from "./change-follower";
+import { type ChangeTargets, createChangeFollower } from "./change-follower";
 
 const AGAIN_MS = 1_000;
 
@@ -26,7 +26,7 @@ function createScene() {
   }
   const each = <Part>(make: (venue: Venue) => Part) =>
     Object.fromEntries(VENUES.map((venue) => [venue, make(venue)])) as Record<Venue, Part>;
-  const parts: Parts = {
+  const parts: ChangeTargets = {
     catalogues: each((venue): ReloadableCatalogue => ({ ...createSandboxCatalogue(), reload: () => ask(`listings ${venue}`) })),
   };
   const withMarkets = () => {

@@ -11,7 +11,7 @@ import type { RunningMarket } from "#server/market";
 const AGAIN_MS = 1_000;
 
 /** What a control message may concern, as far as it is up. */
-export interface Parts {
+export interface ChangeTargets {
   readonly catalogues: Readonly<Record<Venue, ReloadableCatalogue>>;
   access?: Access;
   markets?: Readonly<Record<Venue, RunningMarket>>;
@@ -25,7 +25,7 @@ interface ChangeFollower {
   stop(): Promise<void>;
 }
 
-async function apply(message: ControlMessage, { catalogues, access, markets, streams }: Parts): Promise<void> {
+async function apply(message: ControlMessage, { catalogues, access, markets, streams }: ChangeTargets): Promise<void> {
   const { kind } = message;
   access?.apply(message);
   // Keys and accounts are the database's to tell, so nothing has to be read before.
@@ -38,7 +38,7 @@ async function apply(message: ControlMessage, { catalogues, access, markets, str
 }
 
 /** Makes a follower of changes; `parts` may grow while the service starts. */
-export function createChangeFollower(parts: Parts, clock: Clock, log: Logger): ChangeFollower {
+export function createChangeFollower(parts: ChangeTargets, clock: Clock, log: Logger): ChangeFollower {
   const stopping = new AbortController();
   let retrying: Promise<void> | undefined;
   let failures = 0;

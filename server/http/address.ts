@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 
-/** Hops of X-Forwarded-For that are looked at; a longer chain is cut on the far side. */
+/** Hops of X-Forwarded-For that are read, counted from the nearest proxy. */
 const FORWARDED_HOPS_MAX_COUNT = 20;
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** An address in its plain form: IPv4 inside IPv6 is shown as IPv4. Undefined when it is none. */
+/** An address in canonical form: IPv4 mapped into IPv6 becomes IPv4. Undefined for an invalid address. */
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
@@ -17,15 +17,15 @@ function parseRange(text: string): Range {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** The address a connection comes from, in its plain form. */
+/** The remote address of a connection, in canonical form. */
 export function peerOf({ socket }: IncomingMessage): string {
   const peer = socket.remoteAddress ?? "";
   return parse(peer)?.toString() ?? peer;
 }
 
 /**
- * Makes the reader of client addresses. X-Forwarded-For is believed only from the trusted proxies: the address is the
- * last one in the chain that is not a proxy itself, so a client cannot choose its own.
+ * Creates the reader of client addresses. X-Forwarded-For counts only when a trusted proxy sent it: the client is the last
+ * address in the chain that is not a trusted proxy, so a client cannot choose its own.
  * @throws Error naming an entry that is neither an address nor a CIDR range.
  */
 export function createAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
@@ -41,7 +41,7 @@ export function createAddressReader(trustedProxies: readonly string[]): (request
 
   return (request) => {
     const peerText = request.socket.remoteAddress ?? "";
-    // The most common case, on the way of every request.
+    // The most common case, on the hot path of every request.
     if (ranges.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
     let client = parse(peerText);
     if (client === undefined) return peerText;

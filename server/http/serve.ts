@@ -31,10 +31,9 @@ import { isSecure } from "#lib/portal/cookies";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
-import { createHttpServer } from "./server";
-import { routeUpgrades } from "./upgrades";
+import { createHttpServer, routeUpgrades } from "./server";
 
-/** The route of each operation; the compiler misses one that is not here. */
+/** The route of each operation; a missing one fails to compile. */
 const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   klines,
   instruments,
@@ -47,7 +46,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
 
 const NONCE_BYTES = 16;
 
-/** Loaded with the first call: what it stands on takes a good part of a start. */
+/** Loaded on the first call, because its dependencies slow the start down. */
 async function mcp(request: Request, context?: unknown): Promise<Response> {
   const { POST } = await import("#app/mcp/route");
   return POST(request, context);
@@ -56,7 +55,7 @@ async function mcp(request: Request, context?: unknown): Promise<Response> {
 interface ServeOptions {
   env: Env;
   log: Logger;
-  /** False sends REST through Next as well. */
+  /** False routes REST through Next as well. */
   direct: boolean;
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
@@ -65,15 +64,15 @@ interface ServeOptions {
 }
 
 interface Pages {
-  /** Makes what pages need; requests that come before wait for it. */
+  /** Prepares the pages; earlier requests wait for it. */
   prepare(): Promise<void>;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Hot reload, in development; false when nobody takes it. */
+  /** Hot reload, in development; false when there is no handler. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
 /**
- * Opens the doors: listens, then prepares the pages, which wait for that; the rest answers at once.
+ * Listens, then prepares the pages. Everything but pages answers at once; page requests wait.
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serve({
@@ -83,13 +82,13 @@ export async function serve({
   streams,
   addressOf,
   attempts,
-  tickForwarder: pushDoor,
+  tickForwarder,
 }: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
     "/metrics": metrics,
-    [FORWARDED_TICKS_PATH]: pushDoor.answer,
+    [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   if (env.ROLE === "ingest") {
@@ -123,9 +122,9 @@ interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log"> {
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
-/** The doors of a node that answers no clients: it is looked after, and takes ticks. */
+/** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
 function createIngestServer({ operational, addressOf, log }: IngestServerOptions): Server {
-  const detail = "This node takes in market data; clients are answered by an edge node.";
+  const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
     response.writeHead(status, headers).end(body);
@@ -146,8 +145,8 @@ function createIngestServer({ operational, addressOf, log }: IngestServerOptions
 }
 
 function createPages(env: Env, log: Logger): Pages {
-  // Next listens for upgrades on the server of its first request, and ends those it does not know: it gets a server that has
-  // none but what is handed on to it.
+  // Next attaches to the upgrades of its server and closes those it does not know. A server of its own limits it to the
+  // upgrades passed to it.
   const httpServer = createServer();
   const development = env.NODE_ENV === "development";
   const tls = isSecure(env);
@@ -165,7 +164,7 @@ function createPages(env: Env, log: Logger): Pages {
       if (!prepared.signal.aborted) await once(prepared.signal, "abort");
       const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
       for (const name in headers) response.setHeader(name, headers[name] ?? "");
-      // Next takes the nonce of its own scripts from here; what a client sent under this name is gone with it.
+      // Next reads the nonce of its scripts from this header; this also discards a value from the client.
       request.headers["content-security-policy"] = headers["content-security-policy"];
       handle(request, response).catch((error: unknown) => {
         log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
@@ -179,8 +178,8 @@ function createPages(env: Env, log: Logger): Pages {
 function listen(server: Server, { HOST, PORT }: Env): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = error.code === "EADDRINUSE" ? "it is in use" : error.message;
-      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set PORT or HOST to another.`));
+      const reason = error.code === "EADDRINUSE" ? "the port is in use" : error.message;
+      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set PORT or HOST to a different value.`));
     });
     server.listen(PORT, HOST, () => resolve(server.address() as AddressInfo));
   });

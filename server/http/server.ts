@@ -1,7 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { HEADERS_MAX_BYTES, REQUEST_HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, URI_MAX_BYTES } from "#lib/contract/limits";
+import { SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
+import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
@@ -9,10 +12,10 @@ import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { writeAnswer } from "#server/socket/refuse-upgrade";
+import { type RefusalContext, refuseUpgrade, writeAnswer } from "#server/socket/refuse-upgrade";
+import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
-import { decodedPath, settleTarget } from "./target";
-import { isSocketIo } from "./upgrades";
+import { decodedPath, normalizeTarget, pathOf } from "./target";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -22,43 +25,34 @@ interface HttpOptions {
   direct: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
   /** Everything under /api/v1; undefined leaves it to Next. */
   api: RouteHandler | undefined;
-  /** Requests of Socket.IO. */
+  /** Handles requests to Socket.IO. */
   socketIo: Listener;
-  /** Everything else: Next. */
+  /** Handles everything else: Next. */
   pages: Listener;
-  /** What of it is refused before Next has to do with it. */
+  /** Refuses too many sign-in attempts before they reach Next. */
   authRateLimit: AuthRateLimit;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
 }
 
 const API_PREFIX = "/api/v1";
-/** Where a request came to, as a proxy tells it. */
+/** Headers in which a proxy names the requested host. */
 const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
 function isApi(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
 }
 
-/** What a route handler is told beside the request. */
+/** What a route handler receives besides the request. */
 function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"]): ServerContext {
   return { address: addressOf(incoming), target: incoming.url ?? "/", headers: incoming.headers };
 }
 
 /**
- * One server: the REST routes and the operational ones go straight to their route handlers, all else to Next.
- * (A route handler behind Next answers some 25 times fewer requests than the same function called directly.)
- * What is not even HTTP, or too long to be read, gets the envelope too.
+ * Creates the HTTP server. REST and operational routes go directly to their route handlers, everything else to Next. (Behind
+ * Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
-export function createHttpServer({
-  direct,
-  api,
-  socketIo,
-  pages,
-  authRateLimit: openDoors,
-  addressOf,
-  log,
-}: HttpOptions): Server {
+export function createHttpServer({ direct, api, socketIo, pages, authRateLimit, addressOf, log }: HttpOptions): Server {
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -70,11 +64,11 @@ export function createHttpServer({
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
-   * Pages know the client by this header alone; what a client itself sent under its name does not get through. Where they were
-   * reached is told by a proxy that is trusted, by nobody else.
+   * Pages read the client address from this header only, so a value from the client is overwritten. Forwarding headers count
+   * only when a trusted proxy sent them.
    */
   const addressed = (request: IncomingMessage, response: ServerResponse, path: string) => {
-    const refused = openDoors(request, path);
+    const refused = authRateLimit(request, path);
     if (refused !== undefined) return write(response, refused);
     const address = addressOf(request);
     request.headers[ADDRESS_HEADER] = address;
@@ -88,11 +82,11 @@ export function createHttpServer({
     requestTimeout: REQUEST_TIMEOUT_MS,
   };
   const server = createServer(limits, (request, response) => {
-    if (!settleTarget(request)) return refuseTarget(response, "The request target is neither a path nor an address.");
+    if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
     const target = request.url ?? "/";
     const path = decodedPath(target);
     if (apiListener && isApi(path ?? target)) return apiListener(request, response);
-    if (path === undefined) return refuseTarget(response, "The path is badly percent-encoded.");
+    if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
     if (listener === undefined) addressed(request, response, path);
     else listener(request, response);
@@ -102,8 +96,8 @@ export function createHttpServer({
 }
 
 /**
- * Requests without a body are answered without the Web-standard objects, whose making costs more than the guards; the answer
- * is the one the route handler gives under any other host.
+ * Answers requests without a body without creating Web-standard objects, which cost more than the guards. The answer is the
+ * same as through any other host of the route handler.
  */
 function listenBare(api: RouteHandler, withBody: Listener, addressOf: HttpOptions["addressOf"]): Listener {
   return (request, response) => {
@@ -123,10 +117,10 @@ function write(response: ServerResponse, { status, headers, body }: Answer): voi
   response.end(body);
 }
 
-/** A target or Host header that no URL can be made of. */
+/** Answers a request whose target or Host header does not form a URL. */
 function unreadable(error: unknown, log: Logger): Response {
-  log.debug({ err: error }, "request could not be read");
-  const detail = "The request cannot be read: its target or Host header is malformed.";
+  log.debug({ err: error }, "cannot parse request");
+  const detail = "The request target or the Host header is malformed.";
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
@@ -134,7 +128,7 @@ function refuseTarget(response: ServerResponse, detail: string): void {
   write(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
-/** True when what was too long to be read is the first line; the bytes at hand may begin in the middle of it. */
+/** True when the request line was too long, rather than the headers. The given bytes may start in the middle of it. */
 function isLongTarget(bytes: Buffer | undefined): boolean {
   const end = bytes?.indexOf("\r\n") ?? -1;
   if (bytes === undefined || end === -1) return true;
@@ -142,7 +136,7 @@ function isLongTarget(bytes: Buffer | undefined): boolean {
   return / HTTP\/1\.\d$/.test(line) && (line.length > URI_MAX_BYTES || !/^[A-Z]+ \//.test(line));
 }
 
-/** Answers a client whose bytes Node could not read, and closes. */
+/** Answers a client whose request Node could not parse, and closes the connection. */
 function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
@@ -151,14 +145,78 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
   const answer = longTarget
     ? failure(
         "uri_too_long",
-        { detail: `Path and query together are at most ${URI_MAX_BYTES} bytes.`, max: URI_MAX_BYTES },
+        { detail: `Path and query together may have at most ${URI_MAX_BYTES} bytes.`, max: URI_MAX_BYTES },
         headers,
       )
     : failure(
         "invalid_parameter",
-        { detail: overflow ? `All headers together are at most ${HEADERS_MAX_BYTES} bytes.` : "This is not an HTTP request." },
+        {
+          detail: overflow
+            ? `All headers together may have at most ${HEADERS_MAX_BYTES} bytes.`
+            : "The request is not valid HTTP.",
+        },
         headers,
       );
   const status = overflow && !longTarget ? 431 : answer.status;
   writeAnswer(socket, { ...answer, status });
+}
+
+interface UpgradeOptions {
+  streams: Pick<Streams, "webSocket" | "socketIo">;
+  /** Next's own upgrades (hot reload in development); false when it takes none. */
+  pages: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+  refusal: RefusalContext;
+}
+
+/** True for a request to Socket.IO. */
+function isSocketIo(path: string): boolean {
+  return path.startsWith(SOCKET_IO_PATH) || path === SOCKET_IO_PATH.slice(0, -1);
+}
+
+/**
+ * Routes each upgrade by its path. Some clients (curl, Java) offer HTTP/2 with every plain request; a server may ignore such
+ * an upgrade (RFC 9110, 7.8), so they get the plain answer.
+ */
+export function routeUpgrades(server: Server, { streams, pages, refusal }: UpgradeOptions): void {
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const fault = faultOfTarget(request);
+    const path = pathOf(request.url ?? "/");
+    const protocol = request.headers.upgrade?.toLowerCase() ?? "";
+    if (fault !== undefined) refuseUpgrade(request, socket, fault, refusal);
+    else if (protocol !== "websocket") answerPlainly(server, request, socket, refusal);
+    else if (path === STREAM_PATH) streams.webSocket(request, socket as Socket, head);
+    else if (isSocketIo(path)) streams.socketIo.handleUpgrade(request, socket, head);
+    else if (!path.startsWith("/_next/") || !pages(request, socket, head))
+      refuseUpgrade(request, socket, new Fault("not_found", { detail: "There is no WebSocket endpoint at this path." }), refusal);
+  });
+}
+
+/** The fault in the target of an upgrade; undefined when it is valid. A target in absolute form is reduced to its path. */
+function faultOfTarget(request: IncomingMessage): Fault | undefined {
+  if (!normalizeTarget(request))
+    return new Fault("invalid_parameter", { detail: "The request target is neither a path nor a URL." });
+  if ((request.url ?? "").length <= URI_MAX_BYTES) return undefined;
+  return new Fault("uri_too_long", {
+    detail: `Path and query together may have at most ${URI_MAX_BYTES} bytes.`,
+    max: URI_MAX_BYTES,
+  });
+}
+
+/** Answers as if there were no Upgrade header. A body cannot be read any more, because Node has detached its parser. */
+function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex, refusal: RefusalContext): void {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  if (length !== "0" || encoding !== undefined) {
+    const detail = "A request with a body must not ask for another protocol: omit the Upgrade header.";
+    refuseUpgrade(request, socket, new Fault("invalid_parameter", { detail, parameter: "Upgrade" }), refusal);
+    return;
+  }
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  response.on("finish", () => {
+    response.detachSocket(socket as Socket);
+    (socket as Socket).destroySoon();
+  });
+  socket.on("error", () => undefined);
+  server.emit("request", request, response);
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { decodedPath, settleTarget } from "./target";
+import { decodedPath, normalizeTarget } from "./target";
 
 function settled(url: string): string | false {
   const request = { url } as IncomingMessage;
-  return settleTarget(request) && (request.url ?? "");
+  return normalizeTarget(request) && (request.url ?? "");
 }
 
 describe("a request target", () => {

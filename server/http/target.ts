@@ -6,7 +6,7 @@ export function pathOf(target: string): string {
   return end === -1 ? target : target.slice(0, end);
 }
 
-/** The path as routes are compared with, percent-decoded; undefined when it cannot be. */
+/** The percent-decoded path, for comparison with routes; undefined when it cannot be decoded. */
 export function decodedPath(target: string): string | undefined {
   const path = pathOf(target);
   if (!path.includes("%")) return path;
@@ -17,17 +17,17 @@ export function decodedPath(target: string): string | undefined {
   }
 }
 
-/** What a path is made plain for before it is compared: dot segments also in percent-encoding, backslashes, fragments. */
-const UNSETTLED = /\/\.|%2e|[\\#]/i;
+/** What requires a path to be normalized: dot segments (also percent-encoded), backslashes, fragments. */
+const NOT_NORMALIZED = /\/\.|%2e|[\\#]/i;
 
 /**
- * Makes a target what Next will take it for, so that no other spelling of a path gets around what is decided by path here: a
- * target in absolute form (`GET http://host/path`, as proxies send it) becomes its path, dot segments are resolved. False when
- * it is neither a path nor an address.
+ * Normalizes a request target the way Next does, so that no other spelling of a path bypasses a decision made by path here. A
+ * target in absolute form (`GET http://host/path`, as proxies send it) becomes its path; dot segments are resolved. False when
+ * it is neither a path nor a URL.
  */
-export function settleTarget(request: IncomingMessage): boolean {
+export function normalizeTarget(request: IncomingMessage): boolean {
   const target = request.url ?? "/";
-  if (target.startsWith("/") && !UNSETTLED.test(target)) return true;
+  if (target.startsWith("/") && !NOT_NORMALIZED.test(target)) return true;
   if (target.startsWith("/")) {
     if (!URL.canParse(`http://path${target}`)) return false;
     const { pathname, search } = new URL(`http://path${target}`);

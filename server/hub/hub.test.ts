@@ -4,9 +4,8 @@ import { quoteExample } from "#lib/contract/quote";
 import { frameOf } from "#server/socket/frames";
 import { eventOf } from "#server/testing/events";
 import { createStreamReader } from "#server/testing/stream-reader";
-import { createFlusher, FLUSH_INTERVAL_MS } from "./flusher";
 import { createHub, topicOf } from "./hub";
-import { Outbox } from "./outbox";
+import { createFlusher, FLUSH_INTERVAL_MS, Outbox } from "./outbox";
 import { controlOf, type Outgoing } from "./outgoing";
 
 const EURUSD = topicOf("quote", "EURUSD");
@@ -62,7 +61,7 @@ describe("the hub", () => {
     hub.subscribe(KLINE, one.outbox);
     hub.subscribe(GBPUSD, other.outbox);
     const message = controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
-    hub.tell("EURUSD", message);
+    hub.notify("EURUSD", message);
     expect([both.read(), one.read(), other.read()]).toEqual([[message], [message], []]);
   });
 

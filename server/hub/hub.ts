@@ -12,19 +12,19 @@ export interface Topic {
   readonly timeframe: Timeframe | undefined;
 }
 
-/** Who follows what in one venue. */
+/** The subscriptions of one venue: which outboxes follow which topics. */
 export interface Hub {
-  /** The bus calls it with every event: a record is made into a message once, whatever the number of its subscribers. */
+  /** The bus calls this with all events. Each record becomes a message once, however many subscribers it has. */
   readonly apply: Listener;
-  /** The topic of this name, while anybody follows it. */
+  /** The topic of this name, while it has subscribers. */
   find(name: string): Topic | undefined;
-  /** Gives the one topic of this name that all its followers share, so that many connections need not hold many. */
+  /** Subscribes an outbox and returns the topic object that all subscribers share, to save memory. */
   subscribe(topic: Topic, outbox: Outbox): Topic;
   unsubscribe(topic: Topic, outbox: Outbox): void;
   /** Tickers with at least one subscriber. */
   tickers(): Iterable<string>;
-  /** Sends a message once to everyone who follows the ticker in any way. */
-  tell(ticker: string, message: Outgoing): void;
+  /** Sends a message once to each subscriber of any topic of the ticker. */
+  notify(ticker: string, message: Outgoing): void;
 }
 
 interface Followed {
@@ -32,12 +32,12 @@ interface Followed {
   readonly outboxes: Set<Outbox>;
 }
 
-/** The topic of a stream; the same topic has the same name wherever it is made. */
+/** The topic of a stream; equal topics have equal names. */
 export function topicOf(stream: StreamName, ticker: string, timeframe?: Timeframe): Topic {
   return { name: topicName(stream, ticker, timeframe), stream, ticker, timeframe };
 }
 
-/** Makes the hub of one venue, with nobody in it. */
+/** Creates the hub of one venue. */
 export function createHub(): Hub {
   const followed = new Map<string, Followed>();
   const byTicker = new Map<string, Set<Followed>>();
@@ -80,10 +80,10 @@ export function createHub(): Hub {
       if (entry?.outboxes.size === 0) close(entry);
     },
     tickers: () => byTicker.keys(),
-    tell(ticker, message) {
-      const told = new Set<Outbox>();
-      for (const { outboxes } of byTicker.get(ticker) ?? []) for (const outbox of outboxes) told.add(outbox);
-      for (const outbox of told) outbox.push(message);
+    notify(ticker, message) {
+      const outboxesOfTicker = new Set<Outbox>();
+      for (const { outboxes } of byTicker.get(ticker) ?? []) for (const outbox of outboxes) outboxesOfTicker.add(outbox);
+      for (const outbox of outboxesOfTicker) outbox.push(message);
     },
   };
 }

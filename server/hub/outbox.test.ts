@@ -182,7 +182,7 @@ describe("the queue of a connection", () => {
     expect(outbox.slowness(0)).toBeUndefined();
     pushed.push(control(2_000));
     outbox.push(pushed[2] as Outgoing);
-    expect(outbox.slowness(0)).toMatch(/cannot be merged/);
+    expect(outbox.slowness(0)).toMatch(/queued after merging/);
     take(Number.POSITIVE_INFINITY);
     expect(taken).toEqual(pushed);
   });

@@ -1,36 +1,72 @@
 import type { CloseId } from "#lib/contract/close-codes";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
 import { conflate } from "#server/events/conflate";
-import type { Flusher } from "./flusher";
 import { mergedOf, type Outgoing } from "./outgoing";
 
-/** Handed over in one write: as much as a socket takes without a pause. */
+/** Messages of a connection are collected for this long and sent in one write: writes dominate the cost of fan-out. */
+export const FLUSH_INTERVAL_MS = 5;
+
+/** A queue to be flushed. */
+interface Flushable {
+  /** Writes as much as the connection takes now. */
+  flush(): void;
+}
+
+/** Flushes outboxes together. */
+export interface Flusher {
+  /** Schedules a flush: immediately when idle, within the interval under load. Call it once per flush. */
+  add(due: Flushable): void;
+}
+
+/** Creates a flusher. It runs on real timers, because it only paces writes. */
+export function createFlusher(): Flusher {
+  let due: Flushable[] = [];
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  function flush(): void {
+    const outboxes = due;
+    due = [];
+    lastMs = performance.now();
+    for (const outbox of outboxes) outbox.flush();
+  }
+
+  return {
+    add(outbox) {
+      if (due.push(outbox) > 1) return;
+      const waitMs = lastMs + FLUSH_INTERVAL_MS - performance.now();
+      if (waitMs <= 0) setImmediate(flush);
+      else setTimeout(flush, waitMs);
+    },
+  };
+}
+
+/** Size of one write: as much as a socket takes without a pause. */
 const WRITE_MAX_BYTES = 65_536;
 
-/** The far end of an outbox: one connection of some transport. */
+/** The transport behind an outbox: one connection. */
 export interface Wire {
-  /** True while it takes more; when it does again, it calls the outbox's `flush`. */
+  /** True while it takes more. When it becomes true again, the transport calls the outbox's `flush`. */
   ready(): boolean;
-  /** Sends messages in their order, all at once where the transport can. */
+  /** Sends messages in order, in one write where the transport can. */
   write(messages: readonly Outgoing[]): void;
-  /** Rises with every piece that has left for the network. */
+  /** Grows with everything handed to the network. */
   progress(): number;
-  /** True while something that was written has not left. */
+  /** True while written data has not reached the network. */
   pending(): boolean;
 }
 
-/** What connections tell of themselves. */
+/** Counters of connections. */
 export interface Tally {
   sent(messages: number): void;
   merged(records: number): void;
-  /** The service ended the connection. */
+  /** The server closed the connection. */
   closed(id: CloseId): void;
 }
 
 /**
- * The queue of one connection. It holds back what the connection does not take; past 1 MiB it conflates market records to
- * the newest of each topic, and never drops anything else. A class: there is one for each of many connections, and they
- * share its methods.
+ * The send queue of one connection, and the only way into it. It holds what the connection does not take yet; beyond
+ * `STREAM_QUEUE_CONFLATE_BYTES` it conflates market records to the newest of each topic, and it never drops anything else. A
+ * class, so that many connections share its methods.
  */
 export class Outbox {
   readonly #wire: Wire;
@@ -40,7 +76,7 @@ export class Outbox {
   #bytes = 0;
   #conflateAt = STREAM_QUEUE_CONFLATE_BYTES;
   #scheduled = false;
-  /** The wire's progress and when it was last seen to rise; NaN while nothing waits. */
+  /** The wire's progress, and when it last grew; NaN while nothing waits. */
   #progress = 0;
   #progressMs = Number.NaN;
 
@@ -50,12 +86,12 @@ export class Outbox {
     this.#tally = tally;
   }
 
-  /** Bytes that wait here. */
+  /** Bytes in the queue. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Puts a message last. */
+  /** Appends a message. */
   push(message: Outgoing): void {
     this.#queue.push(message);
     this.#bytes += message.bytes;
@@ -65,25 +101,27 @@ export class Outbox {
     this.#flusher.add(this);
   }
 
-  /** Hands over what the connection takes now. */
+  /** Writes as much as the connection takes now. */
   flush(): void {
     this.#scheduled = false;
     while (this.#queue.length > 0 && this.#wire.ready()) this.#write();
   }
 
-  /** Throws away what waits: the connection is being closed. */
+  /** Discards the queue: the connection is closing. */
   clear(): void {
     this.#queue = [];
     this.#bytes = 0;
   }
 
   /**
-   * Why the reader is too slow, undefined while it is not: nothing left for 10 s although something waits, or more waits
-   * than can be conflated. Ask at least once a second.
+   * Why the reader is too slow; undefined while it keeps up. A reader is slow when it takes nothing for
+   * `STREAM_NO_PROGRESS_TIMEOUT_S` while data waits, or when the queue is too long after conflation. Call it at least once a
+   * second.
    */
   slowness(nowMs: number): string | undefined {
     if (this.#bytes > STREAM_QUEUE_MAX_BYTES) this.#conflate();
-    if (this.#bytes > STREAM_QUEUE_MAX_BYTES) return `More than ${STREAM_QUEUE_MAX_BYTES} bytes wait that cannot be merged.`;
+    if (this.#bytes > STREAM_QUEUE_MAX_BYTES)
+      return `More than ${STREAM_QUEUE_MAX_BYTES} bytes are queued after merging records.`;
     if (this.#queue.length === 0 && !this.#wire.pending()) {
       this.#progressMs = Number.NaN;
       return undefined;
@@ -95,7 +133,7 @@ export class Outbox {
       return undefined;
     }
     if (nowMs - this.#progressMs < STREAM_NO_PROGRESS_TIMEOUT_S * 1000) return undefined;
-    return `Nothing was taken for ${STREAM_NO_PROGRESS_TIMEOUT_S} seconds.`;
+    return `The client read nothing for ${STREAM_NO_PROGRESS_TIMEOUT_S} seconds.`;
   }
 
   #write(): void {
@@ -119,7 +157,7 @@ export class Outbox {
     this.#tally.merged(this.#queue.length - kept.length);
     this.#queue = kept;
     this.#bytes = kept.reduce((sum, message) => sum + message.bytes, 0);
-    // What is left cannot be merged: looking again before as much has come would find nothing.
+    // The rest cannot be merged: trying again before the queue has doubled would find little.
     this.#conflateAt = Math.max(STREAM_QUEUE_CONFLATE_BYTES, this.#bytes * 2);
   }
 }

@@ -1,27 +1,27 @@
 import type { PushMessage, ServerMessage } from "#lib/contract/stream";
 import type { MarketEvent } from "#server/events/event";
 
-/** A message on its way to one connection or to many; its text is made once. */
+/** A message for one or many connections; its text is created once. */
 export interface Outgoing {
   readonly type: ServerMessage["type"];
   /** The message as JSON. */
   readonly text: string;
-  /** Length of the text in UTF-8. */
+  /** Length of the text in UTF-8 bytes. */
   readonly bytes: number;
-  /** The record it carries; undefined for what is not a market record. */
+  /** The market record it carries; undefined for other messages. */
   readonly event: MarketEvent | undefined;
-  /** Records before it that it stands for. */
+  /** Earlier records that were merged into it. */
   readonly merged: number;
-  /** A record sent on subscribe: the sequence goes on from it. */
+  /** True for a record sent on subscribe; the sequence continues from it. */
   readonly baseline: boolean;
-  /** The message as one transport sends it, once that was made. */
+  /** The encoded message of each transport, created on first use. */
   frame: Buffer | undefined;
   packet: string | undefined;
 }
 
 type PushEvent = PushMessage["event"];
 
-/** Text of a market record; `data` is byte for byte what REST gives. Written out by hand: only `data` needs printing. */
+/** JSON of a market record; `data` is byte for byte what REST returns. Concatenated, because only `data` needs serializing. */
 function pushText(event: MarketEvent, kind: PushEvent, merged: number): string {
   const { type, record, epoch, seq } = event;
   const timeframe = type === "kline" ? `,"timeframe":"${event.record.timeframe}"` : "";
@@ -38,19 +38,19 @@ function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
   return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
 }
 
-/** The next record of its topic; the first of a new epoch is a snapshot, from which its sequence goes on. */
+/** The next record of its topic; the first of a new epoch is sent as a snapshot, from which the sequence continues. */
 export function updateOf(event: MarketEvent): Outgoing {
   return event.restored ? baselineOf(event) : pushed(event, "update", event.merged ?? 0);
 }
 
-/** How much longer a text is for what it says of merged records. */
+/** Bytes that the `merged` field adds to a text. */
 function mergedBytes(merged: number): number {
   return merged > 0 ? `,"merged":${merged}`.length : 0;
 }
 
 /**
- * The same record standing for `merged` more before it. Its text is not made before it is sent: a connection that is slow
- * for long replaces most of them unsent.
+ * The same record with `merged` earlier records merged into it. Its text is created when it is sent: a slow connection
+ * replaces most of them before that.
  */
 export function mergedOf(message: Outgoing, event: MarketEvent, merged: number): Outgoing {
   const { type, bytes } = message;

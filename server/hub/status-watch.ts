@@ -8,14 +8,14 @@ import { repeat } from "#lib/repeat";
 import type { Hub } from "./hub";
 import { controlOf } from "./outgoing";
 
-/** How often the status of followed tickers is looked at. */
-const LOOK_INTERVAL_MS = 250;
+/** Interval at which the status of subscribed tickers is checked. */
+const CHECK_INTERVAL_MS = 250;
 
-/** Knows the market status of what is followed in one venue, and tells its followers when it changes. */
+/** Watches the market status of subscribed tickers in one venue, and notifies their subscribers of changes. */
 export interface StatusWatch {
   /**
-   * Why a ticker brings nothing now; undefined for one whose market is open and quoted, and for one that is not listed.
-   * What changes after the answer is told to those who follow the ticker by then.
+   * Why a ticker delivers no records now; undefined when its market is open and quoted, or when it is not listed.
+   * Subscribers of the ticker are notified of later changes.
    */
   quiet(ticker: string): QuietTicker | undefined;
   /** Runs until the signal aborts. */
@@ -28,16 +28,16 @@ interface StatusWatchOptions {
   clock: Clock;
 }
 
-/** All of a status that may change, as text. */
+/** The fields of a status that matter for a change, as text. */
 function signature({ updated_at: _, ...rest }: MarketStatus): string {
   return JSON.stringify(rest);
 }
 
-/** Makes the watch of one venue. */
+/** Creates the watch of one venue. */
 export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): StatusWatch {
-  /** The status of each ticker as its followers know it. */
+  /** The status of each ticker that its subscribers were last sent. */
   let known = new Map<string, string>();
-  /** Answers since the last look: many connections ask for the same tickers at once. */
+  /** Cache of answers since the last check: many connections ask for the same tickers at once. */
   const answered = new Map<string, QuietTicker | undefined>();
 
   function statusOf(ticker: string): MarketStatus | undefined {
@@ -53,7 +53,7 @@ export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): S
       const now = signature(status);
       seen.set(ticker, now);
       const before = known.get(ticker);
-      if (before !== undefined && before !== now) hub.tell(ticker, controlOf({ type: "market_status", ticker, data: status }));
+      if (before !== undefined && before !== now) hub.notify(ticker, controlOf({ type: "market_status", ticker, data: status }));
     }
     known = seen;
     answered.clear();
@@ -75,6 +75,6 @@ export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): S
       if (!answered.has(ticker)) answered.set(ticker, quietNow(ticker));
       return answered.get(ticker);
     },
-    run: (signal) => repeat({ clock, signal, pause: LOOK_INTERVAL_MS }, look),
+    run: (signal) => repeat({ clock, signal, pause: CHECK_INTERVAL_MS }, look),
   };
 }

@@ -12,9 +12,9 @@ interface ReadinessOptions {
 }
 
 /**
- * The checks of /api/ready. One node alone is out when its database or a feed is: there is nothing to send traffic to. Of
- * several nodes each goes on with what it has while something that all share is away: taking every node out would make half
- * an outage a whole one.
+ * The checks of /api/ready. A single node is not ready while its database or a feed is down. In a cluster each node keeps
+ * serving what it has while a shared dependency is unavailable: taking out every node would turn a partial outage into a
+ * full one.
  */
 export async function readiness({ db, redis, markets, draining }: ReadinessOptions): Promise<Readiness> {
   const store = await db.pool.query(promptQuery({ text: "SELECT 1" })).then(
@@ -24,6 +24,6 @@ export async function readiness({ db, redis, markets, draining }: ReadinessOptio
   const feeds = VENUES.map((venue): [string, string | null] => [`feed_${venue}`, markets[venue].feedProblem()]);
   const sharing = redis && { redis: redis.connected() ? null : "Redis does not answer" };
   const checks = { process: draining ? "draining" : null, store, ...sharing, ...Object.fromEntries(feeds) };
-  const well = Object.values(checks).every((check) => check === null);
-  return { checks, serving: well || (redis !== undefined && !draining) };
+  const healthy = Object.values(checks).every((check) => check === null);
+  return { checks, serving: healthy || (redis !== undefined && !draining) };
 }

@@ -9,9 +9,9 @@ const SECRET_BYTES = 48;
 const SECRET_MODE = 0o600;
 const FILE_NAME = "nextauth-secret";
 
-/** What signs and encrypts here. Never logged, never sent. */
+/** Secrets for signing and encryption. Never logged, never sent. */
 interface Secrets {
-  /** Behind sign-in cookies and playground tokens. */
+  /** Signs sign-in cookies and portal tokens. */
   readonly nextAuth: string;
 }
 
@@ -28,7 +28,7 @@ async function readSecret(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a new secret whole or not at all; of two processes that start at once, both get the one that was first. */
+/** Writes a new secret atomically. Of two processes that start at the same time, both get the first one. */
 async function makeSecret(folder: string, path: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
@@ -47,8 +47,9 @@ async function makeSecret(folder: string, path: string): Promise<string> {
 }
 
 /**
- * The secrets of this installation: from the environment, else made at the first start and kept in DATA_DIR.
- * @throws EnvError in production with an external database, where several nodes must share what no node may make up
+ * Reads the secrets of this installation from the environment; without them, they are generated at the first start and kept in
+ * DATA_DIR.
+ * @throws EnvError in production with an external database, where several nodes must share the secrets
  */
 export async function acquireSecrets({ NODE_ENV, DATABASE_URL, DATA_DIR, NEXTAUTH_SECRET }: SecretsEnv): Promise<Secrets> {
   if (NEXTAUTH_SECRET !== undefined) return { nextAuth: NEXTAUTH_SECRET };

@@ -11,19 +11,19 @@ const UPGRADE = {
   connection: "Upgrade",
   upgrade: "websocket",
   "sec-websocket-version": "13",
-  // Any 16 bytes will do: the handshake is refused for want of a key.
+  // Any 16 bytes will do: the handshake is refused because it has no API key.
   "sec-websocket-key": Buffer.alloc(16).toString("base64"),
 };
 
-/** Where a process that listens on every address finds itself: under `localhost` another one may answer. */
+/** The loopback address of a process that listens on every address; at `localhost` another process may answer. */
 const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 type Listening = Pick<AddressInfo, "address" | "port">;
 
-/** The code of the envelope that a call without a key is refused with; undefined without an answer. */
+/** The error code in the answer to a call without a key; undefined without such an answer. */
 function codeOf({ address, port }: Listening, path: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve) => {
-    // No URL: it has no room for the zone of a link-local address.
+    // Not a URL: it cannot hold the zone of a link-local address.
     const target = { host: LOOPBACK[address] ?? address, port, path };
     const call = request({ ...target, headers, timeout: TIMEOUT_MS, agent: false }, (response) => {
       let text = "";
@@ -56,8 +56,8 @@ interface SelfProbeOptions {
 }
 
 /**
- * Knocks at the doors of this process from outside, as a client would, without a key: to be refused for that takes the
- * server, its routing and its guards. Nobody's quota is touched, and no failure is counted for the address.
+ * Creates the self-probe: it calls this process over the network, like a client without a key. The expected refusal proves that
+ * the server, its routing and its guards work. It uses no quota, and no failed attempt is counted for the address.
  */
 export function createSelfProbe({ address, store }: SelfProbeOptions): () => Promise<ProbeResult> {
   return async () => {

@@ -1,20 +1,20 @@
 import type { Server } from "node:http";
 import type { Logger } from "#lib/log";
 
-/** Longest a drain may take from the signal to the exit. */
+/** Maximum time from the signal to the exit. */
 export const DRAIN_MAX_MS = 10_000;
-/** Part of it that requests in flight may take; the rest is for the recorder and the database. */
+/** The part of it for requests in flight; the rest is for the recorder and the database. */
 const REQUESTS_MAX_MS = 5_000;
 
-/** One thing to stop, named for the log. */
+/** A component to stop, with its name for the log. */
 export interface Stoppable {
   readonly name: string;
   stop(): Promise<void> | void;
 }
 
 /**
- * What drains a server when it is first called: it accepts no more connections, requests in flight end, what is left after a
- * while is cut. Each call gives the same promise of the end.
+ * Returns a function that drains a server: it accepts no more connections, lets requests in flight finish, and cuts the rest
+ * after a time limit. Every call returns the same promise.
  */
 export function createDrain(server: Server): () => Promise<void> {
   let drained: Promise<void> | undefined;
@@ -33,13 +33,13 @@ export function createDrain(server: Server): () => Promise<void> {
   };
 }
 
-/** Stops all parts in the order given; one that fails is logged and does not keep the others from stopping. */
-export async function stopAll(parts: readonly Stoppable[], log: Logger): Promise<void> {
-  for (const part of parts) {
+/** Stops components in the given order; a failure is logged and does not keep the others from stopping. */
+export async function stopAll(components: readonly Stoppable[], log: Logger): Promise<void> {
+  for (const component of components) {
     try {
-      await part.stop();
+      await component.stop();
     } catch (error) {
-      log.error({ err: error, part: part.name }, "part did not stop cleanly");
+      log.error({ err: error, part: component.name }, "component did not stop cleanly");
     }
   }
 }

@@ -7,9 +7,9 @@ import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/par
 import { repeat } from "#lib/repeat";
 import { DAY_S, HOUR_MS } from "#lib/units";
 
-/** What did not work, or was another's turn, is tried again after this. */
+/** Interval of the upkeep; also the delay before failed or skipped work is retried. */
 const INTERVAL_MS = HOUR_MS;
-/** The next year's partition is made so long before the year begins. */
+/** How long before a year begins its partition is created. */
 const AHEAD_S = 30 * DAY_S;
 
 interface UpkeepOptions {
@@ -19,42 +19,42 @@ interface UpkeepOptions {
   readonly env: Pick<Env, "KLINE_RETENTION_YEARS">;
 }
 
-/** Upkeep that runs. */
+/** The running upkeep. */
 export interface Upkeep {
-  /** Resolves when what was under way is done. */
+  /** Resolves when work in progress is done. */
   stop(): Promise<void>;
 }
 
-/** Makes the partitions that will be needed soon. */
+/** Creates the partitions that will be needed soon. */
 async function makeAhead(ensure: ReturnType<typeof createPartitions>, { clock, log }: UpkeepOptions): Promise<void> {
   const nowS = clock.now() / 1000;
   try {
     await ensure(nowS, nowS + AHEAD_S);
   } catch (error) {
-    log.warn({ err: error }, "the partitions of the time ahead are not made; it is tried again");
+    log.warn({ err: error }, "cannot create upcoming kline partitions; retrying");
   }
 }
 
-/** Drops the short klines of the years that are kept no longer, and tells every process of it. */
+/** Drops short klines of years beyond the retention, and notifies every process. */
 async function dropExpired({ db, clock, log, env }: UpkeepOptions, signal: AbortSignal): Promise<void> {
   try {
     for (const year of await expiredYears(db.pool, clock.now() / 1000, env.KLINE_RETENTION_YEARS)) {
       if (signal.aborted) return;
       const outcome = await dropShortKlines(db.pool, year);
-      if (outcome === "busy") log.info({ year }, "klines kept no longer are in use; dropping them is tried again");
+      if (outcome === "busy") log.info({ year }, "expired klines are in use; retrying to drop them");
       if (outcome !== "dropped") continue;
-      log.info({ year }, "klines shorter than a day were dropped: the year is kept no longer");
+      log.info({ year }, "dropped klines shorter than a day beyond the retention");
       for (const venue of VENUES) await db.control.publish({ kind: "klines", venue });
     }
   } catch (error) {
-    log.warn({ err: error }, "klines kept no longer are not dropped; it is tried again");
+    log.warn({ err: error }, "cannot drop expired klines; retrying");
   }
 }
 
 /**
- * Looks after the stored klines at once and then every hour, until it is stopped: makes the partitions of the time ahead, and
- * drops what KLINE_RETENTION_YEARS does not keep. Every node may run it; one at a time does the work. It does not throw: what
- * fails is logged and tried again.
+ * Maintains the stored klines now and then every hour until stopped: it creates upcoming partitions and drops klines beyond
+ * KLINE_RETENTION_YEARS. Every node may run it; one at a time does the work. It does not throw: failures are logged and
+ * retried.
  */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController();

@@ -1,16 +1,16 @@
-/** Counts the open stream connections of each owner; a handshake under way counts already. */
+/** Counts the stream connections of each owner, including handshakes in progress. */
 export interface Connections {
-  /** Takes a place; false when the owner has `max` already, over all nodes. Never rejects. */
+  /** Takes a slot; false when the owner already has `max` on all nodes together. Never rejects. */
   open(owner: string, max: number): boolean | Promise<boolean>;
-  /** Gives a place back; never throws. */
+  /** Releases a slot; never throws. */
   close(owner: string): void;
-  /** Connections of an owner at this node. */
+  /** Connections of an owner on this node. */
   count(owner: string): number;
-  /** Tells the other nodes of this one until the signal aborts, and then that it is gone. */
+  /** Announces this node to the others until the signal aborts, then removes it. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Counts in the memory of this process. */
+/** Counts in memory, for a single node. */
 export function createLocalConnections(): Connections {
   const counts = new Map<string, number>();
   const count = (owner: string) => counts.get(owner) ?? 0;

@@ -1,23 +1,25 @@
 import type { IncomingMessage } from "node:http";
+import type { Access } from "#lib/access/access";
+import { limitOwner, type Principal, requireAccess } from "#lib/access/principal";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
 import { bearerOf } from "#lib/http/guards";
-import type { Credentials } from "./admission";
+import type { Connections } from "./connections";
 import { handshakeId } from "./refuse-upgrade";
 
-/** Names under which clients of other services put a key into the address. */
+/** Query parameter names that other services use for keys. */
 const KEY_NAMES = new Set(["key", "api_key", "apikey", "api-key", "token", "access_token", "authorization", "auth", "bearer"]);
 
 /**
- * Refuses an address that holds a key: addresses stand in logs of proxies and browsers.
+ * Refuses a URL that contains a key: proxies and browsers log URLs.
  * @throws Fault unauthorized
  */
 export function requireNoKeyInQuery(query: URLSearchParams): void {
   for (const [name, value] of query)
     if (KEY_NAMES.has(name.toLowerCase()) || isWellFormedKey(value))
       throw new Fault("unauthorized", {
-        detail: "A key in the address is refused, because addresses are logged. Send Authorization: Bearer, or a ticket.",
+        detail: "A key in the URL is refused, because URLs are logged. Send Authorization: Bearer, or a ticket.",
         parameter: name.slice(0, 40),
       });
 }
@@ -38,8 +40,8 @@ function ticketOf(protocols: string | undefined): string | null {
 }
 
 /**
- * What a raw WebSocket handshake shows.
- * @throws Fault unauthorized for a key in the address
+ * The credentials of a raw WebSocket handshake.
+ * @throws Fault unauthorized for a key in the URL
  */
 export function credentialsOf(request: IncomingMessage, address: string): Credentials {
   requireNoKeyInQuery(queryOf(request.url ?? ""));
@@ -50,5 +52,89 @@ export function credentialsOf(request: IncomingMessage, address: string): Creden
     origin: headers.origin ?? null,
     address,
     id: handshakeId(request),
+  };
+}
+
+/** What a client authenticates with: a key or a ticket. Without either it is refused. */
+export interface Credentials {
+  readonly key: string | null;
+  readonly ticket: string | null;
+  /** The Origin header; null without one. */
+  readonly origin: string | null;
+  readonly address: string;
+  /** Id of the request, and then of the connection. */
+  readonly id: string;
+}
+
+/** An admitted connection. It holds a slot of its owner until it is released. */
+export interface Admission {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly origin: string | null;
+  /** Whose limit its slot counts towards. */
+  readonly owner: string;
+  /** The generation of keys and accounts at the time of the check. */
+  readonly generation: number;
+}
+
+/** Admits connections, the same way for every transport. */
+export interface Admissions {
+  /**
+   * Admits a client.
+   * @throws Fault unauthorized, account_suspended, insufficient_scope, origin_not_allowed, rate_limited,
+   * too_many_connections, service_unavailable while draining
+   */
+  admit(credentials: Credentials): Promise<Admission>;
+  /** Releases the slot of a connection that was never opened. */
+  release(admission: Admission): void;
+}
+
+interface AdmissionsOptions {
+  access: Access;
+  connections: Connections;
+  draining: () => boolean;
+  /** Rises with each change of keys or accounts. */
+  generation: () => number;
+  /** Called with an owner who has no slot left. */
+  onFull: (owner: string) => void;
+}
+
+const DRAINING_RETRY_AFTER_S = 1;
+/** By then a dead connection of the owner has been detected. */
+const FULL_RETRY_AFTER_S = 5;
+
+/** Creates the admission check. Its guards run in the order of REST: key, account, scope, origin, rate, then the slot. */
+export function createAdmissions({ access, connections, draining, generation, onFull }: AdmissionsOptions): Admissions {
+  function requireRunning(): void {
+    if (draining())
+      throw new Fault("service_unavailable", { detail: "The server is shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
+  }
+
+  return {
+    async admit({ key, ticket, origin, address, id }) {
+      requireRunning();
+      const judgedBy = generation();
+      const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
+      requireAccess(principal, "market:stream", "A stream", origin);
+      await access.takeHandshake(principal, address);
+      requireRunning();
+      const owner = limitOwner(principal, address);
+      const { streamConnections: max, name } = principal.plan;
+      if (!(await connections.open(owner, max))) {
+        // A crashed client may have left dead connections; probing them frees their slots before the pong timeout.
+        onFull(owner);
+        const detail = `The plan "${name}" allows ${max} connections at a time.`;
+        throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+      }
+      try {
+        // If the drain has begun in the meantime, nothing would close this connection.
+        requireRunning();
+      } catch (error) {
+        connections.close(owner);
+        throw error;
+      }
+      return { id, principal, origin, owner, generation: judgedBy };
+    },
+    release: ({ owner }) => connections.close(owner),
   };
 }

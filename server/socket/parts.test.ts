@@ -7,14 +7,15 @@ import {
 import { HOUR_MS } from "#lib/units";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
 import { createJoinFrames, frameOf } from "./frames";
-import { Intake } from "./intake";
+import { MessageRateLimit } from "./session";
 
 describe("the intake of a connection", () => {
-  const judgeMany = (intake: Intake, count: number, nowMs: number) => Array.from({ length: count }, () => intake.judge(nowMs));
-  const times = (admittance: string, count: number) => Array.from({ length: count }, () => admittance);
+  const judgeMany = (intake: MessageRateLimit, count: number, nowMs: number) =>
+    Array.from({ length: count }, () => intake.judge(nowMs));
+  const times = (verdict: string, count: number) => Array.from({ length: count }, () => verdict);
 
   test("reads a burst, refuses what is more, and then ends it", () => {
-    expect(judgeMany(new Intake(0), 42, 0)).toEqual([
+    expect(judgeMany(new MessageRateLimit(0), 42, 0)).toEqual([
       ...times("read", STREAM_MESSAGES_BURST_COUNT),
       ...times("refuse", STREAM_MESSAGES_EXCESS_MAX_COUNT),
       ...times("flooding", 2),
@@ -22,13 +23,13 @@ describe("the intake of a connection", () => {
   });
 
   test("reads five a second without end", () => {
-    const intake = new Intake(0);
+    const intake = new MessageRateLimit(0);
     const stepMs = 1000 / STREAM_MESSAGES_PER_SECOND_COUNT;
     for (let count = 1; count <= 1_000; count += 1) expect(intake.judge(count * stepMs)).toBe("read");
   });
 
   test("counts what it refused, says when the next is read, and keeps that promise", () => {
-    const intake = new Intake(0);
+    const intake = new MessageRateLimit(0);
     judgeMany(intake, STREAM_MESSAGES_BURST_COUNT + 7, 0);
     const waitMs = intake.waitS * 1000;
     expect(waitMs).toBeGreaterThanOrEqual(1_600);
@@ -36,7 +37,7 @@ describe("the intake of a connection", () => {
   });
 
   test("holds no more than a burst after a long silence, also when the clock went back", () => {
-    const intake = new Intake(1_000_000);
+    const intake = new MessageRateLimit(1_000_000);
     expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
     expect(judgeMany(intake, 21, HOUR_MS)).toEqual([...times("read", 20), "refuse"]);
   });

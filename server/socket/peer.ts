@@ -5,17 +5,17 @@ import type { Outgoing } from "#server/hub/outgoing";
 /**
  * One connection, whatever its transport.
  *
- * An adapter sends messages in their order and whole, never waits, and calls `flush` of the connection's outbox when it is
- * ready again. It answers for the life of the connection: it pings, notices a far side that is gone, and then calls the
- * session's `end` once. After `close` it sends nothing more and takes nothing in.
+ * An adapter sends messages complete and in order, never blocks, and calls `flush` of the connection's outbox when it can
+ * take more. It detects the end of the connection: it pings, notices a client that is gone, and then has the session removed
+ * once. After `close` it neither sends nor receives.
  */
 export interface Peer extends Wire {
-  /** True where a fresh connection has to subscribe soon. */
+  /** True when a new connection must subscribe within the time limit. */
   readonly awaitsSubscribe: boolean;
-  /** Sends a last message past the queue and ends the connection; it is cut when the far side does not answer. */
+  /** Sends a last message ahead of the queue and closes the connection; a client that does not answer is cut. */
   close(id: CloseId, last?: Outgoing): void;
-  /** Asks the far side for a sign of life now, because its place is wanted; one that gives none soon is cut. */
+  /** Pings the client now, because its slot is needed; without an answer the connection is cut soon. */
   probe(nowMs: number): void;
-  /** Looks after the connection; called a few times a second with the instant, Unix milliseconds. */
+  /** Runs the checks on the connection; called a few times a second with the time in Unix milliseconds. */
   sweep(nowMs: number): void;
 }

@@ -4,8 +4,7 @@ import { ERROR_IDS, ERRORS, type ErrorId } from "#lib/contract/errors";
 import { STREAM_TICKERS_PER_MESSAGE_MAX_COUNT } from "#lib/contract/limits";
 import { STREAMS, TIMEFRAMES } from "#lib/contract/primitives";
 import { ClientMessage, ErrorMessage, STREAM_METHODS } from "#lib/contract/stream";
-import { errorMessageOf } from "./messages";
-import { type Reading, readMessage, readText } from "./protocol";
+import { errorMessageOf, type Reading, readMessage, readText } from "./protocol";
 
 const PLACE = { connectionId: "c", docsBase: "https://docs.example" };
 

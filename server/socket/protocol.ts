@@ -1,9 +1,25 @@
-import { STREAM_TICKERS_PER_MESSAGE_MAX_COUNT } from "#lib/contract/limits";
-import { ClientMessage, type MessageId, STREAM_METHODS } from "#lib/contract/stream";
+import type { Plan } from "#lib/access/limits/plans";
+import {
+  STREAM_HEARTBEAT_INTERVAL_S,
+  STREAM_MESSAGE_MAX_BYTES,
+  STREAM_MESSAGES_BURST_COUNT,
+  STREAM_MESSAGES_PER_SECOND_COUNT,
+  STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
+} from "#lib/contract/limits";
+import {
+  ClientMessage,
+  type ErrorMessage,
+  type MessageId,
+  STREAM_METHODS,
+  STREAM_PROTOCOL,
+  type Welcome,
+} from "#lib/contract/stream";
 import { isRequired, type Refusal, validate } from "#lib/contract/validate";
 import { Fault, parameterFault } from "#lib/fault";
+import { failureBody } from "#lib/http/respond";
+import type { VenueStreams } from "./subscriptions";
 
-/** What became of reading a message: the message, or the fault that answers it, with the id it bore as far as that was legible. */
+/** The result of reading a message: the message, or the fault to answer, with the id of the message if it could be read. */
 export type Reading =
   | { readonly ok: true; readonly message: ClientMessage }
   | { readonly ok: false; readonly id: MessageId; readonly fault: Fault };
@@ -19,7 +35,7 @@ export function readText(text: string): Reading {
   return readMessage(value);
 }
 
-/** Reads a message that was parsed already. Never throws. */
+/** Reads a parsed message. Never throws. */
 export function readMessage(value: unknown): Reading {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { ok: false, id: null, fault: new Fault("invalid_parameter", { detail: "The message must be a JSON object." }) };
@@ -29,7 +45,7 @@ export function readMessage(value: unknown): Reading {
   return fault === undefined ? { ok: true, message: read.data } : { ok: false, id: read.data.id ?? null, fault };
 }
 
-/** The id of a message that is wrong elsewhere. */
+/** The id of an invalid message. */
 function idOf(value: object): MessageId {
   const parsed = "id" in value ? ClientMessage.options[3].shape.id.safeParse(value.id) : undefined;
   return parsed?.success ? (parsed.data ?? null) : null;
@@ -58,7 +74,7 @@ function refuse(parameter: string, detail: string): Fault {
   return parameterFault({ fault: "invalid_parameter", detail }, parameter);
 }
 
-/** What is wrong between several parts of a message. */
+/** Checks the rules between several fields of a message. */
 function contradiction(message: ClientMessage): Fault | undefined {
   if (message.method !== "subscribe" && message.method !== "unsubscribe") return undefined;
   const { stream, timeframe, tickers } = message.params;
@@ -69,4 +85,42 @@ function contradiction(message: ClientMessage): Fault | undefined {
   if (typeof seq === "number" && tickers.length > 1)
     return refuse("resume.seq", "`resume.seq` must be an object with a sequence for each ticker when a message names several.");
   return undefined;
+}
+
+/** The first message of a connection. */
+export function welcomeOf(connectionId: string, plan: Plan, { market, clock }: VenueStreams): Welcome {
+  return {
+    type: "welcome",
+    protocol: STREAM_PROTOCOL,
+    connection_id: connectionId,
+    venue: market.venue,
+    time_msc: clock.now(),
+    epoch: market.epoch,
+    heartbeat_interval_s: STREAM_HEARTBEAT_INTERVAL_S,
+    limits: {
+      connections: plan.streamConnections,
+      subscriptions: plan.subscriptionsPerConnection,
+      messages_per_second: STREAM_MESSAGES_PER_SECOND_COUNT,
+      messages_burst: STREAM_MESSAGES_BURST_COUNT,
+      message_max_bytes: STREAM_MESSAGE_MAX_BYTES,
+      tickers_per_message: STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
+    },
+  };
+}
+
+/** Context of an error message. */
+interface ErrorPlace {
+  /** Id of the message it answers; null when it answers none. */
+  readonly id: MessageId;
+  readonly connectionId: string;
+  /** In front of the paths of docs pages. */
+  readonly docsBase: string;
+  /** The connection is closed with this code next. */
+  readonly closeCode?: number;
+}
+
+/** A fault as a stream message, with the same code and text as REST. */
+export function errorMessageOf(fault: Fault, { id, connectionId, docsBase, closeCode }: ErrorPlace): ErrorMessage {
+  const { code, message, data } = failureBody(fault.id, fault.data, connectionId, docsBase);
+  return { type: "error", id, code, message, data: closeCode === undefined ? data : { ...data, close_code: closeCode } };
 }

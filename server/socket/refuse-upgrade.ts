@@ -6,8 +6,8 @@ import { type Answer, failureOf, faultOf, jsonHeaders } from "#lib/http/respond"
 import type { Logger } from "#lib/log";
 
 /**
- * Writes a whole HTTP answer to a socket that no parser answers for, and ends it: both ways, for the sockets of an HTTP server
- * stay half open otherwise, as long as the far side likes.
+ * Writes a complete HTTP response to a raw socket and closes both directions; otherwise an HTTP server leaves the socket half
+ * open until the client closes it.
  */
 export function writeAnswer(socket: Duplex, { status, headers, body }: Answer, reason = STATUS_CODES[status]): void {
   const text = String(body ?? "");
@@ -17,26 +17,26 @@ export function writeAnswer(socket: Duplex, { status, headers, body }: Answer, r
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
-/** What refusals are made with. */
+/** Context of a refusal. */
 export interface RefusalContext {
   /** In front of the paths of docs pages. */
   readonly docsBase: string;
   readonly log: Logger;
 }
 
-/** The fault of a handshake that failed; a mistake of ours is logged under its request id. */
+/** The fault of a failed handshake; an internal error is logged with the request id. */
 export function handshakeFault(error: unknown, requestId: string, log: Logger): Fault {
   const fault = faultOf(error);
   if (fault.id === "internal_error") log.error({ err: error, request_id: requestId }, "handshake failed");
   return fault;
 }
 
-/** The id of a handshake's request. */
+/** The request id of a handshake. */
 export function handshakeId({ headers }: IncomingMessage): string {
   return requestIdOf(headers["x-request-id"]?.toString() ?? null);
 }
 
-/** Answers an upgrade that is not made, with the envelope of what was thrown. */
+/** Refuses an upgrade with the error envelope of what was thrown. */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown, { docsBase, log }: RefusalContext): void {
   const id = handshakeId(request);
   writeAnswer(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBase));

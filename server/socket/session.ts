@@ -1,9 +1,11 @@
-import type { Principal } from "#lib/access/principal";
-import { requireAccess } from "#lib/access/principal";
+import { type Principal, requireAccess } from "#lib/access/principal";
+import type { StreamUse } from "#lib/access/usage/stream-use";
 import { CLOSES, type CloseId } from "#lib/contract/close-codes";
 import {
   STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
   STREAM_HEARTBEAT_INTERVAL_S,
+  STREAM_MESSAGES_BURST_COUNT,
+  STREAM_MESSAGES_EXCESS_MAX_COUNT,
   STREAM_MESSAGES_PER_SECOND_COUNT,
   STREAM_UNREADABLE_MAX_COUNT,
 } from "#lib/contract/limits";
@@ -11,18 +13,88 @@ import type { Ack, ClientMessage, ErrorMessage, MessageId } from "#lib/contract/
 import { Fault, isFault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import type { Outbox } from "#server/hub/outbox";
+import { SECOND_MS } from "#lib/units";
+import type { Outbox, Tally } from "#server/hub/outbox";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
-import type { Admission } from "./admission";
-import { Intake } from "./intake";
-import { errorMessageOf, welcomeOf } from "./messages";
+import type { Admission } from "./handshake";
 import type { Peer } from "./peer";
 import type { Reading } from "./protocol";
-import type { SessionTally } from "./session-tally";
+import { errorMessageOf, welcomeOf } from "./protocol";
+import type { VenueStreams } from "./subscriptions";
 import { Subscriptions } from "./subscriptions";
-import type { VenueStreams } from "./venue-streams";
 
-/** Takes the answer to one message. */
+/** What to do with an incoming message: read it, refuse it unread, or close the connection. */
+type Verdict = "read" | "refuse" | "flooding";
+
+/** The allowance is counted in thousandths of a message: a millisecond restores as many as the rate per second. */
+const MESSAGE = SECOND_MS;
+
+/**
+ * Limits the rate of incoming messages. A refused message counts too, so a client cannot get through by sending more.
+ */
+export class MessageRateLimit {
+  /** Thousandths of a message; below zero after refused messages. */
+  #allowance = STREAM_MESSAGES_BURST_COUNT * MESSAGE;
+  #atMs: number;
+
+  constructor(nowMs: number) {
+    this.#atMs = nowMs;
+  }
+
+  /** Counts one message. */
+  judge(nowMs: number): Verdict {
+    const refilled = Math.max(0, nowMs - this.#atMs) * STREAM_MESSAGES_PER_SECOND_COUNT;
+    this.#allowance = Math.min(STREAM_MESSAGES_BURST_COUNT * MESSAGE, this.#allowance + refilled) - MESSAGE;
+    this.#atMs = nowMs;
+    if (this.#allowance >= 0) return "read";
+    return this.#allowance < -STREAM_MESSAGES_EXCESS_MAX_COUNT * MESSAGE ? "flooding" : "refuse";
+  }
+
+  /** Whole seconds until the next message would be read. */
+  get waitS(): number {
+    return Math.max(1, Math.ceil((MESSAGE - this.#allowance) / (STREAM_MESSAGES_PER_SECOND_COUNT * SECOND_MS)));
+  }
+}
+
+/**
+ * Counts what one connection does, for the metrics of the process and for the usage of its key. A class, so that many
+ * connections share its methods.
+ */
+export class SessionTally implements Tally {
+  readonly #process: Tally;
+  readonly #use: StreamUse;
+
+  constructor(process: Tally, use: StreamUse) {
+    this.#process = process;
+    this.#use = use;
+  }
+
+  sent(messages: number): void {
+    this.#process.sent(messages);
+    this.#use.sent(messages);
+  }
+
+  merged(records: number): void {
+    this.#process.merged(records);
+    this.#use.merged(records);
+  }
+
+  closed(id: CloseId): void {
+    this.#process.closed(id);
+  }
+
+  /** Counts new subscriptions. */
+  subscribed(topics: number): void {
+    this.#use.subscribed(topics);
+  }
+
+  /** Records the end of the connection. */
+  gone(): void {
+    this.#use.closed();
+  }
+}
+
+/** Sends the answer to one message. */
 type Respond = (answer: Ack | ErrorMessage) => void;
 
 interface SessionOptions {
@@ -37,23 +109,23 @@ interface SessionOptions {
 }
 
 const NO_SUBSCRIBE = new Fault("missing_parameter", {
-  detail: `No subscribe came within ${STREAM_FIRST_SUBSCRIBE_TIMEOUT_S} seconds.`,
+  detail: `No subscribe message arrived within ${STREAM_FIRST_SUBSCRIBE_TIMEOUT_S} seconds.`,
   parameter: "subscribe",
 });
 
 /**
- * The protocol of one connection, the same on every transport. It reads what is sent, answers, follows topics, and ends the
- * connection when it must. A class: there is one for each of many connections, and they share its methods.
+ * The protocol of one connection, the same on every transport. It reads messages, answers them, subscribes to topics and
+ * closes the connection when a rule requires it. A class, so that many connections share its methods.
  */
 export class Session {
   readonly admission: Admission;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
-  readonly #intake: Intake;
+  readonly #rateLimit: MessageRateLimit;
   #principal: Principal;
   #unreadable = 0;
   #heartbeatMs: number;
-  /** When the first subscribe has to have come; infinite once it has. */
+  /** Deadline of the first subscribe; infinite once it arrived. */
   #subscribeByMs: number;
   #closed = false;
 
@@ -63,7 +135,7 @@ export class Session {
     this.admission = options.admission;
     this.#principal = options.admission.principal;
     this.#subscriptions = new Subscriptions(options.venue, options.outbox);
-    this.#intake = new Intake(nowMs);
+    this.#rateLimit = new MessageRateLimit(nowMs);
     this.#heartbeatMs = nowMs + STREAM_HEARTBEAT_INTERVAL_S * 1000;
     this.#subscribeByMs = options.peer.awaitsSubscribe
       ? nowMs + STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000
@@ -86,27 +158,27 @@ export class Session {
     return this.#closed;
   }
 
-  /** Says the first word. */
+  /** Sends the first message. */
   welcome(): void {
     this.#send(welcomeOf(this.admission.id, this.#principal.plan, this.#options.venue));
   }
 
-  /** Takes one incoming message; it is read only when it may be. */
+  /** Handles one incoming message; `read` is called only when the rate limit allows it. */
   receive(read: () => Reading, respond: Respond = (answer) => this.#send(answer)): void {
     if (this.#closed) return;
-    const admittance = this.#intake.judge(this.#options.venue.clock.now());
-    if (admittance === "read") this.#answer(read(), respond);
-    else if (admittance === "refuse") respond(this.#tooFast());
-    else this.close("flooding", new Fault("rate_limited", { detail: "Messages went on coming too fast." }));
+    const verdict = this.#rateLimit.judge(this.#options.venue.clock.now());
+    if (verdict === "read") this.#answer(read(), respond);
+    else if (verdict === "refuse") respond(this.#tooFast());
+    else this.close("flooding", new Fault("rate_limited", { detail: "The client kept sending messages above the rate limit." }));
   }
 
-  /** Counts a ping of the client; they are answered below, but a flood of them is one too. */
+  /** Counts a ping of the client. The transport answers pings, but they count towards the rate limit. */
   pinged(): void {
-    const flooding = !this.#closed && this.#intake.judge(this.#options.venue.clock.now()) === "flooding";
-    if (flooding) this.close("flooding", new Fault("rate_limited", { detail: "Pings came too fast." }));
+    const flooding = !this.#closed && this.#rateLimit.judge(this.#options.venue.clock.now()) === "flooding";
+    if (flooding) this.close("flooding", new Fault("rate_limited", { detail: "The client sent too many pings." }));
   }
 
-  /** Looks after the clock: expiry, the first subscribe, slowness, the heartbeat. */
+  /** Checks everything that depends on time: expiry, the first subscribe, slow reading, the heartbeat. */
   sweep(nowMs: number): void {
     this.#options.peer.sweep(nowMs);
     if (this.#closed) return;
@@ -118,7 +190,7 @@ export class Session {
     else if (nowMs >= this.#heartbeatMs) this.#heartbeat(nowMs);
   }
 
-  /** Takes the principal as it is now, undefined for a key that is not valid any more, and ends what it does not allow. */
+  /** Applies a changed principal and closes the connection when it no longer allows it; undefined stands for an invalid key. */
   reauthorize(principal: Principal | undefined): void {
     if (this.#closed) return;
     if (principal === undefined) {
@@ -130,24 +202,29 @@ export class Session {
     if (fault !== undefined) this.close("forbidden", fault);
   }
 
-  /** Its place is wanted: finds out whether the far side is still there. */
+  /** Checks whether the client is still there, because another connection needs the slot. */
   probe(nowMs: number): void {
     this.#options.peer.probe(nowMs);
   }
 
-  /** Drops subscriptions of instruments that were retired, and says so. */
-  relist(): void {
+  /** Ends subscriptions to retired instruments and reports them to the client. */
+  dropUnlisted(): void {
     const tickers = this.#subscriptions.dropUnlisted();
     if (tickers.length === 0) return;
-    this.#send(this.#error(null, new Fault("unknown_ticker", { detail: "No longer listed; not followed any more.", tickers })));
+    this.#send(
+      this.#error(
+        null,
+        new Fault("unknown_ticker", { detail: "The instrument is no longer listed; its subscriptions ended.", tickers }),
+      ),
+    );
   }
 
-  /** Sends a message that is the same for many. */
+  /** Sends a message that many connections share. */
   tell(message: Outgoing): void {
     if (!this.#closed) this.#options.outbox.push(message);
   }
 
-  /** Ends the connection, saying why. */
+  /** Closes the connection with a reason. */
   close(id: CloseId, fault?: Fault): void {
     if (this.#closed) return;
     const last = fault && controlOf(this.#error(null, fault, CLOSES[id].code));
@@ -157,13 +234,13 @@ export class Session {
     this.#options.peer.close(id, last);
   }
 
-  /** The connection is gone. Call it once. */
+  /** Call once when the connection has closed. */
   gone(): void {
     this.end();
     this.#options.tally.gone();
   }
 
-  /** Follows nothing any more. */
+  /** Ends all subscriptions. */
   end(): void {
     this.#closed = true;
     this.#subscriptions.clear();
@@ -173,12 +250,12 @@ export class Session {
     this.#options.outbox.push(controlOf(message));
   }
 
-  /** A mistake of ours ends in an answer to one client, not in the end of the process. */
+  /** A bug in a handler answers one client with an error; it does not stop the process. */
   #attempt(message: ClientMessage, respond: Respond): void {
     try {
       this.#handle(message, respond);
     } catch (error) {
-      this.#options.log.error({ err: error, connection_id: this.admission.id }, "a stream message failed");
+      this.#options.log.error({ err: error, connection_id: this.admission.id }, "stream message failed");
       respond(this.#error(message.id ?? null, faultOf(error)));
     }
   }
@@ -210,11 +287,11 @@ export class Session {
   }
 
   #tooFast(): ErrorMessage {
-    const detail = `At most ${STREAM_MESSAGES_PER_SECOND_COUNT} messages a second; this one was not read.`;
-    return this.#error(null, new Fault("rate_limited", { detail, retry_after: this.#intake.waitS }));
+    const detail = `A connection may send ${STREAM_MESSAGES_PER_SECOND_COUNT} messages a second; this one was ignored.`;
+    return this.#error(null, new Fault("rate_limited", { detail, retry_after: this.#rateLimit.waitS }));
   }
 
-  /** What of an open connection the key does not allow any more. */
+  /** Why the principal no longer allows this connection; undefined when it does. */
   #withdrawn(principal: Principal): Fault | undefined {
     try {
       requireAccess(principal, "market:stream", "A stream", this.admission.origin);
@@ -223,10 +300,10 @@ export class Session {
       throw error;
     }
     if (!this.#subscriptions.permitted(principal))
-      return new Fault("unknown_ticker", { detail: "A subscribed instrument is no longer among those of the account." });
+      return new Fault("unknown_ticker", { detail: "The account can no longer read a subscribed instrument." });
     const max = principal.plan.subscriptionsPerConnection;
     if (this.#subscriptions.count > max)
-      return new Fault("too_many_subscriptions", { detail: `The plan now allows ${max} subscriptions a connection.`, max });
+      return new Fault("too_many_subscriptions", { detail: `The plan now allows ${max} subscriptions per connection.`, max });
     return undefined;
   }
 

@@ -8,38 +8,37 @@ import type { ControlMessage } from "#lib/control/control";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import { repeat } from "#lib/repeat";
-import type { Flusher } from "#server/hub/flusher";
+import type { Flusher } from "#server/hub/outbox";
 import { Outbox, type Tally } from "#server/hub/outbox";
-import type { Admission } from "./admission";
 import type { Connections } from "./connections";
+import type { Admission } from "./handshake";
 import type { Peer } from "./peer";
-import { Session } from "./session";
-import { SessionTally } from "./session-tally";
-import type { VenueStreams } from "./venue-streams";
+import { Session, SessionTally } from "./session";
+import type { VenueStreams } from "./subscriptions";
 
-/** How often every connection is looked after; an expiry is noticed this late at most. */
+/** Interval of the checks on each connection; an expiry is noticed at most this late. */
 const SWEEP_INTERVAL_MS = 250;
-/** Keys that are looked up at once after a change. */
+/** Keys that are looked up in parallel after a change. */
 const PARALLEL_LOOK_UPS_COUNT = 8;
-/** A key that could not be looked up is tried again after this; so is every key while changes may go unheard. */
-const LOOK_UP_AGAIN_MS = 1_000;
+/** Delay before a failed look-up is retried; also the interval of look-ups while change messages may be lost. */
+const LOOK_UP_RETRY_MS = 1_000;
 
 /** All open connections of this process. */
 export interface Sessions {
-  /** Opens the session of a connection that was let in; `connect` makes its peer, given what calls for a flush. */
+  /** Opens the session of an admitted connection; `connect` creates its peer, which calls `flush` when it can take more. */
   open(admission: Admission, connect: (flush: () => void) => Peer): Session;
-  /** The connection is gone. */
+  /** Removes the session of a closed connection. */
   remove(session: Session): void;
-  /** Acts on a change of keys, accounts or listings. */
+  /** Applies a change of keys, accounts or listings. */
   apply(message: ControlMessage): void;
-  /** Rises with each change of keys or accounts; an admission notes it before it asks who comes. */
+  /** Rises with each change of keys or accounts; an admission records it before it verifies the key. */
   generation(): number;
   count(): number;
-  /** Cuts those connections of an owner soon that nobody holds any more: all its places are taken, and one more is wanted. */
+  /** Pings the connections of an owner who has no slot left, so that dead ones are cut soon. */
   probe(owner: string): void;
   /** Calls `work` for each open session. */
   each(work: (session: Session) => void): void;
-  /** Looks after the connections until the signal aborts. */
+  /** Checks the connections until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -51,19 +50,19 @@ interface SessionsOptions {
   /** Counters of the process. */
   tally: Tally;
   usage: Pick<Usage, "connected">;
-  /** True while every control message is heard. */
+  /** True while control messages arrive without gaps. */
   controlConnected: () => boolean;
   docsBase: string;
   clock: Clock;
   log: Logger;
 }
 
-/** What a principal was verified by: a key, or the token that stands in for one. */
+/** Identifies the credential of a principal: a key, or a portal token. */
 function sourceOf({ keyId, portal }: Principal): string {
   return portal === undefined ? keyId : `${keyId} ${portal.session} ${portal.until}`;
 }
 
-/** The sessions of each owner, in the order in which they were opened. */
+/** Groups sessions by owner, oldest first. */
 function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
   const groups = new Map<string, Session[]>();
   for (const session of sessions) {
@@ -75,33 +74,33 @@ function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
   return groups;
 }
 
-/** Makes the register of connections, with none open. */
+/** Creates the registry of connections. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { venues, access, connections, flusher, tally, usage, controlConnected, docsBase, clock, log } = options;
   const sessions = new Set<Session>();
-  /** Principals that have to be looked up again, by what they were verified by. */
+  /** Principals to look up again, by credential. */
   const stale = new Map<string, Principal>();
   let lookingUp = false;
   let retryMs = Number.NEGATIVE_INFINITY;
-  let unheardMs = Number.NEGATIVE_INFINITY;
+  let recheckMs = Number.NEGATIVE_INFINITY;
   let failing = false;
   let generation = 0;
 
-  /** The principals as they are now, by source; those that could not be read are put back on the list. */
+  /** Reads the current principal of a credential; a failed read puts it back on the list. */
   async function readAgain(source: string, before: Principal, read: Map<string, Principal | undefined>): Promise<void> {
     try {
       read.set(source, await access.refresh(before));
       failing = false;
     } catch (error) {
-      // Nothing is known of the key: its connections stay, as REST's verified keys do, and it is asked for again.
-      if (!failing) log.warn({ err: error }, "keys of open connections cannot be looked up; they are asked for again");
+      // The state of the key is unknown: its connections stay open, as REST keeps verified keys, and the look-up is retried.
+      if (!failing) log.warn({ err: error }, "cannot look up the keys of open connections; retrying");
       failing = true;
       stale.set(source, before);
-      retryMs = clock.now() + LOOK_UP_AGAIN_MS;
+      retryMs = clock.now() + LOOK_UP_RETRY_MS;
     }
   }
 
-  /** Gives principals to their sessions, in one pass for all of them, and ends what they do not allow. */
+  /** Applies principals to their sessions in one pass, and closes what they no longer allow. */
   function reauthorize(read: ReadonlyMap<string, Principal | undefined>): void {
     const concerned = [...sessions].filter(({ principal }) => read.has(sourceOf(principal)));
     const places = new Map<string, number>();
@@ -115,7 +114,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const [owner, max] of places) enforcePlaces(owned.get(owner) ?? [], max);
   }
 
-  /** Ends the newest connections of an owner that the plan has no place for any more. */
+  /** Closes the newest connections of an owner beyond the limit of the plan. */
   function enforcePlaces(owned: readonly Session[], max: number): void {
     for (const session of owned.filter(({ closed }) => !closed).slice(max))
       session.close("forbidden", new Fault("too_many_connections", { detail: `The plan now allows ${max} connections.`, max }));
@@ -129,7 +128,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       for (const [source] of batch) stale.delete(source);
       const read = new Map<string, Principal | undefined>();
       await Promise.all(batch.map(([source, principal]) => readAgain(source, principal, read)));
-      // A change that came meanwhile has put its key on the list again.
+      // A change that arrived during the look-up has put its key back on the list.
       if (read.size > 0) reauthorize(read);
     }
     lookingUp = false;
@@ -143,8 +142,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   function sweep(): void {
     const nowMs = clock.now();
     for (const session of sessions) session.sweep(nowMs);
-    if (!controlConnected() && nowMs >= unheardMs) {
-      unheardMs = nowMs + LOOK_UP_AGAIN_MS;
+    if (!controlConnected() && nowMs >= recheckMs) {
+      recheckMs = nowMs + LOOK_UP_RETRY_MS;
       markStale(() => true);
     }
     if (stale.size > 0) void lookUpStale();
@@ -153,7 +152,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   return {
     open(admission, connect) {
       const venue = venues[admission.principal.venue];
-      // The two know each other: the outbox writes to the peer, which asks it to go on.
+      // Outbox and peer refer to each other: the outbox writes to the peer, and the peer asks it to flush.
       let outbox: Outbox | undefined;
       const peer = connect(() => outbox?.flush());
       const own = new SessionTally(tally, usage.connected(admission.principal));
@@ -162,7 +161,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       sessions.add(session);
       session.welcome();
       if (admission.generation !== generation) {
-        // The key changed while its bearer came in.
+        // The key changed during the handshake.
         stale.set(sourceOf(admission.principal), admission.principal);
         void lookUpStale();
       }
@@ -177,7 +176,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const { kind } = message;
       generation += 1;
       markStale((principal) => concerns(message, principal));
-      if (kind === "listings" || kind === "everything") for (const session of sessions) session.relist();
+      if (kind === "listings" || kind === "everything") for (const session of sessions) session.dropUnlisted();
     },
     generation: () => generation,
     count: () => sessions.size,

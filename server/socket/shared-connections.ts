@@ -5,19 +5,19 @@ import { HOUR_MS } from "#lib/units";
 import type { Connections } from "./connections";
 
 const BEAT_INTERVAL_MS = 1_000;
-/** A node that was not heard for so long is taken for dead, and its places are free. */
+/** A node without a heartbeat for this long counts as dead, and its slots are free. */
 const SILENT_MAX_MS = 5_000;
-/** What owners have is written down anew so often, and kept for so long without. */
+/** Interval at which the counts of owners are rewritten, and how long they are kept without it. */
 const ANNOUNCE_INTERVAL_MS = 6 * HOUR_MS;
 const PLACES_KEPT_MS = 4 * ANNOUNCE_INTERVAL_MS;
-/** Owners that are written down at once. */
+/** Owners that are written in parallel. */
 const ANNOUNCED_AT_ONCE_COUNT = 500;
 
-/** Beat of a node: gives the nodes that are alive, after whether it was among them already. A last beat takes it away. */
+/** Heartbeat of a node: returns whether it was known, then the live nodes. The last heartbeat removes it. */
 const BEAT = `
 local known = redis.call("ZSCORE", KEYS[1], ARGV[2])
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now)
--- Ahead of any beat: the clock of this server went back.
+-- Later than any heartbeat: the clock of this server went back.
 redis.call("ZREMRANGEBYSCORE", KEYS[1], now + 2 * ${SILENT_MAX_MS}, "+inf")
 if ARGV[3] == "gone" then redis.call("ZREM", KEYS[1], ARGV[2])
 else redis.call("ZADD", KEYS[1], now + ${SILENT_MAX_MS}, ARGV[2]) end
@@ -27,8 +27,8 @@ return alive
 `;
 
 /**
- * Writes what a node has of one owner, unless all nodes together would have more than `max`. A node counts while it is
- * alive; one that the caller has not heard of yet, while what it wrote is fresh.
+ * Writes the count of one owner on a node, unless all nodes together would exceed `max`. A live node counts; so does one that
+ * the caller does not know yet, while its entry is fresh.
  */
 const PLACES = `
 local node, wanted, max = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -41,7 +41,7 @@ for index = 1, #fields, 2 do
   local count, at = string.match(fields[index + 1], "^(%d+) (%d+)$")
   local fresh = math.abs(now - at) < ${SILENT_MAX_MS}
   if name ~= node and (alive[name] or fresh) then total = total + count end
-  -- A node that lives would have written again.
+  -- A live node would have rewritten its entry.
   if now - at > ${2 * ANNOUNCE_INTERVAL_MS} then redis.call("HDEL", KEYS[1], name) end
 end
 if total > max then return 0 end
@@ -52,12 +52,12 @@ else redis.call("HDEL", KEYS[1], node) end
 return 1
 `;
 
-/** What this node has of one owner. */
+/** The connections of one owner on this node. */
 interface Places {
   count: number;
-  /** Handshakes that wait for Redis. */
+  /** Handshakes waiting for Redis. */
   taking: number;
-  /** The last thing said to Redis of this owner, or to be said: one after the other, so that the last word is true. */
+  /** The last write for this owner. Writes run one after the other, so that the last one wins. */
   tail: Promise<unknown>;
   announcing: boolean;
 }
@@ -65,8 +65,8 @@ interface Places {
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * Counts over all nodes, in Redis. The places of a node that died are free within seconds. While Redis is away, and until
- * this node has said anew what it has, each node counts for itself.
+ * Counts over all nodes, in Redis. The slots of a dead node are free within seconds. While Redis is unavailable, and until
+ * this node has announced its counts again, each node counts for itself.
  */
 export function createSharedConnections(options: SharedOptions): Connections {
   const { redis, clock } = options;
@@ -75,8 +75,8 @@ export function createSharedConnections(options: SharedOptions): Connections {
   const write = createSharedScript(options, PLACES);
   const owners = new Map<string, Places>();
   let alive: readonly string[] = [];
-  /** Something changed that Redis was not told, because it was away. */
-  let untold = false;
+  /** A change did not reach Redis, because it was unavailable. */
+  let pending = false;
 
   function placesOf(owner: string): Places {
     const found = owners.get(owner);
@@ -91,12 +91,12 @@ export function createSharedConnections(options: SharedOptions): Connections {
   }
 
   const missed = () => {
-    untold = true;
+    pending = true;
   };
   const say = async (owner: string, count: number, max: number) =>
     (await write(redis.key(`c:${owner}`, "places"), node, count, max, ...alive)) === 1;
 
-  /** Writes down what there is when its turn comes; several changes at once are one. */
+  /** Writes the current count after earlier writes; several changes become one write. */
   function announce(owner: string, places: Places): Promise<unknown> {
     if (places.announcing) return places.tail;
     places.announcing = true;
@@ -114,18 +114,18 @@ export function createSharedConnections(options: SharedOptions): Connections {
       await Promise.all(all.slice(from, from + ANNOUNCED_AT_ONCE_COUNT).map(([owner, places]) => announce(owner, places)));
   }
 
-  /** True where the others knew of this node. */
+  /** True when this node was already known. */
   async function beatAs(presence: "here" | "gone"): Promise<boolean> {
     const [known, ...nodes] = (await beat(redis.key("connections", "nodes"), node, presence)) as string[];
     alive = nodes;
     return known === "known";
   }
 
-  /** What was written before may be wrong: it dies with the name it was written under. */
-  async function beginAnew(): Promise<void> {
+  /** Earlier entries may be wrong: a new node name abandons them. */
+  async function rejoin(): Promise<void> {
     await beatAs("gone");
     node = randomUUID();
-    untold = false;
+    pending = false;
     await beatAs("here");
   }
 
@@ -145,7 +145,7 @@ export function createSharedConnections(options: SharedOptions): Connections {
     count: (owner) => owners.get(owner)?.count ?? 0,
     open(owner, max) {
       const places = placesOf(owner);
-      // Bounds those that wait, too.
+      // Limits waiting handshakes, too.
       if (places.count + places.taking >= max) {
         forget(owner, places);
         return false;
@@ -165,9 +165,9 @@ export function createSharedConnections(options: SharedOptions): Connections {
       let announcedMs = clock.now();
       await beatAs("here").catch(missed);
       await repeat({ clock, signal, pause: BEAT_INTERVAL_MS }, async () => {
-        // Not known: it was not heard for long, or Redis has lost everything.
+        // Unknown: the heartbeats stopped for too long, or Redis lost its data.
         const known = await beatAs("here").catch(() => true);
-        if (!known || untold) await beginAnew().catch(missed);
+        if (!known || pending) await rejoin().catch(missed);
         else if (clock.now() - announcedMs < ANNOUNCE_INTERVAL_MS) return;
         announcedMs = clock.now();
         await announceAll();

@@ -13,7 +13,7 @@ import {
 import { SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
 import { failureBody } from "#lib/http/respond";
 import type { Outgoing } from "#server/hub/outgoing";
-import type { Admission, Admissions, Credentials } from "./admission";
+import type { Admission, Admissions, Credentials } from "./handshake";
 import { requireNoKeyInQuery } from "./handshake";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
@@ -21,7 +21,7 @@ import { handshakeFault, handshakeId, type RefusalContext } from "./refuse-upgra
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
-/** Longest text of a key, token or ticket that is looked at. */
+/** Longest key, token or ticket that is accepted. */
 const CREDENTIAL_MAX_CHARACTERS = 1_000;
 
 type Connected = SocketIoSocket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { admission?: Admission }>;
@@ -33,12 +33,12 @@ interface SocketIoOptions {
   refusal: RefusalContext;
 }
 
-/** Socket.IO behind the door of our own server. */
+/** Socket.IO on our own HTTP server. */
 interface SocketIoTransport {
   /** Long polling and the first request of every client. */
   handleRequest(request: IncomingMessage, response: ServerResponse): void;
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Ends what is still open. */
+  /** Closes what is still open. */
   close(): void;
 }
 
@@ -48,7 +48,7 @@ function packetOf(message: Outgoing): string {
   return message.packet;
 }
 
-/** One Socket.IO connection, over whichever transport it has at the moment. Engine.IO pings it and notices its end. */
+/** One Socket.IO connection, over its current transport. Engine.IO pings it and detects its end. */
 class SocketIoPeer implements Peer {
   readonly awaitsSubscribe = false;
   readonly #socket: Connected;
@@ -72,7 +72,7 @@ class SocketIoPeer implements Peer {
     return conn.readyState === "open" && conn.transport.writable && this.#buffered() === 0;
   }
 
-  // Straight to the connection: `emit` would print every message again for each of its readers.
+  // Writes directly to the connection: `emit` would serialize each message again for every reader.
   write(messages: readonly Outgoing[]): void {
     for (const message of messages) this.#socket.conn.write(packetOf(message));
   }
@@ -81,7 +81,7 @@ class SocketIoPeer implements Peer {
     return this.#drained;
   }
 
-  // A long-polling client between two requests has nothing under way.
+  // A long-polling client between two requests has nothing in flight.
   pending(): boolean {
     const { transport } = this.#socket.conn;
     return this.#buffered() > 0 || (transport.name === "websocket" && !transport.writable);
@@ -89,12 +89,12 @@ class SocketIoPeer implements Peer {
 
   close(id: CloseId, last?: Outgoing): void {
     if (last !== undefined) this.write([last]);
-    // A client library connects again by itself after a lost connection, and does not after being disconnected.
+    // Client libraries reconnect after a lost connection, but not after a disconnect packet.
     if (afterClose(CLOSES[id].code) === "terminal") this.#socket.disconnect(true);
     else this.#socket.conn.close(id === "slow_consumer");
   }
 
-  // Engine.IO asks by itself, in its own time.
+  // Engine.IO pings on its own schedule.
   probe(): void {}
   sweep(): void {}
 
@@ -103,7 +103,7 @@ class SocketIoPeer implements Peer {
   }
 }
 
-/** A part of the handshake's `auth`, null unless it is a text of a length that can be meant. */
+/** A field of the handshake's `auth`; null unless it is a string of an accepted length. */
 function textOf(value: unknown): string | null {
   return typeof value === "string" && value.length > 0 && value.length <= CREDENTIAL_MAX_CHARACTERS ? value : null;
 }
@@ -121,7 +121,7 @@ function credentialsOf({ handshake, request }: Connected, address: string): Cred
   };
 }
 
-/** Makes Socket.IO: the same sessions as the raw WebSocket's, in one namespace. */
+/** Creates the Socket.IO transport, with the same sessions as the raw WebSocket, in one namespace. */
 export function createSocketIo({
   sessions,
   admissions,
@@ -133,13 +133,13 @@ export function createSocketIo({
     pingInterval: STREAM_PING_INTERVAL_S * 1000,
     pingTimeout: (STREAM_PONG_TIMEOUT_S - STREAM_PING_INTERVAL_S) * 1000,
     perMessageDeflate: false,
-    // Any page may ask; whether it is let in is decided by its key's origins. No cookie is involved.
+    // Any page may connect; the allowed origins of its key decide. No cookie is involved.
     cors: { origin: true, methods: ["GET", "POST"] },
   });
   const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
   io.bind(engine);
 
-  /** An error as the client library hands it out: the identifier as its message, the envelope as its data. */
+  /** An error in the form the client library exposes: the identifier as its message, the envelope as its data. */
   function refusalOf(error: unknown, id: string): Error {
     const fault = handshakeFault(error, id, log);
     return Object.assign(new Error(fault.id), { data: failureBody(fault.id, fault.data, id, docsBase) });
@@ -149,7 +149,7 @@ export function createSocketIo({
     const admission = await admissions.admit(credentialsOf(socket, addressOf(socket.request)));
     if (socket.conn.readyState !== "open") return admissions.release(admission);
     socket.data.admission = admission;
-    // Gone between being let in and being connected.
+    // The client may disconnect between admission and connection.
     socket.conn.once("close", () => {
       if (socket.data.admission !== undefined) admissions.release(admission);
     });
@@ -168,7 +168,7 @@ export function createSocketIo({
     });
     socket.on("disconnect", () => {
       sessions.remove(session);
-      // Leaving the namespace would keep a connection that nobody counts.
+      // Leaving only the namespace would keep the connection open without counting it.
       socket.conn.close();
     });
   }

@@ -9,25 +9,25 @@ import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { Redis } from "#lib/redis";
-import { createFlusher } from "#server/hub/flusher";
 import { createHub } from "#server/hub/hub";
+import { createFlusher } from "#server/hub/outbox";
 import { controlOf } from "#server/hub/outgoing";
 import { createStatusWatch } from "#server/hub/status-watch";
 import type { RunningMarket } from "#server/market";
-import { createAdmissions } from "./admission";
 import { createLocalConnections } from "./connections";
+import { createAdmissions } from "./handshake";
 import { createSessions } from "./sessions";
 import { createSharedConnections } from "./shared-connections";
 import { createSocketIo } from "./socket-io";
-import type { VenueStreams } from "./venue-streams";
+import type { VenueStreams } from "./subscriptions";
 import { createWebSocketTransport, type UpgradeHandler } from "./websocket";
 
-/** Connections that were told of a shutdown have this long to take what is queued for them. */
+/** After the shutdown message, connections have this long to receive what is queued for them. */
 const DRAIN_WAIT_MS = 500;
-/** Then they are closed, and have this long to say goodbye. */
+/** Then they are closed, and have this long to complete the closing handshake. */
 const CLOSE_WAIT_MS = 2_500;
 const CLOSE_LOOK_MS = 20;
-/** Clients are asked to spread their return over this. */
+/** Clients spread their reconnects over this time. */
 const RECONNECT_AFTER_MS = 5_000;
 
 /** The streams of both venues, over both transports. */
@@ -39,9 +39,9 @@ export interface Streams {
     handleRequest(request: IncomingMessage, response: ServerResponse): void;
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   };
-  /** Acts on a change that was made behind our back; call it after what it concerns was read again. */
+  /** Applies a change that another process made; call it after reloading what changed. */
   apply(message: ControlMessage): void;
-  /** Tells every connection, lets queues drain, closes all. */
+  /** Announces the shutdown, lets queues drain, and closes every connection. */
   stop(): Promise<void>;
 }
 
@@ -51,9 +51,9 @@ interface StreamsOptions {
   usage: Pick<Usage, "connected">;
   addressOf: (request: IncomingMessage) => string;
   draining: () => boolean;
-  /** What nodes share: the places of connections. */
+  /** Shares the connection limits between nodes. */
   redis?: Redis | undefined;
-  /** True while every control message is heard. */
+  /** True while control messages arrive without gaps. */
   controlConnected: () => boolean;
   docsBase: string;
   clock: Clock;
@@ -61,7 +61,7 @@ interface StreamsOptions {
   metrics: Metrics;
 }
 
-/** Puts hub, sessions and transports together over running markets. */
+/** Starts hubs, sessions and transports on top of the running markets. */
 export function startStreams(options: StreamsOptions): Streams {
   const { markets, access, usage, addressOf, draining, redis, controlConnected, docsBase, clock, log, metrics } = options;
   const stopping = new AbortController();
@@ -96,7 +96,7 @@ export function startStreams(options: StreamsOptions): Streams {
     if (sessions.count() > 0) await clock.wait(DRAIN_WAIT_MS);
     const untilMs = clock.now() + CLOSE_WAIT_MS;
     while (sessions.count() > 0 && clock.now() < untilMs) {
-      // Who came in at the last moment too.
+      // Includes connections that opened during the drain.
       sessions.each((session) => session.close("shutdown"));
       await clock.wait(CLOSE_LOOK_MS);
     }

@@ -1,18 +1,30 @@
 import type { Principal } from "#lib/access/principal";
+import type { Clock } from "#lib/clock";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { STREAM_REPLAY_MAX_RECORDS } from "#lib/contract/limits";
 import { TickerParameter } from "#lib/contract/primitives";
 import type { AckOf, Resume, SubscribeParams, Subscription, TickerRejection, UnsubscribeParams } from "#lib/contract/stream";
 import type { Listing } from "#lib/domain/instrument";
 import { isClosed } from "#lib/domain/kline";
+import type { TradingAlignment } from "#lib/domain/timeframe";
 import { findListing, suggestTicker } from "#lib/market/tickers";
 import type { MarketEvent } from "#server/events/event";
-import { type Topic, topicOf } from "#server/hub/hub";
+import { type Hub, type Topic, topicOf } from "#server/hub/hub";
 import type { Outbox } from "#server/hub/outbox";
 import { baselineOf, type Outgoing, updateOf } from "#server/hub/outgoing";
-import type { VenueStreams } from "./venue-streams";
+import type { StatusWatch } from "#server/hub/status-watch";
+import type { RunningMarket } from "#server/market";
 
-/** What a subscribe brought: the data of its ack, and the messages that follow it. */
+/** What the connections of one venue share. */
+export interface VenueStreams {
+  readonly market: RunningMarket;
+  readonly hub: Hub;
+  readonly watch: StatusWatch;
+  readonly clock: Clock;
+  readonly alignment: TradingAlignment;
+}
+
+/** The result of a subscribe: the data of its ack, and the messages to send after it. */
 interface Subscribed {
   readonly data: AckOf<"subscribe">["data"];
   readonly follow: readonly Outgoing[];
@@ -23,11 +35,11 @@ interface Judged {
   readonly rejected: TickerRejection[];
 }
 
-/** What one connection follows. A class: there is one for each of many connections, and they share its methods. */
+/** The subscriptions of one connection. A class, so that many connections share its methods. */
 export class Subscriptions {
   readonly #venue: VenueStreams;
   readonly #outbox: Outbox;
-  /** The hub's own topics; a list, which takes less room than a set and is short. */
+  /** Topics shared with the hub. A short list takes less memory than a set. */
   #topics: Topic[] = [];
 
   constructor(venue: VenueStreams, outbox: Outbox) {
@@ -39,21 +51,21 @@ export class Subscriptions {
     return this.#topics.length;
   }
 
-  /** Everything that is followed, in the order in which it was subscribed to. */
+  /** All subscriptions, in the order they were made. */
   list(): Subscription[] {
     return this.#topics.map(({ stream, ticker, timeframe }) =>
       timeframe === undefined ? { stream, ticker } : { stream, ticker, timeframe },
     );
   }
 
-  /** Tickers that are followed in any way. */
+  /** Tickers with at least one subscription. */
   tickers(): Set<string> {
     const tickers = new Set<string>();
     for (const { ticker } of this.#topics) tickers.add(ticker);
     return tickers;
   }
 
-  /** Follows what may be followed; each ticker is judged alone. What is followed already is not counted twice. */
+  /** Subscribes to the tickers that are allowed; each is judged on its own. An existing subscription does not count twice. */
   add(params: SubscribeParams, principal: Principal): Subscribed {
     const { accepted, rejected } = this.#judge(params, principal, true);
     const resumed: string[] = [];
@@ -80,21 +92,21 @@ export class Subscriptions {
     return { data, follow };
   }
 
-  /** Follows no longer; what was not followed is accepted all the same. */
+  /** Unsubscribes; a ticker without a subscription is accepted too. */
   remove(params: UnsubscribeParams, principal: Principal): AckOf<"unsubscribe">["data"] {
     const { accepted, rejected } = this.#judge(params, principal, false);
     for (const topic of accepted) this.#drop(topic);
     return { accepted: accepted.map(({ ticker }) => ticker), rejected, subscriptions: this.count };
   }
 
-  /** Drops what is not listed any more; gives its tickers. */
+  /** Ends subscriptions to instruments that are no longer listed, and returns their tickers. */
   dropUnlisted(): string[] {
     const gone = this.#topics.filter(({ ticker }) => this.#venue.market.catalogue.find(ticker) === undefined);
     for (const topic of gone) this.#drop(topic);
     return [...new Set(gone.map(({ ticker }) => ticker))];
   }
 
-  /** True while all that is followed may be read. */
+  /** True while the principal may read every subscribed instrument. */
   permitted({ mayRead }: Principal): boolean {
     for (const ticker of this.tickers()) {
       const listing = this.#venue.market.catalogue.find(ticker);
@@ -103,7 +115,7 @@ export class Subscriptions {
     return true;
   }
 
-  /** Follows nothing any more. */
+  /** Ends all subscriptions. */
   clear(): void {
     for (const topic of this.#topics) this.#venue.hub.unsubscribe(topic, this.#outbox);
     this.#topics = [];
@@ -146,14 +158,14 @@ export class Subscriptions {
     return { accepted: [...accepted.values()], rejected };
   }
 
-  /** What was missed since a client left off; undefined when that is not known, or more than may be replayed. */
+  /** The records a client missed since it left off; undefined when they are unknown or too many to replay. */
   #missed({ name, ticker }: Topic, { epoch, seq }: Resume, max: number): readonly MarketEvent[] | undefined {
     const last = typeof seq === "number" ? seq : Object.entries(seq).find(([name]) => name.trim().toUpperCase() === ticker)?.[1];
     const events = last === undefined ? undefined : this.#venue.market.recent.since(name, epoch, last);
     return events !== undefined && events.length <= max ? events : undefined;
   }
 
-  /** The current record of a topic as an event; undefined before the first. */
+  /** The current record of a topic as an event; undefined before the first record. */
   #current({ name, stream, ticker, timeframe }: Topic): MarketEvent | undefined {
     const { market, clock, alignment } = this.#venue;
     const place = { topic: name, epoch: market.epoch, seq: market.recent.seq(name) };
@@ -181,7 +193,7 @@ function malformed(ticker: string, suggestion: string | undefined): TickerReject
   return { ticker, ...errorOf("invalid_ticker"), ...(suggestion !== undefined && { suggestion }) };
 }
 
-/** Why a listing cannot be followed this way; undefined when it can. */
+/** Why a listing does not support the subscription; undefined when it does. */
 function refusalOf(listing: Listing | undefined, { stream, timeframe }: UnsubscribeParams): Refusal | undefined {
   if (listing === undefined) return errorOf("unknown_ticker");
   if (!listing.streams.includes(stream)) return errorOf("invalid_parameter", `This instrument has no ${stream} stream.`);

@@ -7,17 +7,17 @@ import { STREAM_MESSAGE_MAX_BYTES, STREAM_PING_INTERVAL_S, STREAM_PONG_TIMEOUT_S
 import { STREAM_PROTOCOL } from "#lib/contract/stream";
 import { Fault } from "#lib/fault";
 import type { Outgoing } from "#server/hub/outgoing";
-import type { Admission, Admissions } from "./admission";
 import { createJoinFrames, frameOf, type JoinFrames } from "./frames";
+import type { Admission, Admissions } from "./handshake";
 import { credentialsOf } from "./handshake";
 import type { Peer } from "./peer";
 import { type Reading, readText } from "./protocol";
 import { type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Sessions } from "./sessions";
 
-/** A far side that does not answer a close is cut after this. */
+/** A client that does not answer a close is cut after this. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** A far side that is asked for a sign of life because its place is wanted has this long. */
+/** A probed client has this long to answer. */
 const PROBE_TIMEOUT_MS = 3_000;
 /** Fragments of one message; there is no reason for more than a few. */
 const FRAGMENTS_MAX_COUNT = 64;
@@ -25,7 +25,7 @@ const FRAGMENTS_MAX_COUNT = 64;
 /** Options that are newer than the types of `ws`. */
 const LIMITS = { maxFragments: FRAGMENTS_MAX_COUNT, closeTimeout: CLOSE_TIMEOUT_MS };
 
-/** Takes an upgrade of the stream's address. */
+/** Handles an upgrade to the raw stream. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 interface WebSocketOptions {
@@ -36,7 +36,7 @@ interface WebSocketOptions {
   clock: Clock;
 }
 
-/** One WebSocket. A class: there is one for each of many connections, and they share its methods. */
+/** One WebSocket. A class, so that many connections share its methods. */
 class WebSocketPeer implements Peer {
   readonly awaitsSubscribe = true;
   readonly #webSocket: WebSocket;
@@ -44,7 +44,7 @@ class WebSocketPeer implements Peer {
   readonly #join: JoinFrames;
   #pingMs: number;
   #pongMs: number;
-  /** When an answer to a probe has to be here; infinite while none is awaited. */
+  /** Deadline for the answer to a probe; infinite while none is expected. */
   #answerByMs = Number.POSITIVE_INFINITY;
 
   constructor(webSocket: WebSocket, socket: Socket, join: JoinFrames, nowMs: number) {
@@ -59,7 +59,7 @@ class WebSocketPeer implements Peer {
     return this.#webSocket.readyState === this.#webSocket.OPEN && !this.#socket.writableNeedDrain;
   }
 
-  // Straight to the socket, which Node keeps in order with what `ws` writes itself (pongs, closes): whole frames both.
+  // Writes directly to the socket. `ws` writes pongs and closes to it as well; both write whole frames, so order is kept.
   write(messages: readonly Outgoing[]): void {
     this.#socket.write(this.#join(messages));
   }
@@ -94,7 +94,7 @@ class WebSocketPeer implements Peer {
     }
   }
 
-  /** The far side lives. */
+  /** Records a pong. */
   pong(nowMs: number): void {
     this.#pongMs = nowMs;
     this.#answerByMs = Number.POSITIVE_INFINITY;
@@ -106,10 +106,10 @@ const ignore = () => undefined;
 const BINARY: Reading = {
   ok: false,
   id: null,
-  fault: new Fault("invalid_parameter", { detail: "Binary messages are not read; send JSON text." }),
+  fault: new Fault("invalid_parameter", { detail: "Binary messages are not supported; send JSON text." }),
 };
 
-/** Makes the raw WebSocket: HTTP answers until the handshake is done, then one session each. */
+/** Creates the raw WebSocket transport. A refused handshake gets an HTTP response; an accepted one gets a session. */
 export function createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock }: WebSocketOptions): UpgradeHandler {
   const join = createJoinFrames();
   const server = new WebSocketServer({
@@ -121,7 +121,7 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
   server.on("wsClientError", (error, socket, request) => {
-    const fault = new Fault("invalid_parameter", { detail: `This is not a WebSocket handshake: ${error.message}.` });
+    const fault = new Fault("invalid_parameter", { detail: `The request is not a valid WebSocket handshake: ${error.message}.` });
     refuseUpgrade(request, socket, fault, refusal);
   });
 

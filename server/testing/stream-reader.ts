@@ -1,4 +1,4 @@
-import type { Flusher } from "#server/hub/flusher";
+import type { Flusher } from "#server/hub/outbox";
 import { Outbox, type Tally, type Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
 

@@ -23,8 +23,7 @@ import {
 } from "#lib/testing/stream-client";
 import { advanceUntil, advanceWith } from "#lib/testing/stream-time";
 import { createAddressReader } from "#server/http/address";
-import { createHttpServer } from "#server/http/server";
-import { routeUpgrades } from "#server/http/upgrades";
+import { createHttpServer, routeUpgrades } from "#server/http/server";
 import { type RunningMarket, startMarket } from "#server/market";
 import { type Streams, startStreams } from "#server/socket/streams";
 import { startUsers } from "#server/users";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { createAdmissions } from "./admission";
 import { createLocalConnections } from "./connections";
+import { createAdmissions } from "./handshake";
 
 let t: TestRuntime;
 beforeAll(async () => {
