@@ -260,7 +260,7 @@ describe("bad input", () => {
   test("of the service's kind is answered in its words, with what was meant", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=XXXYYY");
     await send(page);
-    await expectWords(page, "tickers: Not among your instruments: XXXYYY.");
+    await expectWords(page, "Not among your instruments: XXXYYY.");
     await expectWords(page, /Request id/);
     const about = answer(page).getByRole("link", { name: "About unknown_ticker" });
     expect(await about.getAttribute("href")).toBe("/docs/errors/unknown-ticker");
@@ -300,7 +300,7 @@ describe("bad input", () => {
     await expect.poll(async () => (await call()).status, { timeout: STEP_MAX_MS, interval: 1 }).toBe(429);
     await Promise.all(Array.from({ length: 10 }, call));
     await send(page);
-    await expectWords(page, /^Too many at once: the plan "demo" takes no more in a burst\. Try again in \d+ s\.$/);
+    await expectWords(page, /^The burst limit of the plan "demo" is reached\. Try again in \d+ s\.$/);
     expect(await alert(page).getByRole("link", { name: "About rate_limited" }).getAttribute("href")).toBe(
       "/docs/errors/rate-limited",
     );

@@ -7,7 +7,7 @@ const DEMO = { kind: "demo", key: "demo" } as const;
 
 describe("a refusal", () => {
   test("is told in the service's words, with its page and without the general advice", () => {
-    const detail = 'Too many at once: the plan "demo" takes no more in a burst. Try again in 1 s.';
+    const detail = 'The burst limit of the plan "demo" is reached. Try again in 1 s.';
     const docs_url = "/docs/errors/rate-limited";
     expect(refusal("rate_limited", { detail, docs_url, retry_after: 1, request_id: "r" }, DEMO)).toEqual({
       says: detail,

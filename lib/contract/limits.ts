@@ -15,8 +15,8 @@ export const TICKER_MAX_CHARACTERS = 20;
 
 /** Maximum length of a request target (path and query); a longer one returns 41401. */
 export const URI_MAX_BYTES = 8_192;
-/** Maximum length of one query parameter: twice what 100 tickers of 20 characters with commas need. */
-export const QUERY_VALUE_MAX_CHARACTERS = 4_200;
+/** Maximum length of one query parameter: twice what the longest list of tickers with commas needs. */
+export const QUERY_VALUE_MAX_CHARACTERS = 2 * TICKERS_PER_REQUEST_MAX_COUNT * (TICKER_MAX_CHARACTERS + 1);
 /** Maximum number of query parameters; more return 40001. */
 export const QUERY_PARAMETERS_MAX_COUNT = 50;
 /** Maximum size of all request headers; Node answers 431 above it. */

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Kline } from "#lib/contract/kline";
-import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import { HOUR_MS } from "#lib/units";
-import { aggregate, CLOSE_DELAY_MS, closesAtMs, foldKline, foldQuote, isClosed, mergeKlines } from "./kline";
+import { aggregate, closesAtMs, foldKline, foldQuote, isClosed, mergeKlines } from "./kline";
 import { toQuote } from "./quote";
 import type { Tick } from "./tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "./timeframe";
@@ -148,7 +147,6 @@ test("a crossed quote counts as spread 0", () => {
 });
 
 test("a kline closes on the clock, two seconds after its end, as the contract promises", () => {
-  expect(CLOSE_DELAY_MS).toBe(KLINE_CLOSE_DELAY_MS);
   fc.assert(
     fc.property(ticks, timeframe, (all, name) => {
       for (const kline of fold(all, name)) {

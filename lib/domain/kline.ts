@@ -1,11 +1,9 @@
 import type { Kline } from "#lib/contract/kline";
+import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import { addVolumes } from "./price";
 import type { TradingAlignment } from "./timeframe";
-
-/** A kline closes this long after its end, so that late ticks still count; lib/contract/limits promises the same number. */
-export const CLOSE_DELAY_MS = 2_000;
 
 /**
  * The kline of an interval with one more quote in it; nothing given is changed. Prices are bid, `tick_volume` counts
@@ -107,7 +105,7 @@ export function aggregate(rows: Iterable<Kline>, timeframe: Timeframe, alignment
 
 /** The instant (Unix ms) from which the kline counts as closed: its end and the delay for late ticks. */
 export function closesAtMs(kline: Pick<Kline, "timeframe" | "time">, alignment: TradingAlignment): number {
-  return alignment.nextOpenTime(kline.timeframe, kline.time) * 1000 + CLOSE_DELAY_MS;
+  return alignment.nextOpenTime(kline.timeframe, kline.time) * 1000 + KLINE_CLOSE_DELAY_MS;
 }
 
 /** True once the clock (Unix ms) has closed the kline; no tick is needed for it. */

@@ -1,8 +1,7 @@
 import type { TickRejection } from "#lib/contract/ingest";
+import { KLINE_CLOSE_DELAY_MS, TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
-import { CLOSE_DELAY_MS } from "./kline";
-/** A tick stamped further ahead of the clock is refused; lib/contract/limits promises the same number. */
-export const MAX_AHEAD_MS = 5_000;
+
 /** No instrument is priced here, and a double would no longer hold its decimals. */
 const PRICE_END = 1e12;
 /** Accepted ticks of one ticker that a repeated one is recognised by: a busy minute of a busy instrument. */
@@ -71,7 +70,7 @@ function isPrice(value: number): boolean {
 /**
  * Why a tick may not enter, null when it may. In this order: bad_price (not a number between 0 and PRICE_END), crossed_quote (bid
  * above ask), duplicate (time, bid and ask of one that was accepted before; what a repeated batch gets as far as the
- * memory reaches), in_future (more than MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock),
+ * memory reaches), in_future (more than TICK_MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock),
  * out_of_order (older than the last accepted one).
  * @param recent what was accepted of this ticker; undefined for none yet
  * @param nowMs the clock, Unix milliseconds
@@ -81,7 +80,7 @@ export function judgeTick(recent: RecentTicks | undefined, tick: Tick, nowMs: nu
   if (tick.bid > tick.ask) return "crossed_quote";
   const newestMs = recent?.newestMs() ?? Number.NEGATIVE_INFINITY;
   if (tick.time_msc <= newestMs && recent?.has(tick)) return "duplicate";
-  if (tick.time_msc > nowMs + MAX_AHEAD_MS) return "in_future";
-  if (nowMs >= (Math.floor(tick.time_msc / MINUTE_MS) + 1) * MINUTE_MS + CLOSE_DELAY_MS) return "too_late";
+  if (tick.time_msc > nowMs + TICK_MAX_AHEAD_MS) return "in_future";
+  if (nowMs >= (Math.floor(tick.time_msc / MINUTE_MS) + 1) * MINUTE_MS + KLINE_CLOSE_DELAY_MS) return "too_late";
   return tick.time_msc < newestMs ? "out_of_order" : null;
 }

@@ -16,14 +16,14 @@ const METHODS: ReadonlyMap<string, readonly string[]> = new Map(
   OPERATION_LIST.map(({ path, method }) => [path, method === "GET" ? ["GET", "HEAD"] : [method]]),
 );
 
-/** A path as it is compared: one slash at its end does not count. */
+/** Normalizes a path for comparison: one trailing slash is ignored. */
 function plain(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 /**
- * Makes the one door to everything under /api/v1: finds the route of an operation by its path and calls it; what no route
- * serves gets the envelope too, never HTML.
+ * Makes the entry point of /api/v1. It finds the route of an operation by its path and calls it. Any other path gets an
+ * error envelope, never HTML.
  * @param modules the route of each operation, by path
  */
 export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
@@ -36,7 +36,7 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
   });
 }
 
-/** Answers what no route handler does: preflights, wrong methods, unknown paths. Also the catch-all of /api under Next. */
+/** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next. */
 export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin }) => {
   const methods = METHODS.get(plain(path));
   if (origin !== null) admitOrigin(headers, origin);
@@ -56,16 +56,16 @@ export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin
 });
 
 function notFound(): Fault {
-  return new Fault("not_found", { detail: "Nothing is served under this path." });
+  return new Fault("not_found", { detail: "No resource exists at this path." });
 }
 
-/** The stream's address, asked for as a page. */
+/** The stream's path, requested over plain HTTP. */
 function upgradeRequired(headers: Record<string, string>): Fault {
   headers.upgrade = "websocket";
-  return new Fault("upgrade_required", { detail: "This is a WebSocket: open it with a WebSocket client." });
+  return new Fault("upgrade_required", { detail: "This endpoint is a WebSocket. Connect with a WebSocket client." });
 }
 
 function notAllowed(method: string, methods: readonly string[], headers: Record<string, string>): Fault {
   headers.allow = [...methods, "OPTIONS"].join(", ");
-  return new Fault("method_not_allowed", { detail: `${method.slice(0, 20)} is not served here.`, allowed: [...methods] });
+  return new Fault("method_not_allowed", { detail: `This path does not accept ${method.slice(0, 20)}.`, allowed: [...methods] });
 }

@@ -1,6 +1,6 @@
 import type { Answer, AnswerHeaders } from "./respond";
 
-/** Answer headers that a page's script may read. */
+/** Response headers that a script of another origin may read. */
 const EXPOSED = [
   "ETag",
   "RateLimit",
@@ -14,21 +14,21 @@ const EXPOSED = [
 ].join(", ");
 const PREFLIGHT_KEPT_S = 600;
 
-/** Lets the page of this origin read the answer. Without it a browser hides even the error. */
+/** Lets a page of this origin read the response. Without it the browser hides even an error. */
 export function admitOrigin(headers: AnswerHeaders, origin: string): void {
   headers["access-control-allow-origin"] = origin;
   headers["access-control-expose-headers"] = EXPOSED;
 }
 
-/** Takes that back: the origin is not one of the key's. */
+/** Undoes admitOrigin, for an origin the key does not allow. */
 export function hideFromOrigin(headers: AnswerHeaders): void {
   delete headers["access-control-allow-origin"];
   delete headers["access-control-expose-headers"];
 }
 
 /**
- * Answers OPTIONS. A preflight comes without a key, so any origin is admitted to ask; the request itself is then judged by
- * its key's origins. Only GET (POST for what is posted) with `authorization` is allowed.
+ * Answers OPTIONS. A preflight carries no key, so every origin is allowed; the request itself is then checked against the
+ * origins of its key. Only GET (or POST, where the operation takes a body) with `authorization` is allowed.
  */
 export function preflight(headers: AnswerHeaders, origin: string | null, methods: readonly string[]): Answer {
   const answer: AnswerHeaders = { allow: [...methods, "OPTIONS"].join(", "), vary: "Origin" };

@@ -4,51 +4,51 @@ import { Fault } from "#lib/fault";
 import { requestIdOf } from "./request-id";
 import { type AnswerHeaders, jsonHeaders } from "./respond";
 
-/** Address counted for requests whose client is not told (a host other than our own server). */
+/** Address used for requests whose client address is unknown (a host other than our own server). */
 const UNKNOWN_ADDRESS = "0.0.0.0";
 
 type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * What our own server tells a route handler beside the request: reading it from here saves building the Web-standard
- * objects. Under another host of Next all of it is absent.
+ * What our own server passes to a route handler beside the request, so that it need not build the Web-standard objects.
+ * Absent under any other host of Next.
  */
 export interface ServerContext {
   /** The client's address. */
   readonly address?: string;
-  /** The request headers by lower-case name, as node:http has them. */
+  /** The request headers by lower-case name, as node:http provides them. */
   readonly headers?: GivenHeaders;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly target?: string;
 }
 
-/** One request and the headers its answer will bear, whatever comes of it. */
+/** One request, and the headers of its response, whatever the outcome. */
 export interface Exchange {
-  /** Null where our own server answers without building one, which it does for requests without a body. */
+  /** Null for requests without a body, for which our own server builds none. */
   readonly request: Request | null;
   readonly method: string;
   readonly address: string;
   readonly path: string;
-  /** The text behind "?", empty without one. */
+  /** The text after "?"; empty without one. */
   readonly queryText: string;
   readonly given: GivenHeaders | undefined;
   readonly origin: string | null;
-  /** Of the answer. */
+  /** Response headers. */
   readonly headers: AnswerHeaders;
-  /** When it began, as performance.now() has it. */
+  /** When the request began, by performance.now(). */
   readonly startMs: number;
-  /** Who asks, once the key was verified: what comes of the request counts as the use of it. */
+  /** The caller, once the key is verified. The outcome of the request counts as usage of this key. */
   principal: Principal | undefined;
 }
 
-/** A header of the request, null without it. */
+/** A request header, or null. */
 export function headerOf({ given, request }: Pick<Exchange, "given" | "request">, name: string): string | null {
   if (given === undefined) return request?.headers.get(name) ?? null;
   const value = given[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
 }
 
-/** Reads what every route needs of a request. Never throws. */
+/** Reads what every route needs from a request. Never throws. */
 export function openExchange(request: Request, context: ServerContext = {}): Exchange {
   return exchangeOf(request, request.method, context.target ?? targetOf(request.url), context);
 }

@@ -9,18 +9,18 @@ import type { AnswerHeaders } from "./respond";
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** The text of the key, null when there is none in the form `Bearer <key>`. */
+/** The key text, or null when the header does not have the form `Bearer <key>`. */
 export function bearerOf(authorization: string | null): string | null {
   return authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
 }
 
-/** @throws Fault unauthorized, or rate_limited for an address that failed too often */
+/** @throws Fault unauthorized, or rate_limited for an address with too many failures */
 export function verifyKey(access: Access, exchange: Exchange): Principal | Promise<Principal> {
   return access.verify(bearerOf(headerOf(exchange, "authorization")), exchange.address);
 }
 
 /**
- * What the key may do here; an origin that is not the key's cannot read the answer.
+ * Checks the scope and the origin of the request. A page of an origin the key does not allow cannot read the response.
  * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
  */
 export function authorize(principal: Principal, operation: Operation, { origin, headers }: Exchange): void {
@@ -28,16 +28,16 @@ export function authorize(principal: Principal, operation: Operation, { origin, 
   requireAccess(principal, operation.scope, operation.summary, origin);
 }
 
-/** What refused a request, in words: a burst that came too fast, or too little that is left of the window. */
+/** Explains which limit refused a request: the burst or the minute. */
 function refusalDetail({ refusedBy, limit, retryAfterS }: Verdict, plan: string): string {
   const why =
     refusedBy === "burst"
-      ? `Too many at once: the plan "${plan}" takes no more in a burst.`
-      : `The plan "${plan}" has too little left of its ${limit} units a minute.`;
+      ? `The burst limit of the plan "${plan}" is reached.`
+      : `The limit of the plan "${plan}" is reached: ${limit} units per minute.`;
   return `${why} Try again in ${retryAfterS} s.`;
 }
 
-/** Writes how much is left into the headers. @throws Fault rate_limited when the request does not pass. */
+/** Sets the rate-limit headers. @throws Fault rate_limited when the request does not pass. */
 export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHeaders): void {
   const { allowed, limit, remaining, resetS, retryAfterS } = verdict;
   headers["ratelimit-policy"] = `"plan";q=${limit};w=60`;

@@ -7,14 +7,14 @@ import { handlerOf, type RouteHandler } from "./route";
 
 const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
-/** Live: the process answers. Says nothing of its parts, so that an orchestrator does not kill it for a database's sake. */
+/** Liveness: the process answers. Does not check the database, so that an orchestrator does not kill a process over an outage. */
 export function health(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS });
 }
 
 /**
- * Ready to be sent traffic: 200 when every part is well (`ready`) or the node serves what it can (`degraded`), 503 otherwise
- * (`not_ready`); what is wrong is said by name.
+ * Readiness: 200 when every part is healthy (`ready`) or the node serves with reduced function (`degraded`), 503 otherwise
+ * (`not_ready`). Unhealthy parts are listed by name.
  */
 export async function ready(): Promise<Response> {
   const { checks, serving } = await runtimeReadiness();
@@ -36,14 +36,14 @@ async function runtimeReadiness(): Promise<Readiness> {
 
 const REPORT_METHODS = ["GET", "HEAD"];
 
-/** Public, for pages of any site: states, ages and history, nothing of any account. Other methods are refused. */
+/** Public and readable from any origin: states, ages and history, no account data. Other methods are refused. */
 export function healthReport(report: (running: Runtime) => Promise<ServiceStatus>): RouteHandler {
   async function answer({ method, headers }: Exchange): Promise<Answer> {
     Object.assign(headers, { "access-control-allow-origin": "*", "cache-control": "no-store" });
     try {
       if (!REPORT_METHODS.includes(method)) {
         headers.allow = REPORT_METHODS.join(", ");
-        const detail = `${method.slice(0, 20)} is not served here.`;
+        const detail = `This path does not accept ${method.slice(0, 20)}.`;
         throw new Fault("method_not_allowed", { detail, allowed: REPORT_METHODS });
       }
       return { status: 200, headers, body: JSON.stringify(await report(runtime())) };

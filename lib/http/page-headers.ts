@@ -1,11 +1,11 @@
-/** One year, as browsers want it before a site may be preloaded. */
+/** One year, which browsers require for preloading. */
 const HSTS_MAX_AGE_S = 31_536_000;
 
-/** What the headers of one page depend on. */
+/** What the headers of a page depend on. */
 interface PageFacts {
-  /** Fresh for each request; at least 128 bits, in base64. */
+  /** New for each request: at least 128 bits, in base64. */
   readonly nonce: string;
-  /** True when the reader's connection is encrypted, up to a proxy of ours at the least. */
+  /** True when the browser's connection is encrypted, at least up to our proxy. */
   readonly tls: boolean;
   /** True under Next's development server, which evaluates what it hot-reloads. */
   readonly development: boolean;
@@ -17,7 +17,7 @@ function contentSecurityPolicy({ nonce, tls, development }: PageFacts): string {
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ""}`,
     // Hot reload inserts styles without a nonce. A nonce would switch 'unsafe-inline' off again.
     `style-src 'self' ${development ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
-    // Charts and popovers place themselves by style attributes; an attribute cannot fetch or run anything here.
+    // Charts and popovers are positioned with style attributes, which cannot load or run anything here.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
@@ -26,15 +26,15 @@ function contentSecurityPolicy({ nonce, tls, development }: PageFacts): string {
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
-    // Over plain HTTP this would send a reader of a machine without a certificate to addresses that do not answer.
+    // Over plain HTTP this would redirect readers to HTTPS URLs that do not exist.
     ...(tls ? ["upgrade-insecure-requests"] : []),
   ];
   return directives.join("; ");
 }
 
 /**
- * Security headers of a page, names in lower case. The policy belongs on the request that Next renders as well: it takes the
- * nonce of its own scripts from there.
+ * Security headers of a page, by lower-case name. Set the policy on the request to Next as well: Next takes the nonce of its
+ * own scripts from it.
  */
 export function pageHeaders(facts: PageFacts): Readonly<Record<string, string>> {
   return {

@@ -4,22 +4,22 @@ import type { Operation, Parameter } from "#lib/contract/operation";
 import { isRequired, sentenceOf } from "#lib/contract/validate";
 import { Fault, parameterFault, requireValid } from "#lib/fault";
 
-/** Parsed queries one operation keeps: the same few are asked again and again. */
+/** Parsed queries cached per operation, because clients repeat the same few. */
 const PARSED_KEPT_COUNT = 2_000;
-/** Longer texts are parsed each time, so that the memory of the kept ones is bounded. */
+/** Longer queries are not cached, which bounds memory. */
 const PARSED_KEPT_MAX_CHARACTERS = 1_000;
 const IGNORED_NAME = /[^A-Za-z0-9_.-]/g;
 const IGNORED_NAME_MAX_CHARACTERS = 40;
 const IGNORED_LISTED_COUNT = 10;
 
-/** A query as the handler takes it. */
+/** A parsed query. */
 export interface ParsedQuery {
   readonly query: Record<string, unknown>;
-  /** Value of X-Ignored-Params; undefined when every parameter is known. */
+  /** Value of X-Ignored-Params, or undefined when every parameter is known. */
   readonly ignored: string | undefined;
 }
 
-/** Parses the queries of one operation, with a memory of what it parsed; equal texts give the same object. */
+/** Parses the queries of one operation, with a cache. Equal texts give the same object. */
 export function createQueryParser(operation: Operation): (text: string) => ParsedQuery {
   const kept = new LRUCache<string, ParsedQuery>({ max: PARSED_KEPT_COUNT });
   return (text) => {
@@ -55,8 +55,8 @@ function pairsOf(text: string): [string, string][] {
 }
 
 /**
- * The query of an operation from the text behind "?".
- * @throws Fault with the identifier and words of the first parameter that is refused, in the operation's order.
+ * Parses the text after "?" for an operation.
+ * @throws Fault of the first invalid parameter, in the operation's order
  */
 function parseQuery(operation: Operation, text: string): ParsedQuery {
   const given = new Map<string, string>();

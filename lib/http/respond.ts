@@ -4,22 +4,22 @@ import { isDatabaseAway } from "#lib/db";
 import { Fault, type FaultData, isFault } from "#lib/fault";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
 
-/** Headers of an answer, by lower-case name. */
+/** Response headers, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;
 
-/** An answer before it is written: our own server writes it as it is, other hosts of a route get it as a Response. */
+/** A response before it is written. Our server writes it directly; other hosts of a route get it as a Response. */
 export interface Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
-/** The answer as the Web standard has it. */
+/** The response as a Web-standard Response. */
 export function toResponse({ status, headers, body }: Answer): Response {
   return new Response(body, { status, headers });
 }
 
-/** The same answer for HEAD: headers only. */
+/** The same response for HEAD: headers only. */
 export function withoutBody(answer: Answer): Answer {
   return { ...answer, body: null };
 }
@@ -27,25 +27,25 @@ export function withoutBody(answer: Answer): Answer {
 const AWAY_RETRY_AFTER_S = 1;
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** What every JSON answer carries. */
+/** Headers of every JSON response. */
 export function jsonHeaders(requestId: string): AnswerHeaders {
   return { "content-type": JSON_TYPE, "x-content-type-options": "nosniff", "x-request-id": requestId };
 }
 
-/** The envelope of a success around data, as text. */
+/** The success envelope around data, as JSON text. */
 export function successBody(data: object): string {
   return SUCCESS_HEAD + JSON.stringify(data) + SUCCESS_TAIL;
 }
 
-/** The envelope of a failure. */
+/** The failure envelope. */
 export function failureBody(id: ErrorId, data: FaultData, requestId: string, base: string): Failure {
   const { code, title } = ERRORS[id];
   return { code, message: id, data: { detail: title, request_id: requestId, docs_url: base + errorDocsPath(id), ...data } };
 }
 
 /**
- * A failed answer: real HTTP status, envelope, and the headers its error asks for (WWW-Authenticate, Retry-After).
- * @param base address of the docs, without a slash at its end; empty for paths without a host
+ * A failure response: HTTP status, envelope, and the headers the error requires (WWW-Authenticate, Retry-After).
+ * @param base URL of the docs without a trailing slash; empty for paths without a host
  */
 export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): Answer {
   const status = httpStatus(id);
@@ -56,15 +56,15 @@ export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeader
   return { status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
 }
 
-/** What anything that was thrown is told as: a fault speaks for itself, a database that is away is service_unavailable. */
+/** Maps anything thrown to a fault: a fault stays, an unreachable database is service_unavailable, the rest internal_error. */
 export function faultOf(error: unknown): Fault {
   if (isFault(error)) return error;
   if (isDatabaseAway(error))
-    return new Fault("service_unavailable", { detail: "The database cannot be reached.", retry_after: AWAY_RETRY_AFTER_S });
-  return new Fault("internal_error", { detail: "It was logged under the request id." });
+    return new Fault("service_unavailable", { detail: "The database is unreachable.", retry_after: AWAY_RETRY_AFTER_S });
+  return new Fault("internal_error", { detail: "The error was logged with the request id." });
 }
 
-/** The failed answer of anything that was thrown. */
+/** The failure response for anything thrown. */
 export function failureOf(error: unknown, headers: AnswerHeaders, base: string): Answer {
   const { id, data } = faultOf(error);
   return failure(id, data, headers, base);

@@ -110,7 +110,7 @@ describe("rate limits", () => {
     expect(bad.headers.get("ratelimit")).toBe('"plan";r=118;t=42');
     for (let index = 0; index < 39; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
     const refused = await t.ask(QUOTES, { key });
-    const detail = 'Too many at once: the plan "free" takes no more in a burst. Try again in 1 s.';
+    const detail = 'The burst limit of the plan "free" is reached. Try again in 1 s.';
     expect(refused).toMatchObject(failed("rate_limited", { retry_after: 1, detail }));
     expect(refused.status).toBe(429);
     expect(Object.fromEntries(refused.headers)).toMatchObject({ "retry-after": "1", ratelimit: '"plan";r=79;t=42' });
@@ -126,7 +126,7 @@ describe("rate limits", () => {
       for (let index = 0; index < 40; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
     }
     t.clock.set(startMs + 42_000);
-    const detail = 'The plan "free" has too little left of its 120 units a minute. Try again in 18 s.';
+    const detail = 'The limit of the plan "free" is reached: 120 units per minute. Try again in 18 s.';
     expect(await t.ask(QUOTES, { key })).toMatchObject(failed("rate_limited", { retry_after: 18, detail }));
   });
 

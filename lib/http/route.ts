@@ -15,38 +15,38 @@ import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody }
 
 const RETRY_AFTER_S = 1;
 
-/** What a question is told: of the market, and for the few that need it who asks, from where. */
+/** The input of a question: the market, and the caller and address for the few that need them. */
 export interface GuardedCall<Query> extends Call<Query> {
   readonly principal: Principal;
-  /** Null for a request that carries none. */
+  /** Null for a request without one. */
   readonly origin: string | null;
   readonly access: Access;
 }
 
 /**
- * What a `route.ts` exports for a method. Its second argument is our server's, or Next's own, which is not read. `answer` is
- * the same without the Web-standard objects around it; it never throws.
+ * What a `route.ts` exports for a method. The second argument comes from our server; Next's own is ignored. `answer` does
+ * the same without the Web-standard objects. Never throws.
  */
 export type RouteHandler = ((request: Request, context?: unknown) => Response | Promise<Response>) & {
   readonly answer: (exchange: Exchange) => Answer | Promise<Answer>;
 };
 
-/** Puts the Web-standard objects around an answer. */
+/** Wraps an answer in the Web-standard objects. */
 export function handlerOf(answer: RouteHandler["answer"]): RouteHandler {
   const handle = (request: Request, context?: unknown) =>
     chain(answer(openExchange(request, context as ServerContext | undefined)), toResponse);
   return Object.assign(handle, { answer });
 }
 
-/** Goes on at once where the value is there, so that a request that needs no waiting takes no turn. */
+/** Continues synchronously when the value is not a promise, so that a request that needs no I/O skips the event loop. */
 function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /**
- * Makes the handler of an operation: guards, question, envelope. Whatever happens, the answer is an envelope with a request
- * id: a fault answers as its identifier, a database that is away as service_unavailable, anything else as internal_error
- * with one line in the log.
+ * Makes the handler of an operation: guards, question, envelope. Every response is an envelope with a request id: a fault
+ * keeps its identifier, an unreachable database becomes service_unavailable, and any other error becomes internal_error
+ * and is logged.
  */
 export function route<P extends Parameters>(
   operation: Operation<P>,
@@ -55,7 +55,7 @@ export function route<P extends Parameters>(
   const parse = createQueryParser(operation as unknown as Operation);
   const asked = operation as unknown as Operation;
 
-  /** The guards in their order. The query is read before the bucket, for its cost, and refused after it. */
+  /** The guards in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
   function guarded(exchange: Exchange, running: Runtime): Answer | Promise<Answer> {
     const { access, clock } = running;
     requireShortTarget(exchange);
@@ -64,7 +64,7 @@ export function route<P extends Parameters>(
       exchange.principal = principal;
       const permitted = attempt(() => authorize(principal, asked, exchange));
       if (!permitted.ok)
-        // Refused before the bucket: the answer says what is left all the same.
+        // Refused before the rate limit. The response still carries the rate-limit headers.
         return chain(access.take(principal, 0, exchange.address), (verdict) => {
           applyVerdict(verdict, principal.plan.name, exchange.headers);
           throw permitted.error;
@@ -79,7 +79,7 @@ export function route<P extends Parameters>(
     });
   }
 
-  // No function is made in here: named ones cost more than the guards do.
+  // No closures are created here: they would cost more than the guards.
   return handlerOf((exchange) => {
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
     try {
@@ -101,7 +101,7 @@ async function settle(answer: Promise<Answer>, exchange: Exchange, operation: st
   }
 }
 
-/** Counts an answer for the process and for the key it was given to, and gives it back. `code` is the envelope's, 0 for success. */
+/** Counts a response for the process and for the key, and returns it. `code` is the envelope's, 0 for success. */
 export function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
   const latencyMs = performance.now() - exchange.startMs;
   const parts = runningParts();
@@ -112,7 +112,7 @@ export function counted(answer: Answer, exchange: Exchange, operation: string, c
   return answer;
 }
 
-/** The line of a request in its account's log. */
+/** Adds the request to the account's request log. */
 function noted(
   exchange: Exchange,
   { accountId, keyId }: Principal,
@@ -146,7 +146,7 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
   }
 }
 
-/** The call a question is given. @throws Fault of the query, with the ticker that was probably meant. */
+/** The input of the question. @throws Fault of the query, with a suggestion for a mistyped ticker. */
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
@@ -168,7 +168,7 @@ function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) =>
   return suggestion === undefined ? error : new Fault(error.id, { ...error.data, suggestion });
 }
 
-/** The answer of a reply; HEAD has the headers of GET and no body. */
+/** The response to a reply. HEAD gets the headers of GET and no body. */
 function respond(reply: Reply, exchange: Exchange): Answer {
   const { headers, method } = exchange;
   const body = "data" in reply ? successBody(reply.data) : reply.body;
@@ -176,7 +176,7 @@ function respond(reply: Reply, exchange: Exchange): Answer {
   headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
   if (lasting !== undefined) {
     headers.etag = lasting.etag;
-    // The same address answers each key from its own venue: a browser's cache must not mix them up.
+    // The same URL answers each key from its own venue, so a browser cache must keep them apart.
     headers.vary = "Origin, Authorization";
     if (matches(headerOf(exchange, "if-none-match"), lasting.etag)) return { status: 304, headers, body: null };
   }
@@ -185,7 +185,7 @@ function respond(reply: Reply, exchange: Exchange): Answer {
   return { status: 200, headers, body: null };
 }
 
-/** True when a client's copy is current; a proxy may have weakened the tag on its way. */
+/** True when the client's copy is current. A proxy may have turned the tag into a weak one. */
 function matches(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);

@@ -22,27 +22,27 @@ import { readBody } from "#lib/portal/input";
 import { type Runtime, runtime } from "#lib/runtime";
 import { isToolId, listTools, type ToolId, targetOf } from "./tools";
 
-/** The name that what is no tool call is counted under. */
+/** Operation name under which messages that call no tool are counted. */
 const OPERATION = "mcp";
 const SERVER = { name: "spotwire", title: "Spotwire", version: "1.0.0" };
 const INSTRUCTIONS = [
-  "Quotes, snapshots, klines, instruments and market hours for forex and metals; all tools only read.",
+  "Quotes, snapshots, klines, instruments and market hours for forex and metals. All tools are read-only.",
   "Tickers are compact: EURUSD, not EUR/USD; `instruments` lists them. Klines take Unix seconds, from <= time < to.",
-  "A refusal holds `message`, a stable identifier, and `data.detail`; after rate_limited wait `data.retry_after` seconds.",
+  "An error has `message`, a stable identifier, and `data.detail`. After rate_limited, wait `data.retry_after` seconds.",
 ].join(" ");
 const RETRY_AFTER_S = 1;
-/** A query's worth of arguments, and as much again for what is around them. */
+/** The longest query as arguments, and as much again for the rest of the message. */
 const CALL_MAX_CHARACTERS = 2 * URI_MAX_BYTES;
 const METHODS = ["POST"];
-/** What a page's MCP client sends beside what any page may. */
+/** Request headers that the MCP client of a page sends beside the usual ones. */
 const REQUEST_HEADERS = "authorization, content-type, mcp-protocol-version, mcp-session-id, last-event-id";
-/** What the answer of a tool's route tells beside its body, for those who read the headers of this one. */
+/** Response headers of a tool's route that are copied to the MCP response. */
 const PASSED_ON = /^(ratelimit|x-ratelimit|retry-after|x-ignored-params)/;
 
-/** The route of each operation that is a tool. */
+/** The route of each operation that is offered as a tool. */
 type ToolRoutes = Readonly<Record<ToolId, RouteHandler>>;
 
-/** A tool call is a request of its operation: the same guards, price, count and line in the log as over REST. */
+/** Runs a tool call as a request of its operation: the same guards, cost, usage count and request log as over REST. */
 async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: Exchange): Promise<CallToolResult> {
   const headers = {
     authorization: headerOf(outer, "authorization") ?? undefined,
@@ -59,7 +59,7 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
   return { content: [{ type: "text", text: JSON.stringify(data) }], structuredContent: data };
 }
 
-/** The result of a call whose query is longer than REST takes; undefined for one that is not. */
+/** The error result of a call whose query is too long for REST; undefined for any other. */
 function refusalOfLength(target: string, { headers }: Exchange): CallToolResult | undefined {
   try {
     requireShortTarget({ path: target, queryText: "" });
@@ -70,13 +70,13 @@ function refusalOfLength(target: string, { headers }: Exchange): CallToolResult 
   }
 }
 
-/** What came of a message, and whether a tool's route was asked: it has counted the call then. */
+/** The outcome of a message, and whether a route ran, which then has counted the call. */
 interface Spoken {
   readonly answer: Answer;
   readonly called: boolean;
 }
 
-/** An answer of JSON-RPC to what is no message of it. */
+/** The JSON-RPC response to an invalid message. */
 function notRead(code: ErrorCode, message: string, headers: AnswerHeaders): Answer {
   const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
   return { status: 400, headers: { ...headers, "cache-control": "no-store" }, body };
@@ -91,7 +91,7 @@ function callsTool(message: unknown): boolean {
   return method === "tools/call" && isToolId(params?.name);
 }
 
-/** The guards of a message that calls no tool: it costs one unit. */
+/** The guards of a message that calls no tool. It costs one unit. */
 async function admitMessage(principal: Principal, exchange: Exchange, { access }: Runtime): Promise<void> {
   const { origin, address, headers } = exchange;
   const verdict = await access.take(principal, 1, address);
@@ -108,14 +108,14 @@ function parse(text: string): { readonly message: unknown } | undefined {
 }
 
 /**
- * The operations as tools of the Model Context Protocol: streamable HTTP without sessions, so that any node answers any
- * message. A wrong key is refused with 401 and the envelope; what a tool call is refused for stands in its result.
+ * Offers the operations as tools of the Model Context Protocol, over streamable HTTP without sessions, so that any node can
+ * answer any message. A wrong key gets 401 and the envelope; a refused tool call reports the reason in its result.
  */
 export function createMcp(routes: ToolRoutes): RouteHandler {
   const tools = listTools();
   const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-  /** The SDK's server has one life with one transport, so there is one for each message. */
+  /** A server of the SDK is bound to one transport, so each message gets its own. */
   async function speak(message: unknown, request: Request, exchange: Exchange): Promise<Spoken> {
     let called = false;
     const server = new Server(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator });
@@ -124,8 +124,8 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
       if (!isToolId(name)) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 80)}.`);
       const target = targetOf(name, args);
       if (target === undefined)
-        throw new McpError(ErrorCode.InvalidParams, "Arguments are texts, numbers, or flat lists of them.");
-      // Its route would refuse it before the key, and so before it is paid for: here it is paid for as any other message.
+        throw new McpError(ErrorCode.InvalidParams, "Arguments must be strings, numbers, or flat lists of them.");
+      // The route would refuse it before the key is checked, at no cost. Here it costs as much as any other message.
       const refused = refusalOfLength(target, exchange);
       if (refused !== undefined) return refused;
       called = true;
@@ -152,7 +152,7 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
     }
     if (method !== "POST" || request === null) {
       headers.allow = [...METHODS, "OPTIONS"].join(", ");
-      const detail = "MCP is spoken here: POST one JSON-RPC message. There are no sessions, and no stream to GET.";
+      const detail = "This is an MCP endpoint: POST one JSON-RPC message. There are no sessions and no stream to GET.";
       throw new Fault("method_not_allowed", { detail, allowed: METHODS });
     }
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
@@ -161,18 +161,22 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
     if (!originAllowed(principal, origin)) hideFromOrigin(headers);
     const text = await readBody(request);
     const read = parse(text);
-    // A call that is too long for any tool is paid for before it is looked at.
+    // A message too long for any tool is charged before it is parsed.
     if (callsTool(read?.message) && text.length <= CALL_MAX_CHARACTERS) {
       const spoken = await speak(read?.message, request, exchange);
       if (spoken.called) return spoken.answer;
-      // Nothing was asked of a route (an Accept header that will not do, no id): it is paid for as any other message.
+      // No route ran (an unsupported Accept header, no id): charge it like any other message.
       await admitMessage(principal, exchange, running);
       return countedMessage({ ...spoken.answer, headers: { ...spoken.answer.headers, ...headers } }, exchange);
     }
     await admitMessage(principal, exchange, running);
-    if (read === undefined) return countedMessage(notRead(ErrorCode.ParseError, "The body is not JSON.", headers), exchange);
+    if (read === undefined)
+      return countedMessage(notRead(ErrorCode.ParseError, "The body is not valid JSON.", headers), exchange);
     if (Array.isArray(read.message))
-      return countedMessage(notRead(ErrorCode.InvalidRequest, "One message a request: no batches.", headers), exchange);
+      return countedMessage(
+        notRead(ErrorCode.InvalidRequest, "Send one message per request; batches are not supported.", headers),
+        exchange,
+      );
     return countedMessage((await speak(read.message, request, exchange)).answer, exchange);
   }
 

@@ -3,7 +3,7 @@ import type { Operation } from "#lib/contract/operation";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { type JsonSchema, schemaPrinter } from "#lib/docs/json-schema";
 
-/** Operations that agents are offered. */
+/** Operations offered as tools. */
 export const TOOL_IDS = [
   "instruments",
   "latestQuotes",
@@ -13,20 +13,20 @@ export const TOOL_IDS = [
 ] as const satisfies readonly OperationId[];
 export type ToolId = (typeof TOOL_IDS)[number];
 
-/** The others, and why; the compiler asks for a word on every operation. */
+/** Operations that are not tools, and why. The compiler requires every operation in one of the two lists. */
 export const NO_TOOLS: Readonly<Record<Exclude<OperationId, ToolId>, string>> = {
-  createStreamTicket: "A ticket opens a WebSocket from a browser's page; an agent that calls tools has no use for one.",
-  ingestTicks: "Ticks come from a feeder in batches of up to 16 MiB, with an operator's key; no model should write prices.",
+  createStreamTicket: "A ticket opens a WebSocket from a web page; an agent that calls tools does not need one.",
+  ingestTicks: "Ticks come from a feeder in large batches, with an operator's key. A model must not write prices.",
 };
 
-/** A schema that needs no other document: its named parts stand in it. */
+/** A self-contained schema: its named parts are included. */
 type ObjectSchema = JsonSchema & { type: "object"; $defs?: Record<string, JsonSchema> };
 
 const COMPONENTS = "#/components/schemas/";
 
-/** Puts what a printer named into the schema that refers to it. */
+/** Adds the named parts of a printer to the schema that refers to them. */
 function selfContained(schema: JsonSchema, named: Record<string, JsonSchema>): ObjectSchema {
-  // A tool's schema has to say itself that it is an object.
+  // MCP requires `type: object` on the schema itself.
   const root = schema.$ref === undefined ? schema : named[schema.$ref.slice(COMPONENTS.length)];
   const whole = { ...root, ...(Object.keys(named).length > 0 && { $defs: named }) };
   return JSON.parse(JSON.stringify(whole).replaceAll(COMPONENTS, "#/$defs/"));
@@ -47,7 +47,7 @@ function outputSchemaOf({ data }: Operation): ObjectSchema {
   return selfContained(schema, printer.named());
 }
 
-/** Operations as tools, made from the contract: what is asked is the query, what is answered the envelope's `data`. */
+/** The tools, generated from the contract: the input is the query, the output is the envelope's `data`. */
 export function listTools(): Tool[] {
   return TOOL_IDS.map((id) => {
     const operation = operations[id] as unknown as Operation;
@@ -62,19 +62,19 @@ export function listTools(): Tool[] {
   });
 }
 
-/** True for the name of a tool. */
+/** True for a tool name. */
 export function isToolId(name: unknown): name is ToolId {
   return (TOOL_IDS as readonly unknown[]).includes(name);
 }
 
-/** The text of a plain value; null for what a query cannot hold. */
+/** A plain value as text; null for one that a query cannot contain. */
 function textOf(value: unknown): string | null {
   return typeof value === "object" ? null : String(value);
 }
 
 /**
- * The same question as a GET: path and query. A list is joined by commas; what is null counts as left out.
- * @returns undefined for arguments that no query can hold: objects, and lists in lists
+ * A tool call as path and query of a GET. Lists are joined by commas; null counts as absent.
+ * @returns undefined for arguments that a query cannot contain: objects and nested lists
  */
 export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): string | undefined {
   const given: [string, string][] = [];

@@ -175,7 +175,10 @@ describe("an operator", () => {
     expect(flipping.data.sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
     expect(flipping.data.sessions_cut).toBe(true);
     const wrong = await call({ route: calendar.PUT, method: "PUT", params: forex, body: { definition: { kind: "sometimes" } } });
-    expect(wrong).toMatchObject({ status: 400, data: { parameter: "definition", detail: expect.stringContaining("kind: ") } });
+    expect(wrong).toMatchObject({
+      status: 400,
+      data: { parameter: "definition", detail: expect.stringContaining("`definition.kind` must be one of ") },
+    });
     const unknown = await call({ route: calendar.PUT, method: "PUT", params: { name: "mars" }, body: ALWAYS });
     expect(unknown).toMatchObject({ status: 404 });
   });

@@ -10,10 +10,10 @@ import type { Runtime } from "#lib/runtime";
 import { cookieOptions, isSecure } from "./cookies";
 import { configuredProviders, identityOf, type ProviderProfile } from "./providers";
 
-/** Where a sign-in ends whose provider does not vouch for the address. */
+/** Redirect target of a sign-in whose provider has not verified the email address. */
 const UNVERIFIED = "/signin?error=email_not_verified";
 
-/** Where a sign-in ends that failed on our side: next-auth would put the words of what was thrown where the page wants its name. */
+/** Redirect target of a sign-in that failed on our side. next-auth would put the error message where the page expects its name. */
 function refusedAt(error: unknown, { log }: Runtime): string {
   const { id } = faultOf(error);
   if (id === "internal_error") log.error({ err: error }, "sign-in failed");
@@ -21,8 +21,8 @@ function refusedAt(error: unknown, { log }: Runtime): string {
 }
 
 /**
- * Who signs in with a password; null for a wrong one.
- * @throws Error with the identifier of a fault as its message, which next-auth hands to the sign-in page as `error`
+ * Checks a password sign-in. Returns null for a wrong password.
+ * @throws Error with a fault's identifier as its message, which next-auth passes to the sign-in page as `error`
  */
 async function authorize(running: Runtime, visitor: Visitor, given: unknown): Promise<{ id: string } | null> {
   const { email, password } = (given ?? {}) as Record<string, unknown>;
@@ -39,12 +39,12 @@ async function authorize(running: Runtime, visitor: Visitor, given: unknown): Pr
 }
 
 /**
- * next-auth for one request. Its token carries a user id and the id of a portal session, no more: what counts is read from
- * the database each time. Every sign-in starts a session of its own and ends the one the browser had (`claimed`).
+ * next-auth options for one request. The token carries only a user id and a portal session id; everything else is read from
+ * the database each time. Every sign-in starts a new session and ends the browser's previous one (`claimed`).
  */
 export function authOptions(running: Runtime, visitor: Visitor, claimed: string | undefined): AuthOptions {
   const { env, users, log, secrets } = running;
-  // Set by signIn, read by jwt: next-auth itself knows people by their provider's id.
+  // Set by signIn and read by jwt, because next-auth itself knows only the provider's id of a user.
   let providerUser: string | undefined;
 
   return {
@@ -66,7 +66,7 @@ export function authOptions(running: Runtime, visitor: Visitor, claimed: string 
       debug: () => undefined,
     },
     callbacks: {
-      // Where a sign-in leads: a page of the portal's own, whatever was asked for.
+      // A sign-in always leads to a page of the portal, whatever URL was requested.
       redirect: ({ url, baseUrl }) => (originOf(url, baseUrl) === baseUrl ? new URL(url, baseUrl).href : baseUrl),
       async signIn({ account, profile }) {
         if (account === null || account.type === "credentials") return true;
@@ -86,7 +86,7 @@ export function authOptions(running: Runtime, visitor: Visitor, claimed: string 
           if (claimed !== undefined) await endSession(users, claimed);
           return { sub: userId, sid: await startSession(users, userId, visitor) };
         }
-        // A session that ended takes its cookie with it: what is thrown makes next-auth clear it.
+        // Throwing makes next-auth clear the cookie of an ended session.
         if ((await findSessionUser(users, String(token.sid))) === undefined) throw new Error("the session has ended");
         return { sub: token.sub ?? "", sid: token.sid };
       },

@@ -4,9 +4,9 @@ import type { Attempts } from "#lib/access/limits/attempts";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
 
-/** Everything of next-auth: sign-in, providers, its tokens. */
+/** Paths of next-auth: sign-in, providers, tokens. */
 const AUTH_PREFIX = "/api/auth/";
-/** Forms that anyone may send, signed in or not; each costs a password hash, a mail, or both. */
+/** Forms that need no sign-in. Each costs a password hash, an email, or both. */
 const OPEN_FORMS: ReadonlySet<string> = new Set(
   ["sign-up", "verify", "resend", "forgot", "reset"].map((form) => `/api/portal/${form}`),
 );
@@ -15,18 +15,18 @@ const EVERYONE = "everyone";
 interface AuthRateLimitOptions {
   readonly attempts: Attempts;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** What links to the documentation start with. */
+  /** Base URL of links to the documentation. */
   readonly docsBase: string;
 }
 
-/** Gives the refusal of a request that comes too often, undefined where it may pass. */
+/** Returns the refusal of a request over the limit, or undefined when it may pass. */
 export type AuthRateLimit = (request: IncomingMessage, path: string) => Answer | undefined;
 
 /**
- * Bounds what strangers can make the process do about accounts, before anything is spent on it: one such request costs what a
- * hundred market requests do (rendering framework, password hash, mail), so a flood of sign-ins would slow the market. One
- * client and one network have rates of their own, so that a single attacker, with all addresses of a network, keeps nobody
- * else out. Who has many networks can keep others from signing in for as long as it lasts; the market goes on.
+ * Limits account requests without a sign-in before they cost anything. One such request costs as much as a hundred market
+ * requests (rendering, password hash, email), so a flood of sign-ins would slow the market. Each client and each network has
+ * its own rate, so that one attacker with a whole network locks nobody else out. An attacker with many networks can block
+ * sign-ins while the attack lasts; market requests are not affected.
  */
 export function createAuthRateLimit({ attempts, addressOf, docsBase }: AuthRateLimitOptions): AuthRateLimit {
   return (request, path) => {

@@ -16,7 +16,7 @@ interface AuthContext {
   readonly params: Promise<{ readonly nextauth: readonly string[] }>;
 }
 
-/** The half of a Node response that next-auth writes to, as a Web response. */
+/** The part of a Node response that next-auth writes to, backed by a Web Response. */
 function createReply() {
   const headers = new Headers({ "cache-control": "no-store" });
   let status = 200;
@@ -71,7 +71,7 @@ async function answer(request: Request, { params }: AuthContext, running: Runtim
     query: { ...Object.fromEntries(new URL(request.url).searchParams), nextauth: [...(await params).nextauth] },
     cookies: readCookies(cookieHeader),
     body: await formOf(request),
-    // Only what we vouch for: whatever a client sent under these names is not passed on.
+    // Only values we set ourselves: anything a client sent under these names is dropped.
     headers: { "x-forwarded-host": origin.host, "x-forwarded-proto": origin.protocol.slice(0, -1) },
   };
   const options = authOptions(running, visitor, await claimedSession(cookieHeader, running));
@@ -80,8 +80,8 @@ async function answer(request: Request, { params }: AuthContext, running: Runtim
 }
 
 /**
- * Everything under /api/auth: next-auth's own interface (csrf, providers, signin, callback, session, signout), on the portal's
- * own address, with the portal's guards before it.
+ * Everything under /api/auth: the endpoints of next-auth (csrf, providers, signin, callback, session, signout) on the
+ * portal's own origin, behind the portal's guards.
  */
 export async function handleAuth(request: Request, context: AuthContext): Promise<Response> {
   const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));

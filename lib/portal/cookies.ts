@@ -1,22 +1,22 @@
 import type { CookiesOptions } from "next-auth";
 import type { Env } from "#lib/env";
 
-/** Cookies of one request at most; what stands behind is not read. */
+/** Cookies read from one request; the rest are ignored. */
 const COOKIES_MAX_COUNT = 100;
-/** Time a sign-in at a provider may take. */
+/** Time limit of a sign-in at a provider. */
 const PROVIDER_SIGN_IN_MAX_S = 900;
 
-/** True when browsers reach the portal over TLS alone. */
+/** True when browsers reach the portal only over TLS. */
 export function isSecure({ PUBLIC_URL }: Pick<Env, "PUBLIC_URL">): boolean {
   return PUBLIC_URL?.startsWith("https://") ?? false;
 }
 
-/** Name of the cookie that says which portal session a browser has. `__Host-` keeps sibling domains from setting it. */
+/** Name of the portal session cookie. `__Host-` keeps sibling domains from setting it. */
 export function sessionCookieName(env: Pick<Env, "PUBLIC_URL">): string {
   return isSecure(env) ? "__Host-spotwire.session" : "spotwire.session";
 }
 
-/** Every cookie of the portal: read by no script, sent by no form of another site, over TLS alone where there is TLS. */
+/** Options of every portal cookie: HttpOnly, SameSite, and Secure where the portal uses TLS. */
 export function cookieOptions(env: Pick<Env, "PUBLIC_URL">): CookiesOptions {
   const secure = isSecure(env);
   const prefix = secure ? "__Host-" : "";
@@ -35,7 +35,7 @@ export function cookieOptions(env: Pick<Env, "PUBLIC_URL">): CookiesOptions {
   };
 }
 
-/** The cookies of a Cookie header by name; the first of a name counts, values that cannot be decoded are left as they are. */
+/** The cookies of a Cookie header by name. The first of a name wins; values that cannot be decoded stay encoded. */
 export function readCookies(header: string | null): Record<string, string> {
   const cookies: Record<string, string> = Object.create(null);
   for (const pair of (header ?? "").split(";", COOKIES_MAX_COUNT)) {

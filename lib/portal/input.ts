@@ -7,8 +7,8 @@ const BODY_MAX_BYTES = 65_536;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 /**
- * The body of a request as text.
- * @throws Fault payload_too_large past 64 KiB, the rest is not read then; invalid_parameter when it breaks off
+ * Reads the body of a request as text.
+ * @throws Fault payload_too_large past BODY_MAX_BYTES, without reading the rest; invalid_parameter when the body ends early
  */
 export async function readBody(request: Request): Promise<string> {
   const tooLarge = () =>
@@ -25,7 +25,7 @@ export async function readBody(request: Request): Promise<string> {
     }
   } catch (error) {
     if (isFault(error)) throw error;
-    // The client left in the middle of it; nobody will read this, but it is no fault of ours.
+    // The client disconnected. Nobody reads this response, but it must not be logged as an internal error.
     throw new Fault("invalid_parameter", { detail: "The body ended early." });
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -57,15 +57,15 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-/** Half of a character pair, or U+0000: PostgreSQL keeps neither. */
+/** Unpaired surrogates and U+0000, which PostgreSQL cannot store. */
 const UNKEPT = /\0|\p{Surrogate}/u;
 
-/** Whether a database keeps a text as it is. */
+/** True when the database can store the text. */
 export function isKept(text: string): boolean {
   return !UNKEPT.test(text);
 }
 
-/** @throws Fault invalid_parameter for text that cannot be kept */
+/** @throws Fault invalid_parameter for text that cannot be stored */
 function requireKept(name: string, text: string): void {
   if (!isKept(name) || !isKept(text))
     throw new Fault("invalid_parameter", {
@@ -74,7 +74,7 @@ function requireKept(name: string, text: string): void {
 }
 
 /**
- * What a request carries, as its schema has it: the query of a GET, the JSON of any other.
+ * Parses the query of a GET, or the JSON body of any other request.
  * @throws Fault invalid_parameter or missing_parameter naming the field; payload_too_large
  */
 export async function readInput<Input>(request: Request, schema: z.ZodType<Input>): Promise<Input> {

@@ -11,7 +11,7 @@ type ProviderEnv = Pick<
   | ("OIDC_ISSUER" | "OIDC_CLIENT_ID" | "OIDC_CLIENT_SECRET" | "OIDC_NAME")
 >;
 
-/** What a provider tells of a person, whatever its own names for it. */
+/** What a provider reports about a user, under our own names. */
 export interface ProviderProfile {
   readonly sub: string;
   readonly email?: string;
@@ -19,11 +19,11 @@ export interface ProviderProfile {
   readonly name?: string;
 }
 
-/** A provider that people can sign in with. */
+/** A sign-in provider. */
 export interface SignInChoice {
   /** For next-auth's `signIn(id)`. */
   readonly id: string;
-  /** As people know it. */
+  /** Name shown to users. */
   readonly name: string;
 }
 
@@ -34,7 +34,7 @@ interface Credentials {
   readonly clientSecret: string;
 }
 
-/** The address of a GitHub user that GitHub itself has verified, the primary one first; undefined when there is none. */
+/** The verified email address of a GitHub user, the primary one first; undefined without one. */
 export function verifiedGithubEmail(emails: unknown): string | undefined {
   if (!Array.isArray(emails)) return undefined;
   const verified = emails.filter((entry) => entry?.verified === true && typeof entry.email === "string");
@@ -50,7 +50,7 @@ async function askGithub(path: string, accessToken: string | undefined): Promise
   return response.json();
 }
 
-/** GitHub is no OpenID provider: who it is and which addresses are verified stand in two answers of its API. */
+/** GitHub is not an OpenID provider: the user and the verified addresses come from two API calls. */
 function github(credentials: Credentials): Provider {
   return {
     id: "github",
@@ -72,7 +72,7 @@ function github(credentials: Credentials): Provider {
   };
 }
 
-/** Any OpenID provider by its discovery document; its ID token says who, its userinfo adds what the token leaves out. */
+/** Any OpenID provider with a discovery document. The ID token identifies the user; userinfo adds missing claims. */
 function openId(id: string, name: string, issuer: string, credentials: Credentials): Provider {
   return {
     id,
@@ -85,7 +85,7 @@ function openId(id: string, name: string, issuer: string, credentials: Credentia
     authorization: { params: { scope: "openid email profile" } },
     userinfo: {
       async request({ client, tokens }) {
-        // openid-client refuses an answer about another subject than the token's.
+        // openid-client rejects userinfo of another subject than the token's.
         const info = client.issuer.metadata.userinfo_endpoint === undefined ? {} : await client.userinfo(tokens as never);
         return { ...(tokens as unknown as { claims(): ProviderProfile }).claims(), ...info };
       },
@@ -95,7 +95,7 @@ function openId(id: string, name: string, issuer: string, credentials: Credentia
   };
 }
 
-/** The providers that are configured, as next-auth takes them. */
+/** The configured providers, in the form next-auth expects. */
 export function configuredProviders(env: ProviderEnv): Provider[] {
   const providers: Provider[] = [];
   const both = (clientId: string | undefined, clientSecret: string | undefined): Credentials | undefined =>
@@ -109,12 +109,12 @@ export function configuredProviders(env: ProviderEnv): Provider[] {
   return providers;
 }
 
-/** What the sign-in page offers beside a password. */
+/** The providers the sign-in page offers beside a password. */
 export function signInChoices(env: ProviderEnv): SignInChoice[] {
   return configuredProviders(env).map(({ id, name }) => ({ id, name }));
 }
 
-/** A provider's profile as we know people; an address that is none counts as absent. */
+/** Maps a provider's profile to ours. An invalid email address counts as absent. */
 export function identityOf(provider: string, subject: string, profile: ProviderProfile): ProviderIdentity {
   const email = Email.safeParse(profile.email);
   return {

@@ -10,12 +10,12 @@ import { isKept, readInput } from "./input";
 import { sessionUser } from "./session-user";
 import { ownOrigin, visitorOf } from "./visitor";
 
-/** Who may call a route: anyone, whoever is signed in, operators alone. */
+/** Who may call a route: anyone, signed-in users, or operators. */
 type Admission = "none" | "required" | "operator";
 
-/** What a handler of the portal's JSON interface is told. */
+/** The input of a handler of the portal's JSON API. */
 interface PortalCall<Input, Admitted extends Admission = "none"> {
-  /** The query of a GET, the JSON of any other request, as the schema has it. */
+  /** The query of a GET or the JSON body of any other request, parsed by the schema. */
   readonly input: Input;
   readonly user: Admitted extends "none" ? PortalUser | undefined : PortalUser;
   readonly request: Request;
@@ -25,12 +25,12 @@ interface PortalCall<Input, Admitted extends Admission = "none"> {
   /** The client's address. */
   readonly address: string;
   readonly userAgent: string;
-  /** Both, with what links in mails start with. */
+  /** Both, and the base URL of links in emails. */
   readonly visitor: Visitor;
 }
 
 interface RouteOptions<Input, Admitted extends Admission> {
-  /** Refuses every field that it does not know; without it a request carries none. */
+  /** Refuses unknown fields. Without a schema a request takes no fields. */
   readonly input?: z.ZodType<Input>;
   readonly user: Admitted;
 }
@@ -45,16 +45,16 @@ type Handler<Input, Admitted extends Admission> = (
 ) => Promise<object | Response> | object | Response;
 
 /**
- * Refuses a change that a page of another site asks for with the reader's cookies.
+ * Refuses a change that a page of another site sends with the user's cookies.
  * @throws Fault origin_not_allowed
  */
 export function requireOwnOrigin(request: Request, running: Runtime): void {
   if (request.method === "GET") return;
   if (request.headers.get("origin") === ownOrigin(running.env, request.headers)) return;
-  throw new Fault("origin_not_allowed", { detail: "Changes are taken from the portal's own pages alone." });
+  throw new Fault("origin_not_allowed", { detail: "Changes are accepted from the portal's own pages only." });
 }
 
-/** @throws Fault unauthorized for who is not signed in; not_found, as for a path that is not there, for who is no operator */
+/** @throws Fault unauthorized without a sign-in; not_found for a non-operator, as for a path that does not exist */
 function admit(admission: Admission, user: PortalUser | undefined): void {
   if (admission === "none") return;
   if (user === undefined) throw new Fault("unauthorized", { detail: "Sign in first." });
@@ -62,14 +62,14 @@ function admit(admission: Admission, user: PortalUser | undefined): void {
 }
 
 /**
- * Makes a route handler of the portal's JSON interface: own origin, sign-in, input, envelope. A handler's object becomes the
- * data of a success; a Response of its own passes as it is. Whatever happens, the answer is an envelope with a request id.
+ * Makes a route handler of the portal's JSON API: origin check, sign-in, input, envelope. An object from the handler becomes
+ * the data of a success; a Response is passed through. Every other response is an envelope with a request id.
  */
 export function portalRoute<Input = Record<string, never>, const Admitted extends Admission = Admission>(
   { input: schema, user: admission }: RouteOptions<Input, Admitted>,
   handle: Handler<Input, Admitted>,
 ): (request: Request, context: RouteContext) => Promise<Response> {
-  // A route without a schema takes an empty object, which is what Input is then.
+  // Input is an empty object for a route without a schema.
   const inputSchema = schema ?? (z.strictObject({}) as unknown as z.ZodType<Input>);
 
   async function answer(request: Request, { params }: RouteContext, running: Runtime): Promise<object | Response> {
@@ -81,7 +81,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     admit(admission, user);
     const input = await readInput(request, inputSchema);
     const known = Object.fromEntries(Object.entries((await params) ?? {}).map(([name, value]) => [name, String(value)]));
-    // No name or id is written so, and a database would not take it even to look it up.
+    // Such text cannot be stored, and PostgreSQL would reject the query.
     if (!Object.values(known).every(isKept)) throw new Fault("not_found");
     return handle({
       input,
@@ -109,7 +109,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
       if (!isFault(error) && faultOf(error).id === "internal_error")
         running?.log.error({ err: error, request_id: headers["x-request-id"] }, "portal request failed");
       const response = toResponse(failureOf(error, headers, running?.env.PUBLIC_URL ?? ""));
-      // A key is no way in here.
+      // API keys do not work here.
       response.headers.delete("www-authenticate");
       return response;
     }

@@ -5,8 +5,8 @@ import type { Runtime } from "#lib/runtime";
 import { readCookies, sessionCookieName } from "./cookies";
 
 /**
- * The portal session a Cookie header claims: undefined without one, and for a token that is not ours. Whether the session is
- * still good is the database's to say.
+ * The portal session a Cookie header claims, or undefined without a token of ours. Only the database knows whether the
+ * session is still valid.
  */
 export async function claimedSession(cookies: string | null, { env, secrets }: Runtime): Promise<string | undefined> {
   const token = readCookies(cookies)[sessionCookieName(env)];
@@ -19,7 +19,7 @@ export async function claimedSession(cookies: string | null, { env, secrets }: R
   }
 }
 
-/** Who sent a request with these cookies; undefined for who is not signed in. The session is looked up each time. */
+/** The user of a request with these cookies, or undefined without a sign-in. Looks up the session each time. */
 export async function sessionUser(cookies: string | null, running: Runtime): Promise<PortalUser | undefined> {
   const sessionId = await claimedSession(cookies, running);
   return sessionId === undefined ? undefined : findSessionUser(running.users, sessionId);

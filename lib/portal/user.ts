@@ -4,8 +4,8 @@ import { runtime } from "#lib/runtime";
 import { sessionUser } from "./session-user";
 
 /**
- * Who is signed in, for pages and server components; undefined when nobody is. The session is looked up with every call, so
- * one that was revoked is gone at once.
+ * The signed-in user, for pages and server components; undefined without a sign-in. Looks up the session with every call, so
+ * that revoking it takes effect at once.
  * @throws Fault service_unavailable before the service is up
  */
 export async function currentUser(): Promise<PortalUser | undefined> {

@@ -1,7 +1,7 @@
 import type { Visitor } from "#lib/access/users/context";
 import type { Env } from "#lib/env";
 
-/** Set by our own server on every request it hands to pages, over whatever a client sent. */
+/** Set by our own server on every request it passes to pages, replacing any value a client sent. */
 export const ADDRESS_HEADER = "x-spotwire-address";
 const USER_AGENT_MAX_CHARACTERS = 300;
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
@@ -15,16 +15,16 @@ function hostOf(headers: HeaderReader): string {
 }
 
 /**
- * The portal's own origin as browsers name it: that of PUBLIC_URL, else of the Host a request was sent to. A page of another
- * site cannot make a browser lie about Host, so the two agree exactly for requests that our own pages make.
+ * The portal's own origin: that of PUBLIC_URL, else of the Host header. A page of another site cannot make a browser send
+ * another Host, so Origin and Host agree exactly for requests from our own pages.
  */
 export function ownOrigin({ PUBLIC_URL }: Pick<Env, "PUBLIC_URL">, headers: HeaderReader): string {
   return PUBLIC_URL === undefined ? `http://${hostOf(headers)}` : new URL(PUBLIC_URL).origin;
 }
 
 /**
- * What links in mails start with, without a slash at the end: PUBLIC_URL. Where it is unset only this machine's own names are
- * believed: whoever asks for a mail chooses Host, and its link must not lead the reader to a stranger.
+ * Base URL of links in emails, without a trailing slash: PUBLIC_URL. Without it, only localhost names in Host are accepted:
+ * the sender of a request chooses Host, and a link in an email must not lead to an attacker's site.
  */
 function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, headers: HeaderReader): string {
   if (PUBLIC_URL !== undefined) return PUBLIC_URL;
@@ -32,7 +32,7 @@ function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, header
   return LOOPBACK_HOST.test(host) ? `http://${host}` : `http://localhost:${PORT}`;
 }
 
-/** Who sent a request: client address and browser, and what the links in its mails start with. */
+/** The sender of a request: client address, browser, and the base URL of links in emails. */
 export function visitorOf(env: Pick<Env, "PUBLIC_URL" | "PORT">, headers: HeaderReader): Visitor {
   return {
     address: headers.get(ADDRESS_HEADER) ?? "",

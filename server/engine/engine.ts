@@ -1,9 +1,10 @@
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/contract/kline";
+import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Listing } from "#lib/domain/instrument";
-import { CLOSE_DELAY_MS, foldQuote } from "#lib/domain/kline";
+import { foldQuote } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
@@ -120,7 +121,7 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
   }
 
   function closesAtMs(series: Series): number {
-    return series.endS * 1000 + CLOSE_DELAY_MS;
+    return series.endS * 1000 + KLINE_CLOSE_DELAY_MS;
   }
 
   function quoteEvent(state: TickerState, record: Quote): MarketEvent {
@@ -155,7 +156,7 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
   /** Lets a kline wait for its clock, in the place of an earlier state of it. */
   function awaitClose(state: TickerState, series: Series, kline: Kline, endS: number): void {
     state.waiting = state.waiting.filter((entry) => entry.series !== series || entry.kline.time !== kline.time);
-    state.waiting.push({ series, kline, closesAtMs: endS * 1000 + CLOSE_DELAY_MS });
+    state.waiting.push({ series, kline, closesAtMs: endS * 1000 + KLINE_CLOSE_DELAY_MS });
   }
 
   /** Puts a kline where it stood: the newest of its timeframe is continued, an older one waits for its clock. */
@@ -170,7 +171,7 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
       series.kline = kline;
       series.endS = endS;
     }
-    state.nextCloseMs = Math.min(state.nextCloseMs, endS * 1000 + CLOSE_DELAY_MS);
+    state.nextCloseMs = Math.min(state.nextCloseMs, endS * 1000 + KLINE_CLOSE_DELAY_MS);
     return [klineEvent(series, kline, false)];
   }
 
