@@ -90,9 +90,7 @@ describe("a share link", () => {
     });
     const unknown = read(`/playground?op=${"x".repeat(5_000)}<b>`);
     expect(unknown.operation).toBe(first);
-    expect(unknown.notices[0]).toMatch(
-      /^This link names an operation that is not offered here, “x{40}…”\. Choose one from the list\.$/,
-    );
+    expect(unknown.notices[0]).toMatch(/^The operation in this link, “x{40}…”, does not exist\. Choose one from the list\.$/);
     expect(read(`/playground?op=klines&ticker=${"A".repeat(5_000)}`).notices).toEqual([
       "The value of “ticker” was left out: it is too long or holds a key.",
     ]);

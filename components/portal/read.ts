@@ -38,7 +38,7 @@ interface Page<Row> {
 }
 
 /** A log that is read backwards, page by page. */
-export interface Pages<Row> {
+interface Pages<Row> {
   /** All rows so far; undefined until the first page has come. */
   readonly items: readonly Row[] | undefined;
   readonly failure: ApiFailure | undefined;
