@@ -1,4 +1,4 @@
-/** Time as an argument: whoever needs the time or a timer is given one of these. */
+/** Time as an argument: code that needs the time or a timer takes one of these. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
@@ -53,7 +53,7 @@ export function manualClock(start: number): ManualClock {
       }),
     async advance(ms) {
       const end = now + ms;
-      // Whoever is about to wait gets to it first.
+      // Lets code that is about to wait register its wait first.
       await new Promise((resolve) => setImmediate(resolve));
       for (;;) {
         const due = waits.filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at)[0];

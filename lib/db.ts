@@ -28,9 +28,9 @@ export interface Database {
   readonly pool: pg.Pool;
   /** Works on the same pool. */
   readonly prisma: PrismaClient;
-  /** Tells the other processes on this database what was changed in it, and hears it from them. */
+  /** Sends changes to the other processes on this database, and receives theirs. */
   readonly control: Control;
-  /** A new connection outside the pool, not yet connected; whoever asks ends it. */
+  /** A new connection outside the pool, not yet connected; the caller ends it. */
   client(): pg.Client;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ interface Options {
   /** PostgreSQL URL; never logged. */
   url: string;
   poolSize: number;
-  /** Seconds to go on trying while the server is away. */
+  /** Seconds to keep trying while the server is unreachable. */
   waitS: number;
   /** What carries control messages; the database itself unless given. */
   channel?: ControlChannel;
@@ -47,7 +47,7 @@ interface Options {
   log: Logger;
 }
 
-/** Start-up cannot go on without the database; the message is for the operator and holds no password. */
+/** Start-up failed for want of the database; the message is for the operator and holds no password. */
 export class DatabaseError extends Error {
   override readonly name = "DatabaseError";
 }
@@ -98,7 +98,7 @@ async function awaitServer(config: pg.ClientConfig, { waitS, clock, log }: Optio
         throw new DatabaseError(
           `The database at ${target} cannot be reached: ${reason}. It was tried for ${waitS} s (DATABASE_WAIT_S).`,
         );
-      log.warn({ database: target, reason }, "the database does not answer yet; trying again");
+      log.warn({ database: target, reason }, "database not ready; retrying");
       await clock.wait(Math.min(left, backoffMs(RETRY, attempt)));
     }
   }
@@ -129,7 +129,7 @@ export async function openDatabase(options: Options): Promise<Database> {
   await awaitServer(config, options);
   const pool = new pg.Pool({ ...config, max: options.poolSize });
   // An idle connection that breaks must not end the process; the next query opens another.
-  pool.on("error", (error) => options.log.warn({ reason: error.message }, "a database connection broke"));
+  pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const client = () => new pg.Client(config);
   const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
@@ -148,9 +148,9 @@ export async function openDatabase(options: Options): Promise<Database> {
 }
 
 /**
- * Unix milliseconds of the server's clock. It is asked over a connection of its own: those of the pool may have died unheard
+ * Unix milliseconds of the server's clock. It uses a connection of its own: those of the pool may have died unnoticed
  * while this machine slept.
- * @throws pg's error when the database is away
+ * @throws pg's error when the database is unreachable
  */
 export async function databaseTime({ client }: Pick<Database, "client">): Promise<number> {
   const asking = client();
@@ -166,7 +166,7 @@ export async function databaseTime({ client }: Pick<Database, "client">): Promis
 }
 
 /**
- * SQLSTATE classes and codes of a server that is away, shutting down or full; Node's codes of a connection that broke; what
+ * SQLSTATE classes and codes of a server that is unreachable, shutting down or full; Node's codes of a connection that broke; what
  * Prisma makes of both (not reached, timed out, closed, full).
  */
 const AWAY_CODES =

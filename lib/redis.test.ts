@@ -59,7 +59,7 @@ withRedis("the connection to Redis", (nodes) => {
     await door.open();
     await vi.waitUntil(() => readied === 1, SOON);
     expect(await redis.client.ping()).toBe("PONG");
-    expect(lines.map(({ msg }) => msg)).toEqual(["Redis is away; connecting again", "Redis is back"]);
+    expect(lines.map(({ msg }) => msg)).toEqual(["Redis is unreachable; reconnecting", "Redis is back"]);
   });
 
   test("calls back each time it is there again, at once when it is, and no more after that was ended", async () => {

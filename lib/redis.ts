@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
@@ -6,12 +5,12 @@ import { type Backoff, backoffMs, repeat } from "./repeat";
 import { withTimeout } from "./with-timeout";
 
 const CONNECT_MAX_MS = 2_000;
-/** A command that waits longer to be sent is given up. */
+/** A command that waits longer than this to be sent fails. */
 const COMMAND_MAX_MS = 2_000;
-/** A connection that does not answer for this long is cut, and what was asked on it with it. */
+/** A connection that does not answer for this long is closed, and its commands fail. */
 const SILENCE_MAX_MS = 1_500;
 const PING_INTERVAL_MS = 500;
-/** A connection on which nothing was said for this long is cut. */
+/** A connection without any traffic for this long is closed. */
 const IDLE_MAX_MS = 3_000;
 const RECONNECT: Backoff = { firstMs: 100, longestMs: 2_000 };
 
@@ -26,12 +25,12 @@ interface RedisOptions {
 function makeClient(url: string) {
   return createClient({
     url,
-    // Whoever asks while it is away learns so at once and has its own way on; nothing piles up.
+    // While Redis is unreachable commands fail at once, and callers continue without it; nothing piles up.
     disableOfflineQueue: true,
     commandOptions: { timeout: COMMAND_MAX_MS },
     socket: {
       connectTimeout: CONNECT_MAX_MS,
-      // Also one that was let in and never greeted; whoever blocks or subscribes asks something more often.
+      // Covers a connection that was accepted and never greeted. Blocking reads and subscribers send something more often.
       socketTimeout: IDLE_MAX_MS,
       reconnectStrategy: (retries) => backoffMs(RECONNECT, retries),
     },
@@ -42,53 +41,33 @@ export type RedisClient = ReturnType<typeof makeClient>;
 
 /** What the nodes of one installation share in Redis. */
 export interface Redis {
-  /** The connection of now: do not keep it. Commands are refused at once while it is away, and after two seconds of silence. */
+  /** The current connection: do not keep it. Commands fail at once while it is down, and after two seconds of silence. */
   readonly client: RedisClient;
-  /** False while commands would be refused. */
+  /** False while commands would fail. */
   connected(): boolean;
   /**
    * Name of a key. Keys with the same group live on one node of a cluster, so that one script may touch them together.
-   * @param group a venue, or whose the key is
+   * @param group a venue, or the owner of the key
    */
   key(group: string, name: string): string;
   /**
-   * Another connection, for what blocks or subscribes; it connects by itself and again. Whoever asks ends it (`destroy`), and
-   * notices when it falls silent.
+   * Another connection, for blocking reads and subscriptions; it connects and reconnects by itself. The caller ends it
+   * (`destroy`) and has to notice when it falls silent.
    */
   another(): RedisClient;
-  /** Calls back whenever the connection is there again (the first time too); the returned function ends that. */
+  /** Calls back whenever the connection is ready, the first time included; the returned function ends that. */
   onReady(callback: () => void): () => void;
   close(): void;
 }
 
-/**
- * Makes a script of Lua that runs as one step: by its hash, so that its text goes over the wire once a server.
- * @returns what calls it with its KEYS and ARGV; rejects when Redis is away or silent, and the script may have run all the same
- */
-export function createScript(redis: Pick<Redis, "client">, source: string): (keys: string[], args: string[]) => Promise<unknown> {
-  const sha = createHash("sha1").update(source).digest("hex");
-  return async (keys, args) => {
-    // The connection of now: one that fell silent is replaced.
-    const { client } = redis;
-    const options = { keys, arguments: args };
-    try {
-      return await client.evalSha(sha, options);
-    } catch (error) {
-      // A server that was started anew knows no scripts.
-      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(source, options);
-      throw error;
-    }
-  };
-}
-
-/** Opens the connection in the background: a node starts and serves what it can while Redis is away. */
+/** Opens the connection in the background: a node starts and serves what it can while Redis is unreachable. */
 export function openRedis({ url, prefix, log }: RedisOptions): Redis {
   let failing = false;
 
   function open(): RedisClient {
     const client = makeClient(url);
     client.on("error", (error: unknown) => {
-      if (!failing) log.warn({ err: error }, "Redis is away; connecting again");
+      if (!failing) log.warn({ err: error }, "Redis is unreachable; reconnecting");
       failing = true;
     });
     client.on("ready", () => {
@@ -104,7 +83,7 @@ export function openRedis({ url, prefix, log }: RedisOptions): Redis {
   let current: RedisClient;
   const callbacks = new Set<() => void>();
 
-  /** Its own silence is not noticed by a client that goes on writing: pings without an answer end it. */
+  /** A client that keeps writing does not notice a silent server; a ping without an answer replaces the connection. */
   async function watch(client: RedisClient): Promise<void> {
     const until = () => client !== current;
     await repeat({ clock: systemClock, signal: closing.signal, pause: PING_INTERVAL_MS, until }, async () => {

@@ -21,7 +21,7 @@ interface ClockReaders {
   wait: Clock["wait"];
 }
 
-/** A clock that goes on evenly when the wall clock of the machine is stepped. */
+/** A clock that runs on evenly when the wall clock of the machine is stepped. */
 interface SteadyClock extends Clock {
   /**
    * Looks at the wall clock each second until the signal aborts, then resolves; never rejects. Without it the clock goes by
@@ -102,10 +102,10 @@ export function createSteadyClock({ log, readers = machine }: SteadyClockOptions
       offsetMs += difference;
       latestMs = Number.NEGATIVE_INFINITY;
       refused = undefined;
-      log.warn(times, "the time was set to the wall clock's");
+      log.warn(times, "clock set to the wall clock");
     } else {
       refused = { differenceMs: difference, askedMs: readers.mono() };
-      if (known === undefined) log.warn(times, "the wall clock of this machine is wrong; the time goes on without it");
+      if (known === undefined) log.warn(times, "the wall clock of this machine is wrong; ignoring it");
     }
   }
 
@@ -122,7 +122,7 @@ export function createSteadyClock({ log, readers = machine }: SteadyClockOptions
     wait: readers.wait,
     run({ ask, signal }) {
       const clock = { now, wait: readers.wait };
-      const onError = (error: unknown) => log.debug({ err: error }, "the arbiter of the time is away");
+      const onError = (error: unknown) => log.debug({ err: error }, "cannot read the reference time; retrying");
       return repeat({ clock, signal, pause: LOOK_INTERVAL_MS, onError }, () => look(ask));
     },
   };

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "./clock";
 
 /**
- * Waits for work no longer than `ms`, or until the signal aborts; the work itself goes on, unheard.
+ * Waits for work no longer than `ms`, or until the signal aborts; the work itself continues and its outcome is ignored.
  * @throws what the work throws; Error when it takes longer; the signal's reason when that is first
  */
 export async function withTimeout<Value>(work: Promise<Value>, ms: number, clock: Clock, signal?: AbortSignal): Promise<Value> {

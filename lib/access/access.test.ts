@@ -111,13 +111,13 @@ describe("a key that ends", () => {
 
   test("is refused within a second also while control messages may be missed", async () => {
     const { text, record } = await t.issueKey();
-    const deaf = createAccess({ ...t, secret: "a secret for tests", controlConnected: () => false });
-    expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
+    const disconnected = createAccess({ ...t, secret: "a secret for tests", controlConnected: () => false });
+    expect(await outcome(() => disconnected.verify(text, nextAddress()))).toBe(record.id);
     await t.db.pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [record.id]);
-    expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(record.id);
+    expect(await outcome(() => disconnected.verify(text, nextAddress()))).toBe(record.id);
     await t.clock.advance(1_000);
-    expect(await outcome(() => deaf.verify(text, nextAddress()))).toBe(UNAUTHORIZED);
-    await deaf.stop();
+    expect(await outcome(() => disconnected.verify(text, nextAddress()))).toBe(UNAUTHORIZED);
+    await disconnected.stop();
   });
 
   test("is not kept when the message came while it was looked up", async () => {

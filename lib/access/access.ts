@@ -20,16 +20,16 @@ import { limitOwner, type Principal } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
 import { createVerifier, type KeyVerifier } from "./verify-key";
 
-/** Handshakes a minute that each connection of a plan adds: all of them may come again a few times. */
+/** Handshakes a minute that each connection of a plan adds: all of them may reconnect a few times. */
 const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
 /** Who may do what, and how often: what the guards of REST and the handshakes of sockets ask. */
 export interface Access extends KeyVerifier {
-  /** The buckets behind `take`, of all nodes together, for whoever else counts by keys of their own. */
+  /** The buckets behind `take`, of all nodes together, for other rate limits with keys of their own. */
   readonly buckets: BucketStore;
   /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
-  /** What is left of an account's requests now; takes nothing. */
+  /** The requests an account has left; takes nothing. */
   remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**
    * Counts one handshake of a stream connection.
@@ -39,16 +39,16 @@ export interface Access extends KeyVerifier {
   /** A ticket that opens one connection for this key from this origin (null: from no browser). */
   mintTicket(principal: Principal, origin: string | null): MintedTicket;
   /**
-   * The principal behind a ticket, as the database has it now. The ticket is used up, whatever comes of it.
-   * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is not valid any more;
+   * The principal behind a ticket, as the database has it now. The ticket is used up either way.
+   * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is no longer valid;
    * origin_not_allowed from another origin
    */
   redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
-  /** A principal that was verified before, as the database has it now; undefined when it is not valid any more. */
+  /** A principal that was verified before, as the database has it now; undefined when it is no longer valid. */
   refresh(principal: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined>;
-  /** A token that stands in for a key of the portal session's owner; whose key it is has been checked before. */
+  /** Signs a token that can be used instead of a key; `issuePortalToken` has checked that the key is the user's. */
   mintPortalToken(claims: { key: string; session: string; origin: string }): { token: string; expiresAtMs: number };
-  /** Ends the background work; what was noted of keys is written. */
+  /** Ends the background work; the last use of keys is written. */
   stop(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ interface AccessOptions {
   secret: string;
   log: Logger;
   metrics: Pick<Metrics, "authFailed">;
-  /** True while every control message is heard (the control listener's `connected`). */
+  /** True while every control message arrives (the control listener's `connected`). */
   controlConnected: () => boolean;
   /** What nodes share: buckets, and which tickets are used. Without it there is one node, and its memory is enough. */
   redis?: Redis | undefined;

@@ -6,7 +6,7 @@ import { parsePermissions, readerOf } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
 import type { Principal } from "./principal";
 
-/** The account behind the demo key, as it is seeded; also the id of that key, which stands in no table. */
+/** The account behind the demo key, as it is seeded; also the id of that key, which is in no table. */
 export const DEMO_NAME = "demo";
 
 interface KeyRow extends PlanRow {
@@ -68,7 +68,7 @@ export async function findKeyById(pool: Pick<Pool, "query">, clock: Clock, id: s
 
 /**
  * The principal of a portal-minted token: that of its key, from the portal's origin alone, no longer than the token. Undefined
- * when the key or the session it was made in is not valid any more, or not of one account.
+ * when the key or the session it was made in is no longer valid, or they belong to different accounts.
  */
 export async function findPortalToken(
   pool: Pick<Pool, "query">,
@@ -105,7 +105,7 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
 const DEMO_SCOPES: readonly Scope[] = ["market:read", "market:stream"];
 
 /**
- * The principal of the demo key, which stands in no table: plan and account `demo` of the database, sandbox, both
+ * The principal of the demo key, which is in no table: plan and account `demo` of the database, sandbox, both
  * scopes, every origin, limits per client address.
  */
 export async function findDemo(pool: Pick<Pool, "query">): Promise<Principal | undefined> {

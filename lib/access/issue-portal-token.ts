@@ -9,10 +9,10 @@ interface TokenContext {
 }
 
 /**
- * A token that stands in for a key of the user's account, from this origin, in this session.
- * @throws Fault not_found for a key that is another account's, or not valid any more
+ * Issues a token that can be used instead of a key of the user's account, from this origin, in this session.
+ * @throws Fault not_found for a key of another account, or one that is no longer valid
  */
-export async function mintTokenForKey(
+export async function issuePortalToken(
   { access, db }: TokenContext,
   { accountId, sessionId }: Pick<PortalUser, "accountId" | "sessionId">,
   keyId: string,

@@ -151,7 +151,7 @@ export async function findKeyRecord(context: KeyContext, id: string, by: Changed
 
 /**
  * Changes name, scopes or origins of a key that is active or in its grace; every process follows within a second.
- * @throws Fault invalid_parameter naming the setting that is refused, or for a key that is not valid any more; like
+ * @throws Fault invalid_parameter naming the setting that is refused, or for a key that is no longer valid; like
  * findKeyRecord for an id that no key has.
  */
 export async function editKey(context: KeyContext, id: string, change: KeyChange, by: ChangedBy): Promise<KeyRecord> {
@@ -173,7 +173,7 @@ export async function editKey(context: KeyContext, id: string, change: KeyChange
 }
 
 /**
- * Revokes a key; every process refuses it within a second. A key that is revoked already stays as it is.
+ * Revokes a key; every process refuses it within a second. A key that is already revoked does not change.
  * @throws Fault like findKeyRecord for an id that no key has.
  */
 export async function revokeKey(context: KeyContext, id: string, by: ChangedBy = COMMAND_LINE): Promise<KeyRecord> {
@@ -218,8 +218,9 @@ export async function rotateKey(
       where: { id, graceUntil: null, revokedAt: null },
       data: { graceUntil, replacedById: made.id },
     });
-    // Another rotation or a revocation came first: nothing of this one stays.
-    if (replaced.count === 0) throw new Fault("invalid_parameter", { parameter: "id", detail: "The key was changed meanwhile." });
+    // Another rotation or a revocation came first: this one is rolled back.
+    if (replaced.count === 0)
+      throw new Fault("invalid_parameter", { parameter: "id", detail: "The key was changed by somebody else at the same time." });
     const after = { name, grace_until: graceUntil, replaced_by: made.id };
     await audit(tx, { ...by, accountId, action: "key.rotate", target: id, before: { name, grace_until: null }, after });
     return made;

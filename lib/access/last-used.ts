@@ -45,7 +45,7 @@ export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Log
     } catch (error) {
       log.warn(
         { reason: error instanceof Error ? error.message : "unknown", keys: list.length },
-        "last use of keys not written yet",
+        "last use of keys not written; retrying",
       );
       uses = new Map([...batch, ...uses].slice(0, pendingMax));
     }

@@ -7,9 +7,9 @@ export const PORTAL_TOKEN_PREFIX = "sw_page_";
 /** Longest text that is looked at. */
 const TOKEN_MAX_CHARACTERS = 1_000;
 
-/** What a token says. */
+/** The claims of a token. */
 export const PortalTokenClaims = z.strictObject({
-  /** Id of the key it stands in for. */
+  /** Id of the key it is used instead of. */
   key: z.uuid(),
   /** The portal session it was made in. */
   session: z.uuid(),
@@ -22,10 +22,10 @@ export const PortalTokenClaims = z.strictObject({
 /** What a portal-minted token stands for. */
 export type PortalTokenClaims = z.infer<typeof PortalTokenClaims>;
 
-/** Makes and reads the tokens with which a signed-in developer's browser uses one of their keys. */
+/** Signs and reads the tokens with which a signed-in developer's browser uses one of their keys. `issuePortalToken` checks the key. */
 interface PortalTokens {
   mint(claims: Omit<PortalTokenClaims, "until">, nowMs: number): { readonly token: string; readonly expiresAtMs: number };
-  /** What a token stands for; undefined unless it was made here, whole and in time. Key and session are not looked at. */
+  /** What a token stands for; undefined unless it was signed here, is unchanged and has not expired. Key and session are not checked. */
   read(token: string, nowMs: number): PortalTokenClaims | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface Principal {
   readonly validUntil: number | null;
   /** Instruments the account may read; the rest does not exist for it. */
   readonly mayRead: MayRead;
-  /** What a portal-minted token stands for, when one stands in for the key. */
+  /** The claims of the portal token that was used instead of the key. */
   readonly portal?: PortalTokenClaims;
 }
 
@@ -38,7 +38,7 @@ export function originAllowed(principal: Principal, origin: string | null): bool
 }
 
 /**
- * What the key may do, in the order in which it is told: the account, the scope, the origin.
+ * What the key may do, in the order in which it is reported: the account, the scope, the origin.
  * @param purpose what needs the scope, as the beginning of a sentence
  * @param origin of the request, null without one
  * @throws Fault account_suspended, insufficient_scope, origin_not_allowed

@@ -3,10 +3,10 @@ import type { z } from "zod";
 
 const SIGNING_KEY_BYTES = 32;
 
-/** Makes and reads texts that nobody else can make. Their content can be read by whoever has them. */
+/** Makes and reads texts that nobody else can make. Anybody who has one can read its content. */
 interface SignedTokens<Claims> {
   sign(claims: Claims): string;
-  /** What a token says; undefined unless it was made with the same secret for the same purpose, and is whole. */
+  /** What a token says; undefined unless it was made with the same secret for the same purpose, and is unchanged. */
   read(token: string): Claims | undefined;
 }
 
@@ -18,7 +18,7 @@ interface SignedTokensOptions<Claims> {
   /** What each token starts with. */
   readonly prefix: string;
   readonly claims: z.ZodType<Claims>;
-  /** Longest text that is looked at. */
+  /** Longest text that is read. */
   readonly maxCharacters: number;
 }
 

@@ -37,11 +37,11 @@ interface RedeemedTicket extends TicketGrant {
   readonly originMatches: boolean;
 }
 
-/** Tickets: each opens one connection, once, within its lifetime, on whatever node. */
+/** Tickets: each opens one connection, once, within its lifetime, on any node. */
 interface Tickets {
   /** @param origin the one origin it may come from; null: from no browser */
   mint(grant: TicketGrant, origin: string | null): MintedTicket;
-  /** What the ticket stands for; undefined for one that is unknown, used or expired. Whatever is asked for is used up. */
+  /** What the ticket stands for; undefined for one that is unknown, used or expired. The ticket is used up either way. */
   redeem(ticket: string, origin: string | null): Promise<RedeemedTicket | undefined>;
 }
 
@@ -66,8 +66,7 @@ const Claims = z.strictObject({
 const originHash = (origin: string | null) => (origin === null ? null : createHash("sha256").update(origin).digest("base64url"));
 
 /**
- * Tickets that say themselves what they stand for, signed, so that every node can read them; a mark in Redis says which are
- * used. While Redis is away a ticket opens one connection at each node at most.
+ * Tickets carry their claims, signed, so that every node can read them; a mark in Redis says which are used. While Redis is unreachable a ticket opens at most one connection at each node.
  */
 export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_COUNT }: TicketsOptions): Tickets {
   const tokens = createSignedTokens({
@@ -85,7 +84,7 @@ export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_CO
     used.set(id, true);
     if (!redis?.connected()) return true;
     const options = { condition: "NX", expiration: { type: "PX", value: USED_KEPT_MS } } as const;
-    // Redis went away meanwhile: what this node knows counts.
+    // Redis became unreachable: this node decides by what it knows.
     return redis.client.set(redis.key(`t:${id}`, "used"), "", options).then(
       (set) => set !== null,
       () => true,

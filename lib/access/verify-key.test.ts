@@ -48,13 +48,13 @@ beforeEach(async () => {
 
 const verify = async (text = KEY) => verifier.verify(text, ADDRESS);
 
-describe("while the database is away", () => {
+describe("while the database is unavailable", () => {
   beforeEach(() => {
     state = "refusing";
     clock.set(TEST_START_MS + 1_000);
   });
 
-  test("a verified key goes on working as long as is promised, and is service_unavailable then", async () => {
+  test("a verified key keeps working as long as is promised, and is answered service_unavailable after that", async () => {
     expect(await verify()).toMatchObject({ keyId: KEY });
     clock.set(TEST_START_MS + TRUST_MS - 1);
     expect(await verify()).toMatchObject({ keyId: KEY });
@@ -138,7 +138,7 @@ describe("while the database is away", () => {
     await expect(verify()).rejects.toMatchObject({ id: "unauthorized" });
   });
 
-  test("what the database says counts as soon as messages are heard again", async () => {
+  test("the database decides again as soon as control messages arrive", async () => {
     await verify();
     store.delete(KEY);
     state = "well";
@@ -179,7 +179,7 @@ describe("a database that does not answer", () => {
   });
 });
 
-test("an error of ours is no database that is away", async () => {
+test("an error of our own does not count as an unavailable database", async () => {
   state = "broken";
   clock.set(TEST_START_MS + 60_000);
   await expect(verify()).rejects.toThrow("a mistake of ours");

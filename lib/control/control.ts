@@ -1,21 +1,20 @@
 import { z } from "zod";
 import { VENUES } from "#lib/contract/primitives";
 
-/** Whoever made a change is not kept waiting longer for it to be told. */
+/** Longest time that a change waits for its message to be sent. */
 export const SEND_MAX_MS = 2_000;
 
 const venue = z.enum(VENUES);
 
 /**
- * What was changed behind the back of a running server. It says what to read again, never what it is now: the
- * database alone knows that.
+ * A change made outside a running server. It names what to read again, never the new value: only the database has that.
  */
 export const ControlMessage = z.discriminatedUnion("kind", [
   /** A key was made, rotated or revoked: forget what was verified. */
   z.object({ kind: z.literal("keys"), keyId: z.string().optional() }),
   /** Plan, permissions or suspension of an account. */
   z.object({ kind: z.literal("account"), accountId: z.string().optional() }),
-  /** Portal sessions ended, one of them or perhaps any: what was minted in them is void. */
+  /** Portal sessions ended, one of them or perhaps any: tokens issued in them are void. */
   z.object({ kind: z.literal("sessions"), sessionId: z.string().optional() }),
   z.object({ kind: z.literal("listings"), venue }),
   /** Definitions or overrides of calendars. */
@@ -27,50 +26,51 @@ export const ControlMessage = z.discriminatedUnion("kind", [
 ]);
 export type ControlMessage = z.infer<typeof ControlMessage>;
 
-/** One connection that hears a channel. */
+/** One connection that receives from a channel. */
 export interface ControlLine {
-  /** Settles when the other end has answered, or cannot; without an end of its own. */
+  /** Settles when the other end answers or the connection fails; has no timeout of its own. */
   ping(): Promise<unknown>;
-  /** Ends the connection, a broken one too; does not throw. */
+  /** Closes the connection, even a broken one; does not throw. */
   close(): Promise<void>;
 }
 
 /** What carries texts between the processes of an installation: PostgreSQL where it is one node, Redis where it is several. */
 export interface ControlChannel {
-  /** Sends a text to every line that is open now. @throws Error when the channel is away; perhaps nobody was told then */
+  /** Sends a text to every open line. @throws Error when the channel is unavailable; the text may not have arrived anywhere */
   send(text: string): Promise<void>;
   /**
-   * Opens a line: every text sent after it is open is heard, in order.
-   * @param onLost the line broke; it hears nothing more, and is still to be closed
-   * @throws Error when the channel is away; nothing is left open then
+   * Opens a line: it receives every text sent after it is open, in order.
+   * @param onLost the line broke; it receives nothing more and still has to be closed
+   * @throws Error when the channel is unavailable; nothing stays open then
    */
   open(onText: (text: string) => void, onLost: (reason: unknown) => void, signal: AbortSignal): Promise<ControlLine>;
 }
 
 /** A listener that runs. */
 export interface ControlListener {
-  /** False while messages may be missed: whoever keeps what they void must ask the database more often then. */
+  /** False while messages may be missed: caches that depend on them must ask the database more often then. */
   connected(): boolean;
   stop(): Promise<void>;
 }
 
-/** Tells the processes of an installation what was changed, and hears it from them. */
+/** Sends changes to the processes of an installation, and receives theirs. */
 export interface Control {
   /**
-   * Tells every running process of this installation, this one included; call it once the change is written. Never throws,
-   * for the change stands whether it could be told or not: what cannot be told now is told, in order, within about a second
-   * of the channel being back, as long as this process lives. Processes that have lost the channel too read keys and accounts
-   * again each second, and everything when it is back.
+   * Sends a change to every running process of this installation, this one included; call it once the change is written.
+   * Never throws, because the change is made either way: a message that cannot be sent now is sent, in order, within about a
+   * second of the channel being back, as long as this process lives. Processes that have lost the channel too read keys and
+   * accounts again each second, and everything when it is back.
    */
   publish(message: ControlMessage): Promise<void>;
   /**
-   * Follows the messages; resolves when it hears them, or has found the channel away and goes on trying. A lost connection is
-   * noticed within about a second and opened again, and `everything` is said then: something may have been missed meanwhile.
+   * Follows the messages; resolves when it is listening, or has found the channel unavailable and keeps trying. A lost
+   * connection is noticed within about a second and opened again; then `everything` is delivered, because messages may have
+   * been missed.
    * @param onMessage called for each message in order; must not throw
    */
   listen(onMessage: (message: ControlMessage) => void): Promise<ControlListener>;
-  /** Messages that could not be told so far. */
+  /** Messages that could not be sent so far. */
   pending(): number;
-  /** Gives up what could not be told. Listeners are stopped by themselves. */
+  /** Drops pending messages. Stop listeners separately. */
   close(): void;
 }

@@ -6,8 +6,8 @@ import { type Control, type ControlChannel, type ControlMessage, SEND_MAX_MS } f
 import { listenOn } from "./listener";
 
 const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
-/** Messages kept for later; past it `everything` says what they said, and more. */
-const UNTOLD_MAX_COUNT = 100;
+/** Messages kept for a retry; past it one `everything` replaces them all. */
+const PENDING_MAX_COUNT = 100;
 
 interface ControlOptions {
   readonly channel: ControlChannel;
@@ -31,7 +31,7 @@ export function createControl({ channel, clock, log }: ControlOptions): Control 
     await repeat(options, async () => {
       for (let next = pending[0]; next !== undefined && !closing.signal.aborted; next = pending[0]) {
         await send(next);
-        // While it was sent, more may have come and `everything` taken its place.
+        // While it was sent, more may have arrived and `everything` replaced it.
         if (pending[0] === next) pending.shift();
       }
       done = true;
@@ -40,21 +40,21 @@ export function createControl({ channel, clock, log }: ControlOptions): Control 
     });
   }
 
-  function tellLater(message: ControlMessage): void {
-    pending = pending.length < UNTOLD_MAX_COUNT ? [...pending, message] : [{ kind: "everything" }];
+  function sendLater(message: ControlMessage): void {
+    pending = pending.length < PENDING_MAX_COUNT ? [...pending, message] : [{ kind: "everything" }];
     if (!retrying) void retry();
   }
 
   return {
     async publish(message) {
-      // What waits goes first: order is kept.
-      if (pending.length > 0) return tellLater(message);
+      // Pending messages go first, to keep the order.
+      if (pending.length > 0) return sendLater(message);
       try {
         await send(message);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ reason, kind: message.kind }, "a change could not be told to the running nodes yet; trying again");
-        tellLater(message);
+        log.warn({ reason, kind: message.kind }, "control message not sent; retrying");
+        sendLater(message);
       }
     },
     listen: (onMessage) => listenOn({ channel, onMessage, clock, log }),

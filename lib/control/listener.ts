@@ -5,8 +5,8 @@ import { withTimeout } from "#lib/with-timeout";
 import { type ControlChannel, type ControlLine, type ControlListener, ControlMessage } from "./control";
 
 /**
- * A connection that does not answer is taken for lost after interval and timeout together: a revocation that it would have
- * told is late by no more than that.
+ * A connection that does not answer counts as lost after interval and timeout together: a revocation it would have
+ * carried is late by no more than that.
  */
 const PING_INTERVAL_MS = 250;
 const PING_TIMEOUT_MS = 700;
@@ -24,14 +24,14 @@ function parse(text: string, log: Logger): ControlMessage | undefined {
   try {
     return ControlMessage.parse(JSON.parse(text));
   } catch {
-    // A newer release may say what this one does not know.
-    log.warn({ payload: text }, "a control message was not understood");
+    // A newer release may send kinds that this one does not know.
+    log.warn({ payload: text }, "unknown control message; ignoring it");
     return undefined;
   }
 }
 
 /**
- * Listens on one line until it is lost or the signal aborts; `onChange` tells when it hears and when no more.
+ * Listens on one line until it is lost or the signal aborts; `onChange` reports when it starts and stops listening.
  * @throws the reason why the line could not be opened or was lost
  */
 async function listenOnce(
@@ -53,13 +53,13 @@ async function listenOnce(
     line = opened;
     over.throwIfAborted();
     onChange(true);
-    // A peer that vanished without a word is noticed by asking.
+    // Only a ping reveals a peer that vanished without closing.
     await repeat({ clock, signal: over, pause: PING_INTERVAL_MS }, () =>
       withTimeout(opened.ping(), PING_TIMEOUT_MS, clock, over),
     );
     over.throwIfAborted();
   } finally {
-    // What this line still says of itself is not about the next one.
+    // Events of this line must not be taken for events of the next one.
     lost.signal.removeEventListener("abort", onDisconnected);
     onDisconnected();
     await line?.close();
@@ -97,7 +97,7 @@ export async function listenOn(options: ListenerOptions): Promise<ControlListene
 
   const onError = (error: unknown, failures: number) => {
     const reason = error instanceof Error ? error.message : String(error);
-    if (failures === 1) log.warn({ reason }, "control channel lost; opening it again");
+    if (failures === 1) log.warn({ reason }, "control channel lost; reconnecting");
   };
   const running = repeat({ clock, signal: stopping.signal, pause: RETRY, atOnce: true, onError }, listen);
   await first;

@@ -14,7 +14,7 @@ interface PostgresChannelOptions {
 export function createPostgresChannel({ pool, client }: PostgresChannelOptions): ControlChannel {
   return {
     async send(text) {
-      // Given up with its caller: on a silent network the attempts would fill the pool.
+      // Times out with its caller: on a silent network the attempts would fill the pool.
       const notify = { text: "SELECT pg_notify($1, $2)", values: [CHANNEL, text], query_timeout: SEND_MAX_MS };
       await pool.query(notify);
     },

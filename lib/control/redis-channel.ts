@@ -19,7 +19,7 @@ export function createRedisChannel({ redis, prefix }: RedisChannelOptions): Cont
       const close = async () => {
         if (line.isOpen) line.destroy();
       };
-      // The client connects again by itself, and what was said meanwhile is missed: one that broke once is done with.
+      // The client reconnects by itself and misses what was sent in between, so a line that broke once is not used again.
       const opened = new AbortController();
       const broken = new Promise<never>((_, reject) => {
         const onBroken = (reason: unknown) => {

@@ -116,7 +116,7 @@ describe("mail over SMTP", () => {
     await refusedAll;
     await mailer.stop();
     expect(received).toHaveLength(1);
-    expect(logged.at(-1)).toMatchObject({ msg: "a mail could not be sent", subject: "Hello" });
+    expect(logged.at(-1)).toMatchObject({ msg: "mail not sent; giving up", subject: "Hello" });
     expect(JSON.stringify(logged)).not.toMatch(/token=|pass word|pass%20word/);
   });
 });
@@ -133,7 +133,7 @@ describe("the queue of mails", () => {
     // Four are being sent, the rest wait.
     for (let mail = 0; mail < 1_005; mail += 1) mailer.send(mailTo(`${mail}@example.com`));
     expect(sent).toHaveLength(4);
-    expect(logged).toMatchObject([{ msg: expect.stringContaining("a mail was dropped") }]);
+    expect(logged).toMatchObject([{ msg: expect.stringContaining("mail dropped") }]);
     const stopped = mailer.stop();
     while (release.length > 0) {
       for (const free of release.splice(0)) free();

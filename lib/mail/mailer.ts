@@ -3,18 +3,18 @@ import type { Logger } from "#lib/log";
 import type { MailMessage } from "./messages";
 import type { Deliver } from "./transport";
 
-/** Mails that wait to be sent; past it a further one is dropped, with a line in the log. */
+/** Mails in the queue; past it a new one is dropped, with a line in the log. */
 const WAITING_MAX_COUNT = 1_000;
-/** Waits before a mail that could not be sent is tried again; after the last it is given up. */
+/** Waits before each retry of a mail; after the last one it is dropped. */
 const RETRY_WAITS_MS = [1_000, 10_000, 60_000] as const;
-/** Mails that are tried again at the same time, while others go on being sent. */
+/** Mails being sent at the same time; the others stay in the queue. */
 const SENDING_MAX_COUNT = 4;
 
 /** Sends mails off the path of requests. */
 export interface Mailer {
   /** Takes a mail; never waits, never throws. */
   send(message: MailMessage): void;
-  /** Gives up waiting for another try and resolves when nothing is being sent any more. */
+  /** Stops waiting for retries and resolves when nothing is being sent. */
   stop(): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
         return await deliver(message);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (waitMs === undefined || stopping.signal.aborted) return log.error({ subject, reason }, "a mail could not be sent");
-        log.warn({ subject, reason, again_in_ms: waitMs }, "a mail was not taken; it is tried again");
+        if (waitMs === undefined || stopping.signal.aborted) return log.error({ subject, reason }, "mail not sent; giving up");
+        log.warn({ subject, reason, again_in_ms: waitMs }, "mail server refused a mail; retrying");
         await clock.wait(waitMs, stopping.signal);
       }
     }
@@ -57,7 +57,7 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
   return {
     send(message) {
       if (stopping.signal.aborted || waiting.length >= WAITING_MAX_COUNT)
-        return log.error({ subject: message.subject }, "a mail was dropped: too many wait to be sent, or the service stops");
+        return log.error({ subject: message.subject }, "mail dropped: the queue is full or the service is stopping");
       waiting.push(message);
       next();
     },

@@ -1,4 +1,4 @@
-/** A mail that is to be sent. */
+/** A mail to send. */
 export interface MailMessage {
   readonly to: string;
   readonly subject: string;
@@ -9,19 +9,19 @@ export interface MailMessage {
 const FOOT = "\n\nYou did not ask for this? Then nothing has to be done: without the link nothing changes.\n";
 const link = (base: string, page: "verify" | "reset", token: string) => `${base}/${page}?token=${encodeURIComponent(token)}`;
 
-/** Asks whoever signed up to show that the address is theirs. `base` is what links start with. */
+/** Asks a new user to verify their address. `base` is what links start with. */
 export function verifyMail(to: string, base: string, token: string): MailMessage {
   const text = `Welcome to Spotwire.\n\nVerify this address within 24 hours, so that you can make keys:\n\n${link(base, "verify", token)}${FOOT}`;
   return { to, subject: "Verify your e-mail address", text };
 }
 
-/** For who signs up, or changes to, an address that has an account already. */
+/** Goes to an address that already has an account when somebody signs up with it or changes to it. */
 export function alreadyMail(to: string, base: string): MailMessage {
   const text = `Somebody, probably you, gave this address to Spotwire. It has an account already.\n\nSign in: ${base}/signin\nForgot the password? ${base}/forgot\n`;
   return { to, subject: "You already have an account", text };
 }
 
-/** The link that lets a new password be chosen. */
+/** The link for choosing a new password. */
 export function resetMail(to: string, base: string, token: string): MailMessage {
   const text = `Choose a new password within one hour:\n\n${link(base, "reset", token)}\n\nAll your browsers are signed out then.${FOOT}`;
   return { to, subject: "Choose a new password", text };
@@ -39,7 +39,7 @@ export function passwordChangedMail(to: string, base: string): MailMessage {
   return { to, subject: "Your password was changed", text };
 }
 
-/** Goes to the address that was given up. */
+/** Goes to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string): MailMessage {
   const text = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address work no more.\n\nIt was not you? Tell the operator of this installation at once.\n`;
   return { to, subject: "Your e-mail address was changed", text };

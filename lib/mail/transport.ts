@@ -4,10 +4,10 @@ import type { Logger } from "#lib/log";
 import type { CapturedMails } from "./captured-mails";
 import type { MailMessage } from "./messages";
 
-/** A mail server that says nothing for so long is given up. */
+/** Longest silence of a mail server before the delivery fails. */
 const SMTP_MAX_MS = 20_000;
 
-/** Takes a mail to where it is read. Rejects when it was not taken. */
+/** Delivers a mail. Rejects when the server does not accept it. */
 export type Deliver = (message: MailMessage) => Promise<void>;
 
 /** Delivers over SMTP; the URL may hold a user and a password and is never logged. `from` is the address mails come from. */

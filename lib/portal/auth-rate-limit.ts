@@ -33,9 +33,9 @@ export function createAuthRateLimit({ attempts, addressOf, docsBase }: AuthRateL
     if (!path.startsWith(AUTH_PREFIX) && !OPEN_FORMS.has(path)) return undefined;
     try {
       const address = addressOf(request);
-      attempts.takeHere("door_client", clientBlock(address));
-      attempts.takeHere("door_network", coarseAddress(address) ?? address);
-      attempts.takeHere("door", EVERYONE);
+      attempts.takeHere("auth_client", clientBlock(address));
+      attempts.takeHere("auth_network", coarseAddress(address) ?? address);
+      attempts.takeHere("auth", EVERYONE);
       return undefined;
     } catch (error) {
       const id = request.headers["x-request-id"];

@@ -18,6 +18,7 @@ const GROUND = [
   "lib/log",
   "lib/db",
   "lib/redis",
+  "lib/redis-script",
   "lib/with-timeout",
   "lib/repeat",
   "lib/metrics",

@@ -1,6 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import { createScript, type Redis } from "#lib/redis";
+import type { Redis } from "#lib/redis";
+import { createScript } from "#lib/redis-script";
 import type { MarketEvent } from "#server/events/event";
 import { createLatestState } from "./latest-state";
 import { BUS_KEYS, COLUMNS_TEXT, type Header, STATE_COLUMNS, STATE_HEADER, STATE_ID, toRow } from "./wire";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createSharedScript, type SharedOptions } from "#lib/access/limits/shared-script";
+import { createSharedScript, type SharedOptions } from "#lib/redis-script";
 import { repeat } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
 import type { Connections } from "./connections";

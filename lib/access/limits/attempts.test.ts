@@ -13,7 +13,7 @@ test("counts guesses and mails over all nodes that share their buckets, and what
     await expect(node.take("password_both", "203.0.113.7 a@b.example")).rejects.toMatchObject({ id: "rate_limited" });
   await b.take("password_both", "203.0.113.8 a@b.example");
 
-  for (let count = 0; count < 60; count += 1) a.takeHere("door_client", "203.0.113.7");
-  expect(() => a.takeHere("door_client", "203.0.113.7")).toThrow(/Too many attempts. Try again in 1 s/);
-  b.takeHere("door_client", "203.0.113.7");
+  for (let count = 0; count < 60; count += 1) a.takeHere("auth_client", "203.0.113.7");
+  expect(() => a.takeHere("auth_client", "203.0.113.7")).toThrow(/Too many attempts. Try again in 1 s/);
+  b.takeHere("auth_client", "203.0.113.7");
 });

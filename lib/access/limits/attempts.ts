@@ -4,9 +4,9 @@ import type { BucketLimits, Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 
 /**
- * How often what may be done in the portal, per key named, over all nodes. A guess at a password counts three times: for the
- * client, for the account, and for both together, so that one client guessing does not keep the owner out and many clients
- * still get nowhere.
+ * Rate limits of the portal over all nodes, each by the key it names. A password attempt counts three times: for the client,
+ * for the account, and for both together, so that one client guessing does not lock the owner out and many clients still get
+ * nowhere.
  */
 const SHARED_LIMITS = {
   /** Passwords tried, by client. */
@@ -21,19 +21,19 @@ const SHARED_LIMITS = {
   mail_address: { restPerMinute: 0.1, restBurst: 3 },
 } as const satisfies Record<string, BucketLimits>;
 
-/** The same at this node alone: each bounds what one process spends on strangers. */
+/** Rate limits of this node alone: each bounds what one process spends on unknown clients. */
 const LOCAL_LIMITS = {
   /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
-  door_client: { restPerMinute: 120, restBurst: 60 },
-  /** The same by network, an IPv4 /24 or an IPv6 /48: whoever has one address of it may well have all. */
-  door_network: { restPerMinute: 240, restBurst: 90 },
+  auth_client: { restPerMinute: 120, restBurst: 60 },
+  /** The same by network, an IPv4 /24 or an IPv6 /48: a client with one address of it may well have them all. */
+  auth_network: { restPerMinute: 240, restBurst: 90 },
   /** The same by all clients together. */
-  door: { restPerMinute: 900, restBurst: 120 },
+  auth: { restPerMinute: 900, restBurst: 120 },
   /** Any call of the portal's interface, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;
 
-/** Counts what must not be tried without end. */
+/** Counts attempts, and refuses those past their rate limit. */
 export interface Attempts {
   /** Counts on all nodes together. @throws Fault rate_limited with the seconds to wait; the same whether or not what is tried exists */
   take(kind: keyof typeof SHARED_LIMITS, key: string): Promise<void>;

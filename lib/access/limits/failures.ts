@@ -1,16 +1,17 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { AUTH_FAILURES_PER_MINUTE_COUNT } from "#lib/contract/limits";
+import { MINUTE_MS } from "#lib/units";
 
-const WINDOW_MS = 60_000;
-/** Addresses remembered at once; past it the least recently seen one starts anew. */
+const WINDOW_MS = MINUTE_MS;
+/** Addresses remembered at once; past it the least recently seen one is forgotten. */
 const ADDRESSES_MAX_COUNT = 100_000;
 
 /** Counts the failed authentications of each client. */
 export interface Failures {
   /** Notes one more. */
   add(client: string): void;
-  /** Whole seconds for which this client's unverified keys are not looked up any more; 0 while they are. */
+  /** Whole seconds for which unverified keys of this client are not looked up; 0 when they are. */
   blockedS(client: string): number;
 }
 

@@ -1,11 +1,11 @@
+import { createSharedScript, type SharedOptions } from "#lib/redis-script";
 import { type Bucket, type BucketLimits, PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
-import { createSharedScript, type SharedOptions } from "./shared-script";
 
-/** Units that are not spent within this are given back. Long enough that a busy client is not asked for at each request. */
+/** Units that are not spent within this are given back. Long enough that a busy client does not need a call for each request. */
 export const LEASE_MS = 2_000;
-/** A lease is written down for longer than it may be spent, so that what is given back at its end still counts. */
+/** A lease is recorded for longer than it may be spent, so that units given back at its end still count. */
 const LEASE_NOTED_MS = 2 * LEASE_MS;
-/** A lease takes one part in so many of what is left, so that the last units do not stand at a node where the client is not. */
+/** A lease takes one part in so many of the units left, so that the last ones are not held by a node the client does not use. */
 const LEASE_PART = 4;
 
 /**
@@ -53,7 +53,7 @@ local leasedNow = mine ~= nil and running and mine.start == start
 local returned = math.min(back, math.max(0, noted - held))
 local refilled = left + math.max(0, now - bucket.at) * refillPerMs
 local parts = math.max(0, math.min((burst - others - noted) * UNIT, refilled) + (returned - owed) * UNIT)
--- The allowance refills over more than one window: what passed meanwhile in earlier ones counts too.
+-- The allowance refills over more than one window: what passed in the earlier ones counts too.
 if owed > 0 then parts = math.max(0, math.min(parts, known - held * UNIT)) end
 local used = running and bucket.used + owed or 0
 if leasedNow then used = math.max(0, used - returned) end
@@ -87,7 +87,7 @@ local function exact(number) return string.format("%.17g", number) end
 return { exact(now - start), exact(used), exact(parts), exact(leased), exact(lasts) }
 `;
 
-/** What a node says of a bucket when it asks. */
+/** What a node sends about a bucket. */
 export interface BucketCall {
   /** Tells the nodes apart. */
   readonly node: string;
@@ -96,11 +96,11 @@ export interface BucketCall {
   readonly cost: number;
   /** Units it would like to hold on top. */
   readonly want: number;
-  /** Units it keeps holding meanwhile; it may have spent some when the answer comes. */
+  /** Units it keeps holding during the call; it may have spent some when the answer arrives. */
   readonly held: number;
   /** Units it held, and gives back. */
   readonly back: number;
-  /** Units it let pass while Redis was away. */
+  /** Units it let pass while Redis was unreachable. */
   readonly owed: number;
   /** A request may begin a window; what is done in the background may not. */
   readonly opens: boolean;
@@ -120,7 +120,7 @@ interface BucketReply {
 /** Asks Redis for one bucket, in one call. */
 type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
 
-/** Makes the asking. Rejects when Redis is away. */
+/** Makes the call. It rejects when Redis is unreachable. */
 export function createAskBucket(options: SharedOptions): AskBucket {
   const { redis, clock } = options;
   const script = createSharedScript(options, LUA);

@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { SharedOptions } from "#lib/redis-script";
 import { repeat } from "#lib/repeat";
 import { type Bucket, type BucketLimits, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
-import type { SharedOptions } from "./shared-script";
 
-/** A node holds one part in so many of the burst allowance, so that a busy client is asked for every few requests. */
+/** A node holds one part in so many of the burst allowance, so that a busy client needs a call only every few requests. */
 const BLOCK_PART = 8;
-/** For so long what Redis said of a bucket is believed without asking again: a flood of refused requests makes no calls. */
+/** An answer of Redis stays valid this long: a flood of refused requests makes no calls. */
 const BELIEVED_MS = 1_000;
-/** After a failed call nobody asks for so long, then one does. */
+/** Pause after a failed call; then a single call is tried. */
 const FAILED_PAUSE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 500;
 /** Owners whose units go back in one sweep; the rest follow in the next. */
 const SWEEP_MAX_COUNT = 1_000;
-/** Requests of one owner that wait for an answer about it; one more is refused for a second. */
+/** Requests of one owner that wait for an answer about it; a further one is refused for a second. */
 const WAITING_MAX_COUNT = 10_000;
 
 /** What this node knows of one bucket. */
@@ -32,7 +32,7 @@ interface Share {
   untilMs: number;
   renewMs: number;
   renewUnits: number;
-  /** Units let pass while Redis was away, less those that were lost on the way there. */
+  /** Units let pass while Redis was unreachable, less those that were lost on the way there. */
   owed: number;
   /** The one call under way. */
   asking: Promise<Verdict | undefined> | undefined;
@@ -46,7 +46,7 @@ export interface LeasedBuckets extends BucketStore {
 }
 
 interface LeasedBucketsOptions extends SharedOptions {
-  /** Owners remembered at once; past it the least recently used one is asked for anew. */
+  /** Owners remembered at once; past it the least recently used one is read again. */
   readonly maxCount?: number;
   readonly waitingMaxCount?: number;
 }
@@ -54,7 +54,8 @@ interface LeasedBucketsOptions extends SharedOptions {
 /**
  * Buckets in Redis, from which this node leases small blocks of units: they are taken off first and spent here, so that a
  * warm request makes no call. All nodes together let no more pass than one bucket would; a node that dies takes the units
- * it holds with it until the window ends. While Redis is away each node judges by what it knew, and tells Redis afterwards.
+ * it holds with it until the window ends. While Redis is unreachable each node judges by what it knew, and reports to Redis
+ * afterwards.
  */
 export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBuckets {
   const { redis, clock, maxCount = BUCKETS_MAX_COUNT, waitingMaxCount = WAITING_MAX_COUNT } = options;
@@ -90,7 +91,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     else if (unsettled.get(key) === share) unsettled.delete(key);
   }
 
-  /** One call to Redis, and what follows from it. Resolves to the verdict on its cost, undefined when Redis is away. */
+  /** One call to Redis, and what follows from it. Resolves to the verdict on its cost, undefined when Redis is unreachable. */
   async function settle(key: string, share: Share, call: Pick<BucketCall, "cost" | "want" | "held" | "back" | "opens">) {
     const { limits, owed, bucket: known } = share;
     const sentMs = clock.now();
@@ -143,10 +144,10 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     share.asking = settle(key, share, { cost: 0, want: Math.max(0, blockOf(limits) - held), held, back: 0, opens: false });
   }
 
-  /** Judges by what was known when Redis went away. */
+  /** Judges by what was known when Redis became unreachable. */
   function judgeAlone(key: string, share: Share, cost: number): Verdict {
     const { bucket, verdict } = take(share.bucket, share.limits, cost, clock.now());
-    // What was owed of a window that is over need not be told any more.
+    // What was owed in a window that is over no longer has to be reported.
     if (bucket.windowStartMs !== share.bucket?.windowStartMs) share.owed = 0;
     if (verdict.allowed) share.owed += cost;
     share.bucket = bucket;
@@ -162,7 +163,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     return (await asking) ?? judgeAlone(key, share, cost);
   }
 
-  /** One call of an owner at a time: who comes meanwhile waits for its answer, which often is enough for all. */
+  /** One call per owner at a time: requests that arrive during it wait for its answer, which is often enough for all. */
   async function judgeInTurn(key: string, share: Share, limits: BucketLimits, cost: number): Promise<Verdict> {
     while (share.asking !== undefined) {
       share.waiting += 1;

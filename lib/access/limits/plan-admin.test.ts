@@ -35,7 +35,7 @@ describe("plans", () => {
     expect(await limit()).toBe("240");
   });
 
-  test("can be made anew, under a name of the right form, up to a bound", async () => {
+  test("can be added, under a well-formed name, up to a bound", async () => {
     expect(await putPlan(t, "team-a", FREE)).toEqual({ before: null, after: FREE });
     for (const name of ["Team A", "", "-", "a".repeat(41)])
       await expect(putPlan(t, name, FREE)).rejects.toMatchObject({ id: "invalid_parameter", data: { parameter: "name" } });

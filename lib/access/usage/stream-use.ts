@@ -59,7 +59,7 @@ export class StreamUse {
 
 /** What the streams of all keys do. */
 interface StreamCounts {
-  /** Counts one connection that opened; what it does is told to the result. */
+  /** Counts one opened connection; report what it does to the result. */
   connected(principal: Pick<Principal, "keyId" | "accountId">): StreamUse;
   /** Takes what was counted since of up to so many keys; it is the caller's to write, or to give back. */
   take(max: number): StreamCount[];

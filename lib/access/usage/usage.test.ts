@@ -178,7 +178,7 @@ function line(requestId: string, accountId = ACCOUNT): LoggedRequest {
   return { ...request, accountId, keyId: "k", atMs: TEST_START_MS, requestId, address: "203.0.113.7", userAgent: "" };
 }
 
-describe("while the database is away", () => {
+describe("while the database is unavailable", () => {
   /** A pool that can be cut off from the database. */
   function cuttable() {
     const state = { away: false };
@@ -212,7 +212,7 @@ describe("while the database is away", () => {
     expect(await t.db.prisma.requestLog.count({ where: { requestId: "waits" } })).toBe(1);
   });
 
-  test("one count that the database refuses does not take others along, and is told of", async () => {
+  test("one count that the database refuses does not take others with it, and is logged", async () => {
     t.logged.length = 0;
     const usage = createUsage({ pool: t.db.pool, clock: manualClock(TEST_START_MS), log: t.log, metrics: t.metrics });
     for (const keyId of ["fits 1", "not\u0000fit", "fits 2"]) usage.count(principal(keyId), "klines", 0, 1);

@@ -26,11 +26,11 @@ export interface Usage {
   count(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
   /** Puts a request that was counted into its account's log. */
   log(request: LoggedRequest): void;
-  /** Counts one stream connection that opened; what it does is told to the result. */
+  /** Counts one opened stream connection; report what it does to the result. */
   connected(principal: Principal): StreamUse;
-  /** Writes what waits. Never rejects: what the database does not take now waits for the next time. */
+  /** Writes everything pending. Never rejects: what the database does not accept now stays pending. */
   flush(): Promise<void>;
-  /** Ends the background work; what waits is written. */
+  /** Ends the background work after a last write. */
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
       return [];
     } catch (error) {
       if (!isRefused(error)) {
-        if (!failing) log.warn({ err: error }, "use of keys is not written yet; it is tried again");
+        if (!failing) log.warn({ err: error }, "key usage not written; retrying");
         failing = true;
         return batch;
       }
@@ -84,12 +84,12 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
         return first.concat(await writeBatch(what, batch.slice(middle), write));
       }
       metrics.usageDropped(what, 1);
-      log.error({ err: error, what }, "use of a key could not be written and is lost");
+      log.error({ err: error, what }, "database refused a usage record; dropping it");
       return [];
     }
   }
 
-  /** Writes all that waits, a batch at a time; false when the database is away, and then the rest goes on waiting. */
+  /** Writes everything pending, a batch at a time; false when the database is unavailable, and then the rest stays pending. */
   async function drain<Item>(what: string, { take, giveBack }: Waiting<Item>, write: (items: Item[]) => Promise<void>) {
     for (let batch = take(BATCH_COUNT); batch.length > 0; batch = take(BATCH_COUNT)) {
       const left = await writeBatch(what, batch, write);
@@ -115,14 +115,14 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
       const count = dropped();
       if (count > 0) metrics.usageDropped(what, count);
     }
-    if (written) await attempt(() => store.trim("grown"), "the request log was not cut back");
+    if (written) await attempt(() => store.trim("grown"), "request log not trimmed");
   }
 
   async function attempt(work: () => Promise<void>, failure: string): Promise<void> {
     try {
       await work();
     } catch (error) {
-      log.warn({ err: error }, `${failure}; it is tried again`);
+      log.warn({ err: error }, `${failure}; retrying`);
     }
   }
 
@@ -133,8 +133,8 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
 
   async function retaining(): Promise<void> {
     await repeat({ clock, signal: stopping.signal, pause: RETENTION_INTERVAL_MS }, async () => {
-      await attempt(() => deleteExpiredUsage(pool, clock), "old use of keys was not deleted");
-      await attempt(() => store.trim("all"), "the request log was not cut back");
+      await attempt(() => deleteExpiredUsage(pool, clock), "expired key usage not deleted");
+      await attempt(() => store.trim("all"), "request log not trimmed");
     });
   }
   const running = Promise.all([flushing(), retaining()]);

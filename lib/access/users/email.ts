@@ -33,7 +33,7 @@ export async function requestEmailChange(
 /**
  * Gives a user the address whose link they opened, inside a transaction: links sent to the old one are void, other browsers
  * signed out. Resolves to the mail that tells the old address.
- * @throws Fault invalid_parameter when the address was taken meanwhile
+ * @throws Fault invalid_parameter when the address has been taken since
  */
 async function confirmEmailChange(
   tx: Prisma.TransactionClient,
@@ -44,7 +44,10 @@ async function confirmEmailChange(
 ): Promise<MailMessage> {
   const taken = await tx.user.findUnique({ where: { email }, select: { id: true } });
   if (taken !== null)
-    throw new Fault("invalid_parameter", { parameter: "token", detail: "This link was used, has expired, or is not whole." });
+    throw new Fault("invalid_parameter", {
+      parameter: "token",
+      detail: "This link was already used, has expired, or is incomplete.",
+    });
   const nowMs = clock.now();
   await tx.user.update({ where: { id }, data: { email, emailVerifiedAt: new Date(nowMs) } });
   await tx.oneTimeToken.deleteMany({ where: { userId: id, usedAt: null } });

@@ -58,6 +58,9 @@ export async function redeemToken(
   const row = count === 1 ? await store.oneTimeToken.findUnique({ where: { hash } }) : null;
   const purpose = purposes.find((name) => name === row?.purpose);
   if (row === null || purpose === undefined)
-    throw new Fault("invalid_parameter", { parameter: "token", detail: "This link was used, has expired, or is not whole." });
+    throw new Fault("invalid_parameter", {
+      parameter: "token",
+      detail: "This link was already used, has expired, or is incomplete.",
+    });
   return { purpose, userId: row.userId, email: row.email };
 }

@@ -10,7 +10,7 @@ import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
- * Sends a link for a new password to an address that has an account; to any other, nothing. Nobody is told which.
+ * Sends a link for a new password to an address that has an account; to any other, nothing. The answer does not say which.
  * @throws Fault rate_limited
  */
 export async function requestReset(context: UserContext, email: string, visitor: Visitor): Promise<void> {
@@ -22,7 +22,7 @@ export async function requestReset(context: UserContext, email: string, visitor:
 }
 
 /**
- * Sets the password of whoever opened the link, which shows that the address is theirs too, and ends all their sessions.
+ * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions.
  * @throws Fault invalid_parameter for a link that is used up, expired or was never made; rate_limited
  */
 export async function resetPassword(

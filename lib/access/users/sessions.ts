@@ -6,7 +6,7 @@ import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Visitor } from "./context";
 
-/** The use of a session is noted no more often. */
+/** The use of a session is recorded at most this often. */
 const TOUCH_INTERVAL_MS = 60_000;
 /** Sessions of one user that are good at once; one more ends the one that was used the longest ago. */
 const SESSIONS_MAX_COUNT = 50;
@@ -104,7 +104,7 @@ export async function revokeSession({ db, clock }: KeyContext, user: PortalUser,
   await db.control.publish({ kind: "sessions", sessionId });
 }
 
-/** Ends the session of the browser that holds it; nothing happens when it is not good any more. */
+/** Ends the session of the browser that holds it; does nothing when it is no longer valid. */
 export async function endSession(context: KeyContext, sessionId: string): Promise<void> {
   const user = await findSessionUser(context, sessionId);
   if (user !== undefined) await revokeSession(context, user, sessionId);

@@ -33,7 +33,7 @@ export async function signUp(context: UserContext, form: z.infer<typeof SignUpFo
 }
 
 /**
- * Sends the verifying mail again to an address whose account waits for it; to any other, nothing. Nobody is told which.
+ * Sends the verification mail again to an address whose account waits for it; to any other, nothing. The answer does not say which.
  * @throws Fault rate_limited
  */
 export async function resendVerification(context: UserContext, email: string, visitor: Visitor): Promise<void> {

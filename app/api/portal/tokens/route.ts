@@ -1,9 +1,9 @@
-import { mintTokenForKey } from "#lib/access/issue-portal-token";
+import { issuePortalToken } from "#lib/access/issue-portal-token";
 import { TokenForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 import { ownOrigin } from "#lib/portal/visitor";
 
 /** A short-lived token with which the playground uses one of the reader's keys. */
 export const POST = portalRoute({ input: TokenForm, user: "required" }, ({ input, user, running, request }) =>
-  mintTokenForKey(running, user, input.key_id, ownOrigin(running.env, request.headers)),
+  issuePortalToken(running, user, input.key_id, ownOrigin(running.env, request.headers)),
 );
