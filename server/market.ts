@@ -24,33 +24,33 @@ export interface MarketOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Rows that may wait to be written before feeders are held up; the recorder's own bound unless given. */
+  /** Rows that may wait to be written before pushes are held back; the recorder's own bound unless given. */
   pendingMaxRows?: number;
 }
 
-/** A venue that runs. */
+/** A running venue. */
 export interface RunningMarket extends Market {
   /**
-   * Stored history of a ticker (undefined: perhaps of any) was rewritten behind the view: cached windows are void, closed
-   * klines are the store's to tell again, open ones and the trading day are recomputed.
+   * Call it when stored history of a ticker (undefined: of any) was rewritten. Cached windows are dropped, closed klines are
+   * read from the store again, open ones and the trading day are recomputed.
    */
   historyChanged(ticker?: string): Promise<void>;
-  /** Of the sequences now; another one after a restart of what makes the events. */
+  /** Current epoch of the sequences; a new producer starts a new one. */
   readonly epoch: string;
-  /** Recent events, for readers that were away for a moment. */
+  /** Recent events, for clients that resume. */
   readonly recent: Pick<Ring, "seq" | "since">;
   /** Follows the events, after view and recent events have them; the returned function ends it. */
   follow(listener: Listener): () => void;
-  /** What is wrong with the feed, null when it is well or none is bound. */
+  /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
-  /** Lets another node make the events, where there are others; what is left is written first. */
+  /** Writes what is pending and gives the lease to another node; does nothing where one process runs the venue. */
   handOver(): Promise<void>;
-  /** Stops the feed, closes the clock and writes what is left. */
+  /** Stops the feed and writes what is pending. */
   stop(): Promise<void>;
 }
 
-/** What a market shows of its projection, whoever makes the events. */
-export function known(
+/** The part of a market that is read from its projection, the same whether this node produces the events or follows them. */
+export function readSide(
   { venue, catalogue, store, provider }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider">,
   { view, recent, watch, follow, historyRevision }: Projection,
 ): Pick<
@@ -60,7 +60,7 @@ export function known(
   return { venue, catalogue, store, provider, view, recent, sight: watch.sight, follow, historyRevision };
 }
 
-/** Starts a venue within this process: fills it from the store, then follows the feed. Answers are right when it resolves. */
+/** Starts a venue that this process alone runs: restores it from the store, then runs the feed. Reads are correct once it resolves. */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
   const { catalogue, store, feed, clock } = options;
   const epoch = newEpoch();
@@ -77,7 +77,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   await projection.lookBack(producer.now());
 
   return {
-    ...known(options, projection),
+    ...readSide(options, projection),
     epoch,
     ...(feed?.keepsTime && { now: producer.now }),
     async historyChanged(ticker) {

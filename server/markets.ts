@@ -27,7 +27,7 @@ interface MarketsOptions {
   shared?: Shared | undefined;
 }
 
-/** What a venue needs where several nodes share it. */
+/** What a venue needs where several nodes run it. */
 type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
@@ -36,8 +36,8 @@ export async function startMarkets(options: MarketsOptions): Promise<Record<Venu
   return { live, sandbox };
 }
 
-/** Starts a venue within this process, or as one of several nodes. */
-function start(
+/** Starts a venue: in this process alone (startMarket), or as one of several nodes (startSharedMarket). */
+function startVenue(
   options: MarketsOptions,
   market: Omit<MarketOptions, "writer">,
   table: KlineTable | undefined,
@@ -45,16 +45,23 @@ function start(
   const { env, db, shared } = options;
   if (shared === undefined) return startMarket({ ...market, ...(table && { writer: table }) });
   const produces = env.ROLE !== "edge";
-  const tellHistory = () => void db.control.publish({ kind: "klines", venue: market.venue });
-  return startSharedMarket({ ...market, ...shared, tellHistory, ...(table && { writer: table }), pool: db.pool, produces });
+  const announceHistoryChange = () => void db.control.publish({ kind: "klines", venue: market.venue });
+  return startSharedMarket({
+    ...market,
+    ...shared,
+    announceHistoryChange,
+    ...(table && { writer: table }),
+    pool: db.pool,
+    produces,
+  });
 }
 
-/** The sandbox computes its klines; nothing of it is stored. */
+/** The sandbox computes its klines and stores nothing. */
 function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
   const { env, catalogues, clock, log, metrics } = options;
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
-  // From the start of the running minute, so that its kline is whole.
+  // From the start of the current minute, so that its kline is complete.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
     sandboxFeed({ prices, clock, startMs: fromMs, onSkip: skipped });
@@ -69,10 +76,10 @@ function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
     log,
     metrics,
   };
-  return start(options, market, undefined);
+  return startVenue(options, market, undefined);
 }
 
-/** The live venue is fed by what the configuration binds; with nothing bound it is honest about it. */
+/** The live venue gets its ticks from LIVE_FEED: a replay, pushes over HTTP, or none. */
 function startLive(options: MarketsOptions): Promise<RunningMarket> {
   const { env, db, catalogues, clock, log, metrics } = options;
   const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : undefined;
@@ -88,12 +95,12 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     log,
     metrics,
   };
-  return start(options, market, store);
+  return startVenue(options, market, store);
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
   const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
-  // A recording with its own times is its own clock, and starts from nothing: what is stored is newer than its first tick.
+  // A recording that keeps its own times is its own clock and restores nothing: stored klines are newer than its first tick.
   return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
 }

@@ -63,7 +63,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     const market = await startSharedMarket({
       ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
       ...(source ?? { store: table, writer: table }),
-      tellHistory: () => undefined,
+      announceHistoryChange: () => undefined,
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
       ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock, log, metrics: createMetrics() },
     });

@@ -12,24 +12,24 @@ import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
-import { known, type MarketOptions, type RunningMarket } from "#server/market";
+import { type MarketOptions, type RunningMarket, readSide } from "#server/market";
 import { createProjection } from "#server/view/projection";
 import { competeForLease, type Lease } from "./lease";
 import type { TickForwarder } from "./tick-forwarder";
 
-/** A node waits this long for the newest records before it answers without them. */
+/** A node waits this long for the newest records before it starts without them. */
 const EDGE_START_MAX_MS = 1_000;
-/** One that may make them itself waits for the lease too. */
+/** A node that may produce them itself also waits for the lease. */
 const PRODUCER_START_MAX_MS = 6_000;
-/** By then whoever makes the events has written a closed kline. */
+/** The producer has written a closed kline by then. */
 const WRITTEN_AFTER_MS = 5_000;
-/** Whoever makes the events says each second how far it is; past this they are on their way, or the way is broken. */
+/** The producer sends a heartbeat each second. Past this, events are late or lost on the way. */
 const BEHIND_AFTER_MS = 3_000;
-/** How long such a node may answer klines from memory; rows are stored at least as often. */
+/** How often a node that is behind drops its cached klines; the producer stores rows at least as often. */
 const BEHIND_LOOK_MS = 500;
-/** A token that was given out before, by a database that was put back since, must not be given out again. */
+/** After a database restore, a token that was used before must not be used again. */
 const RAISE_TOKEN = "UPDATE venue_lease SET token = $3, holder = NULL WHERE venue = $1 AND token = $2";
-/** Before any event came. */
+/** Before the first event. */
 const NO_EPOCH = "none";
 const PUSH_RETRY_AFTER_S = 1;
 
@@ -39,16 +39,16 @@ export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
   /** Absent where nothing is stored. */
   writer?: Pick<KlineTable, "writeBatchAs">;
   /** Tells every node that stored history changed. */
-  tellHistory: () => void;
-  /** False for a node that never makes the events. */
+  announceHistoryChange: () => void;
+  /** False for a node that never produces the events (ROLE=edge). */
   produces: boolean;
   /** Where other nodes reach this one. */
   address: string;
-  /** Sends pushed ticks to the holder of the lease at an address. */
+  /** Sends pushed ticks to the lease holder at an address. */
   forwardPush: TickForwarder["forward"];
 }
 
-/** What makes the events, while this node holds the lease. */
+/** What produces and publishes the events while this node holds the lease. */
 interface Holding {
   readonly producer: Producer;
   readonly publisher: Publisher;
@@ -59,7 +59,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Writes with the lease's token; whoever is refused does not hold it any more. */
+/** Writes with the lease's token. A refused write means that the lease is lost. */
 function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp }: Lease) {
   return {
     async writeBatch(...[klines, quotes]: [Parameters<KlineTable["writeBatch"]>[0], Parameters<KlineTable["writeBatch"]>[1]]) {
@@ -71,8 +71,8 @@ function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp 
 }
 
 /**
- * Starts a venue that several nodes share: each follows the events in Redis, and of those that may make them the one with the
- * lease does. A new holder goes on from what the last one published and stored, under a new epoch.
+ * Starts a venue that several nodes run. Every node follows the events in Redis and answers from them; the one that holds the
+ * lease also produces them. A new holder continues from what the last one published and stored, under a new epoch.
  */
 export async function startSharedMarket(options: SharedMarketOptions): Promise<RunningMarket> {
   const { venue, catalogue, store, writer, feed, redis, pool, produces, address, forwardPush, clock } = options;
@@ -85,8 +85,8 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   let holding: Holding | undefined;
 
   /**
-   * What was published last is in the projection then, and nobody with a lower token publishes more. False while Redis is away:
-   * what is stored is newer then than what this node heard.
+   * Fences off earlier holders and waits until their last events are in the projection. False when Redis is unreachable: the
+   * store is then newer than the projection.
    */
   async function takeOver({ token }: Lease, over: AbortSignal): Promise<boolean> {
     let highest: number;
@@ -106,12 +106,12 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
 
   async function hold(lease: Lease): Promise<void> {
     const over = AbortSignal.any([lease.lost, leaving.signal]);
-    const heardAll = await takeOver(lease, over);
+    const caughtUp = await takeOver(lease, over);
     const before = follower.isRecent() ? follower.header() : undefined;
     const epoch = newEpoch();
     const own = createProjection({ catalogue, store, clock, epoch, sinceMs: null, remembers: false });
     const tickers = catalogue.list().map(({ ticker }) => ticker);
-    if (before !== undefined && heardAll) own.view.adopt(projection.view, tickers);
+    if (before !== undefined && caughtUp) own.view.adopt(projection.view, tickers);
     let problem: Producer["feedProblem"] = () => null;
     const publisher = createPublisher({
       ...{ redis, venue, token: lease.token, epoch, address, clock, log },
@@ -125,7 +125,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       epoch,
       projection: own,
       publish: publisher.publish,
-      onStoredLate: options.tellHistory,
+      onStoredLate: options.announceHistoryChange,
     });
     problem = producer.feedProblem;
     publisher.start();
@@ -136,21 +136,21 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     await publisher.stop();
   }
 
-  /** True while this node lacks the newest events: what is stored may be newer than its view. */
+  /** True while this node lacks the newest events, so that the store may be newer than its view. */
   function isBehind(): boolean {
     const header = follower.header();
     if (header === undefined) return false;
-    // A feed that keeps time says itself where it is.
+    // A feed that keeps time is its own clock, so its age says nothing.
     return follower.problem() !== null || (!feed?.keepsTime && clock.now() - header.reachedMs > BEHIND_AFTER_MS);
   }
 
-  /** While this node is behind, windows of klines are read anew: the holder goes on writing what is not heard here. */
-  const readAnewWhileBehind = (signal: AbortSignal) =>
+  /** While this node is behind, klines are read from the store, where the lease holder still writes them. */
+  const dropCachedKlinesWhileBehind = (signal: AbortSignal) =>
     repeat({ clock, signal, pause: BEHIND_LOOK_MS }, () => {
       if (isBehind()) projection.forget(undefined, () => true);
     });
 
-  /** Taken when every other node can see it too, or when nobody could while this node still holds the lease. */
+  /** Accepts ticks once Redis has their events, or, while Redis is unreachable, as long as this node holds the lease. */
   async function push({ producer, publisher }: Holding, ticks: readonly Tick[]) {
     const judged = await producer.push(ticks);
     const published = await publisher.published();
@@ -161,7 +161,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     });
   }
 
-  const following = Promise.all([follower.run(stopping.signal), readAnewWhileBehind(stopping.signal)]);
+  const following = Promise.all([follower.run(stopping.signal), dropCachedKlinesWhileBehind(stopping.signal)]);
   const lease = { pool, venue, holder: address, able: redis.connected, clock, log };
   const competing = produces ? competeForLease(lease, leaving.signal, hold) : Promise.resolve();
   await Promise.race([follower.begun, clock.wait(produces ? PRODUCER_START_MAX_MS : EDGE_START_MAX_MS, stopping.signal)]);
@@ -172,7 +172,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   void lookBack();
 
   return {
-    ...known(options, projection),
+    ...readSide(options, projection),
     get epoch() {
       return projection.recent.epoch();
     },

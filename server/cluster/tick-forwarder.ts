@@ -10,11 +10,11 @@ import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respo
 import { ingestBody } from "#lib/market/ingest";
 import type { Market } from "#lib/market/ports";
 
-/** Where a node takes ticks that were pushed to another one. */
+/** Where a node accepts ticks that were pushed to another one. */
 export const FORWARDED_TICKS_PATH = "/internal/ticks";
 const PASS_LIFETIME_MS = 300_000;
 const PASS_MAX_CHARACTERS = 300;
-/** A batch that was not taken by then is the feeder's to send again. */
+/** A request that takes longer fails, and the client sends it again. */
 const FORWARD_MAX_MS = 30_000;
 const RETRY_AFTER_S = 1;
 
@@ -25,14 +25,14 @@ const Failure = z.object({
   data: z.object({ detail: z.string(), max: z.number(), retry_after: z.number(), parameter: z.string() }).partial(),
 });
 
-/** The way of pushed ticks from the node that was asked to the one that holds the venue's lease. */
+/** Forwards pushed ticks from the node that received them to the one that holds the venue's lease. */
 export interface TickForwarder {
   /**
-   * Sends a body as it comes to the node at `address`; the feeder's key was checked and its use counted before.
-   * @throws Fault as that node says; service_unavailable when there is none, or it does not answer
+   * Streams a request body to the node at `address`; the caller has checked the key and counted the usage.
+   * @throws Fault as that node reports it; service_unavailable when there is no such node or it does not answer
    */
   forward(venue: Venue, address: string | undefined, body: ReadableStream<Uint8Array> | null): Promise<IngestReceipt>;
-  /** Takes what another node forwards. */
+  /** Answers a request that another node forwarded. */
   answer(request: Request): Promise<Response>;
 }
 
@@ -46,13 +46,13 @@ function elsewhere(): Fault {
 }
 
 interface TickForwarderOptions {
-  /** The installation's secret: nodes know each other by it. */
+  /** The installation's secret, with which nodes authenticate each other. */
   secret: string;
   markets: () => Readonly<Record<Venue, Market>> | undefined;
   clock: Clock;
 }
 
-/** Makes both sides of the door. */
+/** Makes both sides: the sender, and the endpoint that receives. */
 export function createTickForwarder({ secret, markets, clock }: TickForwarderOptions): TickForwarder {
   const passes = createSignedTokens({
     secret,
@@ -66,7 +66,7 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
     const pass = passes.read(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
     const market = pass && markets()?.[pass.venue];
     if (pass === undefined || pass.until <= clock.now()) throw new Fault("unauthorized");
-    // It is not sent on once more: two nodes that each take the other for the holder would go on for ever.
+    // Never forwarded twice: two nodes that take each other for the holder would loop forever.
     if (market?.push === undefined) throw elsewhere();
     return ingestBody(request.body, market);
   }
@@ -92,7 +92,7 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
       if (success.success) return success.data.data;
       const failure = Failure.safeParse(answer);
       if (!failure.success || !isErrorId(failure.data.message)) throw elsewhere();
-      // What the other node has against the pass is nothing that the feeder could mend.
+      // A rejected pass is not the client's fault.
       if (failure.data.message === "unauthorized") throw elsewhere();
       const { detail, max, retry_after, parameter } = failure.data.data;
       throw new Fault(failure.data.message, {

@@ -18,9 +18,9 @@ import { createEngine, type RestoredTicker } from "./engine";
 import { hydrateAll, hydrateTicker } from "./hydrate";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
-/** How often the clock is shown to the engine, so that klines close and sessions turn without a tick. */
+/** How often the engine sees the clock, so that klines close and sessions change without a tick. */
 const ADVANCE_INTERVAL_MS = 100;
-/** A feeder whose ticks find no room is told so after this. */
+/** A push that finds no room in the recorder fails after this. */
 const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
 /** What a feed gives of the time before a takeover has to come within this; then the clock goes on without it. */
@@ -52,17 +52,17 @@ interface ProducerOptions {
   pendingMaxRows?: number | undefined;
 }
 
-/** What makes a venue's market truth, once in an installation: feed, engine and recorder. */
+/** Produces the events of a venue, once in an installation: feed, engine and recorder. */
 export interface Producer {
   /** Unix ms the venue has reached: the clock, or where a feed that keeps time is. */
   now(): number;
-  /** Judges ticks and takes the good ones. @throws Fault service_unavailable when the store takes no more in time */
+  /** Validates ticks and applies the accepted ones. @throws Fault service_unavailable when too many rows wait to be stored */
   push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
-  /** Stored history of a ticker (undefined: perhaps of any) was rewritten: what is open is computed again. */
+  /** Call it when stored history of a ticker (undefined: of any) was rewritten: open klines are recomputed. */
   historyChanged(ticker?: string): Promise<void>;
-  /** What is wrong with the feed, null when it is well or none is bound. */
+  /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
-  /** Stops the feed, closes the clock and writes what is left. */
+  /** Stops the feed and writes what is pending. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ function recorderOf(options: ProducerOptions, log: Logger, stopping: AbortSignal
   return recorder;
 }
 
-/** The time an engine goes by: the wall clock, or where its feed is. */
+/** The clock of an engine: wall time, or the time its feed has reached. */
 function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" | "start" | "clock">) {
   const begunMs = clock.now();
   let reachedMs = start.fromMs ?? feed?.startMs ?? begunMs;
@@ -98,7 +98,7 @@ function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" 
   };
 }
 
-/** Fills engine and view from the store and what the view holds, then follows the feed. The view is right when it resolves. */
+/** Restores engine and view from the store and the view, then runs the feed. The view is correct once it resolves. */
 export async function startProducer(options: ProducerOptions): Promise<Producer> {
   const { venue, catalogue, store, writer, feed, start, epoch, projection, clock, metrics } = options;
   const { view, watch } = projection;
@@ -198,7 +198,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const recordingUntil = new AbortController();
   const recorded = recorder?.run(recordingUntil.signal);
   if (feed) {
-    /** The feed is held up for as long as it takes. */
+    /** A feed waits as long as it takes; a push gives up. */
     const takeFed = async (ticks: readonly Tick[]) => {
       await recorder?.room(stopping.signal);
       take(ticks);
