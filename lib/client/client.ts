@@ -53,7 +53,7 @@ export const ENDPOINTS = {
 const STREAM_ADDRESS: typeof STREAM_PATH = "/api/v1/market/stream";
 
 const TIMEOUT_DEFAULT_S = 10;
-/** A quota's window is a minute: whoever used it up gets through with this. */
+/** A quota window lasts a minute, so this is enough to outlast an exhausted quota. */
 const MAX_WAIT_DEFAULT_S = 90;
 const MAX_ATTEMPTS_DEFAULT = 4;
 const MAX_QUEUED_DEFAULT_CALLS = 1_000;
@@ -62,25 +62,25 @@ const MAX_QUEUED_DEFAULT_CALLS = 1_000;
 export interface ClientOptions {
   /** Address of the service, for example `https://market.example.com`. */
   readonly baseUrl: string;
-  /** `sw_live_…` or `sw_test_…`. May be left out by a page that streams with tickets of its own backend. */
+  /** `sw_live_…` or `sw_test_…`. Optional for a page that streams with tickets from its own backend. */
   readonly key?: string | undefined;
-  /** Gives a fresh ticket for each connection of a stream, so that a page needs no key. */
+  /** Returns a fresh ticket for each stream connection, so that a page needs no key. */
   readonly ticket?: (() => Promise<string>) | undefined;
-  /** Seconds for one try of a call; 10 unless said otherwise. */
+  /** Timeout of one attempt in seconds; 10 by default. */
   readonly timeoutS?: number | undefined;
-  /** Seconds a call may spend waiting because the service said so; 90 unless said otherwise, 0 for never waiting. */
+  /** Maximum seconds a call waits for a Retry-After; 90 by default, 0 to never wait. */
   readonly maxWaitS?: number | undefined;
-  /** Tries of one call; 4 unless said otherwise, 1 for never repeating. */
+  /** Maximum attempts of one call; 4 by default, 1 to never retry. */
   readonly maxAttempts?: number | undefined;
-  /** Calls that may wait at once; 1,000 unless said otherwise. */
+  /** Maximum number of waiting calls; 1,000 by default. */
   readonly maxQueuedCalls?: number | undefined;
-  /** In place of the runtime's fetch. */
+  /** Replaces the fetch of the runtime. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** In place of the runtime's WebSocket. */
+  /** Replaces the WebSocket of the runtime. */
   readonly dialer?: Dialer | undefined;
-  /** In place of the runtime's time; for tests. */
+  /** Replaces the clock of the runtime; for tests. */
   readonly clock?: ClientClock | undefined;
-  /** In place of Math.random; for tests. */
+  /** Replaces Math.random; for tests. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -101,12 +101,12 @@ export interface TickersQuery {
 
 /** A market data service, typed. Every failure is a SpotwireError. */
 export interface Client {
-  /** What is left of the quota, as the last answer told it; undefined before the first. */
+  /** The remaining quota according to the last answer; undefined before the first. */
   readonly rateLimit: RateLimit | undefined;
   klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
   /** Every kline of a window from its start, page after page; the last one may still be open. */
   klinesAll(query: KlinesQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Kline>;
-  /** The instruments this key may ask for. */
+  /** The instruments this key may read. */
   instruments(options?: CallOptions): Promise<InstrumentList>;
   latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
   latestSnapshots(query: TickersQuery, options?: CallOptions): Promise<SnapshotList>;
@@ -122,7 +122,7 @@ export interface Client {
 }
 
 /**
- * Makes a client. Nothing is sent yet.
+ * Creates a client. It sends nothing yet.
  * @throws SpotwireError invalid_key for a mistyped key, invalid_argument for an option that cannot be right
  */
 export function createClient(options: ClientOptions): Client {

@@ -3,22 +3,22 @@ import type { ErrorId } from "#lib/contract/errors";
 
 /** What can go wrong on this side of the network. */
 export type ClientErrorId =
-  /** The caller's signal aborted the call, or it was given up. */
+  /** The signal of the caller aborted the call. */
   | "aborted"
-  /** What came back is not an answer of the service. */
+  /** The answer does not come from the service. */
   | "bad_answer"
-  /** Records came faster than they were taken; the oldest were dropped. */
+  /** Records arrived faster than the loop read them; the oldest were dropped. */
   | "buffer_overflow"
-  /** A callback that was given to the stream threw; see `cause`. */
+  /** A callback of the stream threw; see `cause`. */
   | "callback_failed"
-  /** A stream connection broke, or nothing was heard on it any more. */
+  /** A stream connection broke or went silent. */
   | "connection_lost"
   | "invalid_argument"
-  /** There is no key, or it is mistyped. It was not sent. */
+  /** The key is missing or mistyped. It was not sent. */
   | "invalid_key"
   /** No answer: the address is wrong, or the network or the server is down; see `cause`. */
   | "network_error"
-  /** Too many calls wait already. */
+  /** Too many calls are waiting. */
   | "queue_full"
   | "stream_closed"
   | "timeout"
@@ -47,15 +47,15 @@ export class SpotwireError extends Error {
   readonly id: SpotwireErrorId;
   /** What was wrong, in words. */
   readonly detail: string;
-  /** The number of the service, status * 100 + n; undefined for an error of the client. */
+  /** The numeric code of the service, status * 100 + n; undefined for an error of the client. */
   readonly code: number | undefined;
   /** HTTP status, where there was an answer. */
   readonly status: number | undefined;
   /** Name it when reporting a problem. */
   readonly requestId: string | undefined;
-  /** Seconds after which the service wants to be asked again. */
+  /** Seconds to wait before the next attempt. */
   readonly retryAfterS: number | undefined;
-  /** All that the service told: `parameter`, `allowed`, `tickers`, `suggestion`, `docs_url` … */
+  /** All data of the failed answer: `parameter`, `allowed`, `tickers`, `suggestion`, `docs_url` … */
   readonly data: Partial<FailureData>;
 
   constructor(id: SpotwireErrorId, detail: string, facts: SpotwireErrorFacts = {}) {

@@ -31,9 +31,9 @@ export interface StreamClose {
   readonly meaning: string;
 }
 
-/** What a stream tells. An exception of a callback goes to `onError` as `callback_failed`. */
+/** Callbacks of a stream. An exception of a callback goes to `onError` as `callback_failed`. */
 export interface StreamCallbacks {
-  /** Connected, and again after each reconnect; subscriptions are asked for again by themselves. */
+  /** Called on connect and on each reconnect; the stream restores its subscriptions by itself. */
   readonly onOpen?: ((welcome: Welcome) => void) | undefined;
   /** Every record of every subscription. */
   readonly onRecord?: ((record: PushMessage) => void) | undefined;
@@ -41,9 +41,9 @@ export interface StreamCallbacks {
   readonly onStatus?: ((status: MarketStatus) => void) | undefined;
   /** Followed tickers that are silent, and why. */
   readonly onHeartbeat?: ((heartbeat: Heartbeat) => void) | undefined;
-  /** Records are missing; told before the record that showed it. */
+  /** Records are missing. Called before the record that revealed the gap. */
   readonly onGap?: ((gap: Gap) => void) | undefined;
-  /** Whatever goes wrong, also what the stream gets over by itself. The state tells which: `closed` is the end. */
+  /** Called for every error, including those the stream recovers from; after a final one the state is `closed`. */
   readonly onError?: ((error: SpotwireError) => void) | undefined;
   readonly onClose?: ((close: StreamClose) => void) | undefined;
   readonly onStateChange?: ((change: StateChange) => void) | undefined;
@@ -51,7 +51,7 @@ export interface StreamCallbacks {
 
 /** How a stream behaves, and its callbacks. */
 export interface StreamOptions extends StreamCallbacks {
-  /** Records a `for await` loop may be behind before the oldest are dropped; 10,000 unless said otherwise. */
+  /** Maximum records buffered for a `for await` loop before the oldest are dropped; 10,000 by default. */
   readonly bufferMaxRecords?: number | undefined;
 }
 
