@@ -86,7 +86,7 @@ describe("the status page", () => {
     await page.goto(`${product.baseUrl}/status`);
     expect(await page.getByText("TESTSTALE").count()).toBe(1);
     expect(await page.getByRole("img", { name: /^REST, last 24 hours/ }).count()).toBe(1);
-    expect(await page.getByText("Up", { exact: true }).count()).toBe(2);
+    expect(await page.getByText("Operational", { exact: true }).count()).toBe(2);
     await page.close();
   });
 

@@ -44,6 +44,12 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   ingestTicks,
 };
 
+/** Answers the whole REST interface, without Next. */
+export function createRestApi() {
+  const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
+  return createApi(Object.fromEntries(byPath));
+}
+
 const NONCE_BYTES = 16;
 
 /** Loaded on the first call, because its dependencies slow the start down. */
@@ -96,9 +102,8 @@ export async function serve({
     return { server, address: await listen(server, env) };
   }
   const pages = createPages(env, log);
-  const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
   const server = createHttpServer({
-    api: direct ? createApi(Object.fromEntries(byPath)) : undefined,
+    api: direct ? createRestApi() : undefined,
     direct: {
       ...operational,
       "/openapi.json": openApi,

@@ -1,29 +1,22 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Access, createAccess } from "#lib/access/access";
-import { type AccountChange, putAccount } from "#lib/access/accounts";
-import { createKey, type MintedKey, type NewKey } from "#lib/access/keys";
+import type { AccountChange } from "#lib/access/accounts";
+import type { MintedKey, NewKey } from "#lib/access/keys";
 import { createUsage } from "#lib/access/usage/usage";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { Failure } from "#lib/contract/envelope";
-import { operations } from "#lib/contract/operations";
 import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
-import { createApi } from "#lib/http/api";
-import { route } from "#lib/http/route";
-import { createStreamTicket } from "#lib/http/stream-ticket";
 import { createCatalogue } from "#lib/market/catalogue";
-import { ingestTicks } from "#lib/market/ingest";
-import { instruments } from "#lib/market/instruments";
-import { createKlines } from "#lib/market/klines";
-import { latestQuotes, latestSnapshots } from "#lib/market/latest";
-import { marketStatus } from "#lib/market/status";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { createRestApi } from "#server/http/serve";
 import { startUsers } from "#server/users";
 import { type TestDatabase, testDatabase } from "./database";
 import { createTestMarket, type TestMarket } from "./market";
+import { createIssuer, ENDLESS_PLAN } from "./stream-keys";
 
 /** A Wednesday noon, UTC: every market is open. */
 export const TEST_START_MS = Date.UTC(2026, 0, 7, 12);
@@ -32,8 +25,6 @@ export const DEMO_KEY = DEMO_KEY_DEFAULT;
 /** Signs and encrypts in tests. */
 export const TEST_SECRET = "a secret that is known to tests alone";
 const HOST = "http://spotwire.test";
-/** Nobody is limited who does not mean to be. */
-const ENDLESS = { name: "endless", restPerMinute: 1e9, restBurst: 1e9, streamConnections: 1e6, subscriptionsPerConnection: 1e6 };
 
 /** One answer, read. */
 export interface Answer {
@@ -69,7 +60,7 @@ export interface TestRuntime extends Omit<Runtime, "clock" | "access" | "markets
   issueKey(settings?: Partial<NewKey> & { account?: string } & AccountChange): Promise<MintedKey>;
   /** What makes keys: for the functions of lib/access/keys. */
   readonly keyContext: { db: TestDatabase; clock: ManualClock };
-  /** Resolves when every control message sent so far was heard. */
+  /** Resolves when the service has followed every control message sent so far. */
   settle(): Promise<void>;
   drain(draining: boolean): void;
   close(): Promise<void>;
@@ -90,17 +81,75 @@ export function failed(message: Failure["message"], data: object = {}) {
   return { body: { message, data } };
 }
 
-/** The REST interface as our server composes it. */
-export function testApi() {
-  return createApi({
-    [operations.klines.path]: { GET: route(operations.klines, createKlines()) },
-    [operations.instruments.path]: { GET: route(operations.instruments, instruments) },
-    [operations.latestQuotes.path]: { GET: route(operations.latestQuotes, latestQuotes) },
-    [operations.latestSnapshots.path]: { GET: route(operations.latestSnapshots, latestSnapshots) },
-    [operations.marketStatus.path]: { GET: route(operations.marketStatus, marketStatus) },
-    [operations.createStreamTicket.path]: { POST: route(operations.createStreamTicket, createStreamTicket) },
-    [operations.ingestTicks.path]: { POST: route(operations.ingestTicks, ingestTicks) },
-  });
+interface GroundOptions {
+  readonly variables: Readonly<Record<string, string>>;
+  /** Lines of the log below it are dropped. */
+  readonly level: "info" | "warn";
+  /** Scopes of a key that names none. */
+  readonly scopes: NewKey["scopes"];
+  /** Follows a control message after access has, as the composition root of the product does. */
+  readonly follow?: (message: ControlMessage) => Promise<void>;
+}
+
+/** What every service under test stands on: a real database, access, usage, users and control messages; a clock moved by hand. */
+export async function startGround({ variables, level, scopes, follow }: GroundOptions) {
+  const db = await testDatabase();
+  const clock = manualClock(TEST_START_MS);
+  const logged: Record<string, unknown>[] = [];
+  const log = collectingLog(logged, level);
+  const metrics = createMetrics();
+  const env = readEnv({ NODE_ENV: "test", ...variables });
+  await db.prisma.plan.create({ data: ENDLESS_PLAN });
+
+  let access: Access | undefined;
+  const awaited = new Map<string, () => void>();
+  async function onMessage(message: ControlMessage): Promise<void> {
+    access?.apply(message);
+    await follow?.(message);
+    if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
+  }
+  const control = await db.control.listen((message) => void onMessage(message));
+  const made = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
+  access = made;
+  const usage = createUsage({ pool: db.pool, clock, log, metrics });
+  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
+
+  /** Resolves when the service has followed every control message sent so far. */
+  async function settle(): Promise<void> {
+    const marker = randomUUID();
+    const followed = new Promise<void>((resolve) => awaited.set(marker, resolve));
+    await db.control.publish({ kind: "keys", keyId: marker });
+    await followed;
+    awaited.delete(marker);
+  }
+  async function tell(message: ControlMessage): Promise<void> {
+    await db.control.publish(message);
+    await settle();
+  }
+  let draining = false;
+  const state = { draining: () => draining, ready: async () => ({ checks: {}, serving: true }) };
+  return {
+    ...createIssuer({ db, clock, scopes, tell }),
+    ...{ db, clock, logged, log, metrics, env, access: made, usage, settle, tell },
+    controlConnected: control.connected,
+    isDraining: state.draining,
+    drain(next: boolean): void {
+      draining = next;
+    },
+    /** Publishes the service as the runtime of this process. */
+    publish<Markets extends Runtime["markets"]>(markets: Markets) {
+      const runtime = { env, db, clock, log, metrics, access: made, usage, ...portal, markets, ...state };
+      setRuntime(runtime);
+      return runtime;
+    },
+    async close(): Promise<void> {
+      await usage.stop();
+      await made.stop();
+      await control.stop();
+      setRuntime(undefined);
+      await db.close();
+    },
+  };
 }
 
 /**
@@ -108,67 +157,14 @@ export function testApi() {
  * Control messages are followed as in the service.
  */
 export async function testRuntime(): Promise<TestRuntime> {
-  const db = await testDatabase();
-  const clock = manualClock(TEST_START_MS);
-  const logged: Record<string, unknown>[] = [];
-  const log = collectingLog(logged, "info");
-  const metrics = createMetrics();
-  const env = readEnv({ NODE_ENV: "test" });
-  let controlConnected = () => true;
-  const access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: () => controlConnected() });
-  const usage = createUsage({ pool: db.pool, clock, log, metrics });
-  const awaited = new Map<string, () => void>();
-  const onMessage = (message: ControlMessage) => {
-    access.apply(message);
-    if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
-  };
-  const control = await db.control.listen(onMessage);
-  controlConnected = control.connected;
+  const ground = await startGround({ variables: {}, level: "info", scopes: ["market:read"] });
+  const { db, clock, access, logged, keyContext, issueKey, settle, drain, close } = ground;
   const markets = {
     live: createTestMarket("live", await createCatalogue(db, "live")),
     sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
   };
-  const { users, capturedMails } = startUsers({ env, db, clock, log });
-  let draining = false;
-  const runtime: Runtime = {
-    env,
-    clock,
-    log,
-    metrics,
-    access,
-    usage,
-    db,
-    secrets: { nextAuth: TEST_SECRET },
-    users,
-    capturedMails,
-    markets,
-    draining: () => draining,
-    ready: async () => ({ checks: {}, serving: true }),
-  };
-  setRuntime(runtime);
-  const api = testApi();
-  const keyContext = { db, clock };
-  let accounts = 0;
-
-  async function settle(): Promise<void> {
-    const marker = randomUUID();
-    const heardIt = new Promise<void>((resolve) => awaited.set(marker, resolve));
-    await db.control.publish({ kind: "keys", keyId: marker });
-    await heardIt;
-    awaited.delete(marker);
-  }
-
-  async function issueKey(settings: Partial<NewKey> & { account?: string } & AccountChange = {}): Promise<MintedKey> {
-    accounts += 1;
-    const { account: name = `account ${accounts}`, plan = ENDLESS.name, permissions, suspended, ...rest } = settings;
-    const change = { plan, ...(permissions && { permissions }), ...(suspended !== undefined && { suspended }) };
-    const account = await putAccount(keyContext, name, change);
-    const defaults = { name: "test", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
-    const minted = await createKey(keyContext, { ...defaults, ...rest, accountId: account.id });
-    await settle();
-    return minted;
-  }
-  await db.prisma.plan.create({ data: ENDLESS });
+  const runtime = ground.publish(markets);
+  const api = createRestApi();
   const { text: sharedKey } = await issueKey({ account: "shared" });
 
   return {
@@ -186,15 +182,7 @@ export async function testRuntime(): Promise<TestRuntime> {
       const init = { method, headers: { ...authorization, ...headers }, ...(body !== undefined && { body }) };
       return read(await api(new Request(HOST + path, init), { address }));
     },
-    drain: (next) => {
-      draining = next;
-    },
-    async close() {
-      await usage.stop();
-      await access.stop();
-      await control.stop();
-      setRuntime(undefined);
-      await db.close();
-    },
+    drain,
+    close,
   };
 }

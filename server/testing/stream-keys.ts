@@ -5,7 +5,7 @@ import type { ManualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
 import type { TestDatabase } from "./database";
 
-/** Nobody is limited who does not mean to be. */
+/** Limits only the tests that choose another plan. */
 export const ENDLESS_PLAN = {
   name: "endless",
   restPerMinute: 1e9,
@@ -16,26 +16,29 @@ export const ENDLESS_PLAN = {
 
 type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
 
-/** The verbs that make keys for streams. */
+/** The verbs that make keys. */
 export interface KeyIssuer {
-  readonly keyContext: KeyContext;
-  /** Makes a key, on an account of its own unless one is named; live, both scopes and a plan without end unless said otherwise. */
+  readonly keyContext: KeyContext & Pick<Parts, "db" | "clock">;
+  /** Makes a key, on an account of its own unless one is named; live and on a plan without limits unless the settings say otherwise. */
   issueKey(settings?: KeySettings): Promise<MintedKey>;
-  /** Changes an account and resolves when that was heard. */
+  /** Changes an account and resolves when the service has followed the change. */
   changeAccount(name: string, change: AccountChange): Promise<void>;
 }
 
 interface Parts {
   readonly db: TestDatabase;
   readonly clock: ManualClock;
-  readonly publishAndHear: (message: ControlMessage) => Promise<void>;
+  /** Scopes of a key that names none. */
+  readonly scopes: NewKey["scopes"];
+  /** Publishes a message and resolves when the service has followed it. */
+  readonly tell: (message: ControlMessage) => Promise<void>;
 }
 
-/** Makes the verbs over a service that hears of changes. */
-export function createIssuer({ db, clock, publishAndHear }: Parts): KeyIssuer {
+/** Makes the verbs over a service that follows changes. */
+export function createIssuer({ db, clock, scopes, tell }: Parts): KeyIssuer {
   const keyContext = { db, clock };
   let accounts = 0;
-  const settle = () => publishAndHear({ kind: "keys", keyId: randomUUID() });
+  const settle = () => tell({ kind: "keys", keyId: randomUUID() });
   return {
     keyContext,
     async issueKey(settings = {}) {
@@ -43,7 +46,7 @@ export function createIssuer({ db, clock, publishAndHear }: Parts): KeyIssuer {
       const { account: name = `account ${accounts}`, plan = ENDLESS_PLAN.name, permissions, suspended, ...rest } = settings;
       const change = { plan, ...(permissions && { permissions }), ...(suspended !== undefined && { suspended }) };
       const account = await putAccount(keyContext, name, change);
-      const defaults = { name: "test", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expiresAt: null };
+      const defaults = { name: "test", venue: "live", scopes, origins: [], expiresAt: null };
       const minted = await createKey(keyContext, { ...defaults, ...rest, accountId: account.id });
       await settle();
       return minted;

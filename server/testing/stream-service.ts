@@ -1,17 +1,13 @@
-import { randomUUID } from "node:crypto";
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type pino from "pino";
-import { type Access, createAccess } from "#lib/access/access";
-import { createUsage, type Usage } from "#lib/access/usage/usage";
-import { type ManualClock, manualClock } from "#lib/clock";
+import type { Access } from "#lib/access/access";
+import type { Usage } from "#lib/access/usage/usage";
+import type { ManualClock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
-import { readEnv } from "#lib/env";
 import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
-import { createMetrics, type Metrics } from "#lib/metrics";
-import { setRuntime } from "#lib/runtime";
-import { collectingLog } from "#lib/testing/collecting-log";
+import type { Metrics } from "#lib/metrics";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import {
   type Credentials,
@@ -23,13 +19,13 @@ import {
 } from "#lib/testing/stream-client";
 import { advanceUntil, advanceWith } from "#lib/testing/stream-time";
 import { createAddressReader } from "#server/http/address";
+import { createRestApi } from "#server/http/serve";
 import { createHttpServer, routeUpgrades } from "#server/http/server";
 import { type RunningMarket, startMarket } from "#server/market";
 import { type Streams, startStreams } from "#server/socket/streams";
-import { startUsers } from "#server/users";
-import { type TestDatabase, testDatabase } from "./database";
-import { freshAddress, TEST_SECRET, TEST_START_MS, testApi } from "./runtime";
-import { createIssuer, ENDLESS_PLAN, type KeyIssuer } from "./stream-keys";
+import type { TestDatabase } from "./database";
+import { freshAddress, startGround } from "./runtime";
+import type { KeyIssuer } from "./stream-keys";
 
 /** A client's credentials; without any of key and ticket the key of all tests. */
 export type Connect = Partial<Credentials> & { transport?: Transport };
@@ -72,7 +68,7 @@ type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
 /** Listens as the composition root does, without pages. */
 async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger) {
   const server = createHttpServer({
-    api: testApi(),
+    api: createRestApi(),
     direct: {},
     socketIo: streams.socketIo.handleRequest,
     pages: (_, response) => response.writeHead(404).end("a page"),
@@ -102,36 +98,25 @@ async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pin
 
 /** Starts it; call it in `beforeAll`, `close` it in `afterAll`. */
 export async function startStreamService(): Promise<StreamService> {
-  const db = await testDatabase();
-  const clock = manualClock(TEST_START_MS);
-  const logged: Record<string, unknown>[] = [];
-  const log = collectingLog(logged, "warn");
-  const metrics = createMetrics();
-  const env = readEnv({ NODE_ENV: "test", LIVE_FEED: "push" });
-  const catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
-  await db.prisma.plan.create({ data: ENDLESS_PLAN });
-
-  let access: Access | undefined;
   let streams: Streams | undefined;
-  const awaited = new Map<string, () => void>();
-  /** As the composition root follows it: what a message concerns is read again before the streams act on it. */
+  let catalogues: Catalogues | undefined;
+  /** What a message concerns is read again before the streams act on it. */
   async function follow(message: ControlMessage): Promise<void> {
-    access?.apply(message);
-    if (message.kind === "listings") await catalogues[message.venue].reload();
+    if (message.kind === "listings") await catalogues?.[message.venue].reload();
     if (message.kind === "calendars" || message.kind === "everything")
-      await Promise.all([catalogues.live.reload(), catalogues.sandbox.reload()]);
+      await Promise.all([catalogues?.live.reload(), catalogues?.sandbox.reload()]);
     streams?.apply(message);
-    if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
   }
-  const control = await db.control.listen((message) => void follow(message));
-  access = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
-  const usage = createUsage({ pool: db.pool, clock, log, metrics });
+  const ground = await startGround({
+    variables: { LIVE_FEED: "push" },
+    level: "warn",
+    scopes: ["market:read", "market:stream"],
+    follow,
+  });
+  const { db, clock, log, metrics, access, usage, isDraining, controlConnected } = ground;
+  catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
   const markets = await startMarkets(catalogues, clock, log, metrics);
-  let draining = false;
-  const isDraining = () => draining;
-  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
-  const ready = async () => ({ checks: {}, serving: true });
-  setRuntime({ env, db, clock, log, metrics, access, usage, ...portal, markets, draining: isDraining, ready });
+  ground.publish(markets);
   const addressOf = createAddressReader(["127.0.0.1"]);
   streams = startStreams({
     markets,
@@ -139,53 +124,37 @@ export async function startStreamService(): Promise<StreamService> {
     usage,
     addressOf,
     draining: isDraining,
-    controlConnected: control.connected,
+    controlConnected,
     docsBase: "",
     clock,
     log,
     metrics,
   });
-  const doors = await listenOn(streams, addressOf, log);
+  const listening = await listenOn(streams, addressOf, log);
 
-  async function publishAndHear(message: ControlMessage): Promise<void> {
-    const marker = randomUUID();
-    const heard = new Promise<void>((resolve) => awaited.set(marker, resolve));
-    await db.control.publish(message);
-    await db.control.publish({ kind: "keys", keyId: marker });
-    await heard;
-    awaited.delete(marker);
-  }
-  const issuer = createIssuer({ db, clock, publishAndHear });
-  const shared = await issuer.issueKey({ account: "shared" });
-  const running = { access, streams };
+  const shared = await ground.issueKey({ account: "shared" });
+  const running = streams;
 
   async function connect({ transport = "websocket", ...given }: Connect = {}): Promise<StreamClient> {
     const key = given.key === undefined && given.ticket === undefined ? shared.text : (given.key ?? null);
     const credentials = { address: freshAddress(), ...given, key };
-    return (transport === "websocket" ? connectWebSocket : connectSocketIo)(doors.url, credentials);
+    return (transport === "websocket" ? connectWebSocket : connectSocketIo)(listening.url, credentials);
   }
   /** Its round trips show that the service has flushed what was due; Socket.IO, because it may stay without a subscription. */
   const watcher = await connect({ transport: "socket.io" });
   let stopping: Promise<void> | undefined;
   async function stopStreams(told: readonly StreamClient[] = []): Promise<void> {
-    draining = true;
-    stopping ??= running.streams.stop();
+    ground.drain(true);
+    stopping ??= running.stop();
     await Promise.all(told.map((client) => client.next("server_shutdown")));
     await advanceUntil(clock, stopping);
   }
 
   return {
-    ...issuer,
-    url: doors.url,
-    server: doors.server,
-    clock,
-    db,
-    access,
-    usage,
-    metrics,
+    ...ground,
+    url: listening.url,
+    server: listening.server,
     markets,
-    logged,
-    tell: publishAndHear,
     async tick(ticker, bid, ask, venue = "live") {
       const judged = await markets[venue].push?.([{ ticker, time_msc: clock.now(), bid, ask }]);
       if (judged?.[0] !== null) throw new Error(`tick refused: ${judged?.[0]}`);
@@ -205,19 +174,12 @@ export async function startStreamService(): Promise<StreamService> {
       const { values = [] } = (await metrics.registry.getSingleMetric(`spotwire_stream_${name}_total`)?.get()) ?? {};
       return values.reduce((sum, { value }) => sum + value, 0);
     },
-    drain(next) {
-      draining = next;
-    },
     stopStreams,
     async close() {
       await stopStreams();
-      await doors.shut();
+      await listening.shut();
       await Promise.all([markets.live.stop(), markets.sandbox.stop()]);
-      await usage.stop();
-      await running.access.stop();
-      await control.stop();
-      setRuntime(undefined);
-      await db.close();
+      await ground.close();
     },
   };
 }
