@@ -11,7 +11,7 @@ import { EmailForm, PasswordForm, ProfileForm } from "./profile-forms";
 import { Sessions } from "./sessions";
 
 /** The plan of an account with the limits in force. */
-export interface PlanInForce extends PlanLimits {
+interface PlanInForce extends PlanLimits {
   readonly name: string;
 }
 

@@ -4,7 +4,7 @@ import type { AuditLogEntry } from "#lib/contract/portal";
 import { Changes } from "../portal/changes";
 import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
-import { Button } from "../ui/button";
+import { Older } from "../ui/older";
 import { Table } from "../ui/table";
 
 /** Who changed what about the account, newest first. */
@@ -51,13 +51,9 @@ export function Audit() {
           },
         ]}
       />
-      {log.more === undefined ? null : (
-        <div className="mt-4 flex justify-center">
-          <Button busy={log.busy} onClick={log.more}>
-            Older changes
-          </Button>
-        </div>
-      )}
+      <Older busy={log.busy} more={log.more}>
+        Older changes
+      </Older>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { callPortal } from "../portal/api";
 import { textOf } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
-import { CurrentPassword } from "./current-password";
+import { CurrentPassword } from "./profile-forms";
 
 /** The button that deletes the account, and the question before it. */
 export function DeleteAccount({ user }: { user: PortalUser }) {

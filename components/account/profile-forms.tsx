@@ -9,7 +9,11 @@ import { Card } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { useToast } from "../ui/toast";
-import { CurrentPassword } from "./current-password";
+
+/** Asks for the password again before a change that someone at an unattended browser must not make. */
+export function CurrentPassword({ label = "Password", error }: { label?: string; error: string | undefined }) {
+  return <TextField label={label} name="current" type="password" autoComplete="current-password" required error={error} />;
+}
 
 function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
   return (

@@ -12,11 +12,11 @@ import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
+import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
 import { EditPermissions, permissionsText } from "./account-permissions";
 import { SuspendAccount } from "./account-suspend";
 import { Address } from "./address";
-import { Older } from "./older";
 import { PlanChoice } from "./plan-choice";
 
 const SEARCH_MAX_CHARACTERS = 120;

@@ -6,9 +6,9 @@ import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
+import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
 import { Address } from "./address";
-import { Older } from "./older";
 
 const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },

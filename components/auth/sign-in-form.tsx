@@ -3,8 +3,7 @@
 import Link from "next/link";
 import { useState } from "react";
 import type { ApiFailure } from "../portal/api";
-import { signInWithPassword, signInWithProvider } from "../portal/sign-in";
-import { signInWords } from "../portal/sign-in-words";
+import { signInWithPassword, signInWithProvider, signInWords } from "../portal/sign-in";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";

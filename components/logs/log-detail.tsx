@@ -10,6 +10,7 @@ import { Button } from "../ui/button";
 import { CopyButton } from "../ui/copy-button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
+import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 
 /** A request with why it was answered as it was; null where it went well. */
@@ -29,19 +30,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-ink-faint">{name}</dt>
       <dd className="min-w-0 font-mono text-[13px] [overflow-wrap:anywhere]">{children}</dd>
     </>
-  );
-}
-
-/** A sentence of the vocabulary: what stands in backticks is code. */
-function Prose({ text }: { text: string }) {
-  return text.split("`").map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      <code key={part} className="rounded bg-sunken px-1 font-mono text-[13px]">
-        {part}
-      </code>
-    ),
   );
 }
 

@@ -11,6 +11,7 @@ import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
+import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
 import { LogDetailDialog } from "./log-detail";
 import { type LogFilter, LogFilters } from "./log-filters";
@@ -111,13 +112,9 @@ export function LogsView({ operations }: { operations: readonly string[] }) {
         expected={8}
         empty={<NoRequests filtered={query !== ""} />}
       />
-      {log.more === undefined ? null : (
-        <div className="mt-4 flex justify-center">
-          <Button busy={log.busy} onClick={log.more}>
-            Older requests
-          </Button>
-        </div>
-      )}
+      <Older busy={log.busy} more={log.more}>
+        Older requests
+      </Older>
       {shown === undefined ? null : <LogDetailDialog requestId={shown} keys={keys} onClose={() => setShown(undefined)} />}
     </>
   );

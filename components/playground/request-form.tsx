@@ -3,9 +3,9 @@
 import type { ReactNode } from "react";
 import type { Instrument } from "#lib/contract/instrument";
 import { CONTROL, Field } from "../ui/field";
+import { plainText } from "../ui/prose";
 import { Select } from "../ui/select";
 import type { Issues, PlayOperation, Values } from "./model";
-import { plainText } from "./prose";
 import { FORM_ID } from "./request-bar";
 import { TickerField } from "./ticker-field";
 import { type FieldControlProps, FieldName, TimeField } from "./time-field";

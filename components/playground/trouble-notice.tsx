@@ -5,7 +5,7 @@ import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import { useNow } from "../portal/time";
 import { Button } from "../ui/button";
-import { Prose } from "./prose";
+import { Prose } from "../ui/prose";
 import type { Correction, Trouble } from "./trouble";
 
 /** The wait that a trouble asks for, counted from when it was first shown; then a way to send again. */

@@ -4,10 +4,27 @@ import { useEffect, useState } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { PlayOperation, Values } from "./model";
 import { shareable } from "./share";
-import { recall, remember } from "./storage";
 
 const STORED_AS = "spotwire.playground.calls";
 export const PAST_MAX_COUNT = 20;
+
+/** Reads what this device remembers under a name; undefined for nothing, for rubbish, and where the browser keeps nothing. */
+function recall(name: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Remembers a value on this device, as far as the browser allows it. */
+function remember(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // Full or switched off: the page works without.
+  }
+}
 
 /** A call that was made on this device. */
 export interface PastCall {

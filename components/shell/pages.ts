@@ -9,6 +9,13 @@ export interface PageLink {
 /** Who reads: nobody who is known, the owner of an account, or one who may also go to the operators' part. */
 export type Reader = "guest" | "developer" | "operator";
 
+/** The public pages, in the order a newcomer needs them. */
+export const SITE_PAGES: readonly PageLink[] = [
+  { href: "/docs", label: "Docs" },
+  { href: "/playground", label: "Playground" },
+  { href: "/status", label: "Status" },
+];
+
 /** The signed-in part, in the order of its navigation. */
 export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Overview" },

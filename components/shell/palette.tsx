@@ -7,8 +7,7 @@ import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
-import { SITE_PAGES } from "./links";
-import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, TO_ADMIN } from "./pages";
+import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, SITE_PAGES, TO_ADMIN } from "./pages";
 
 interface PaletteProps {
   readonly open: boolean;

@@ -1,5 +1,4 @@
-import { SITE_PAGES } from "../shell/links";
-import { REFERENCE_PAGES } from "../shell/pages";
+import { REFERENCE_PAGES, SITE_PAGES } from "../shell/pages";
 import type { Theme } from "../shell/theme";
 import { ThemeSwitch } from "../shell/theme-switch";
 

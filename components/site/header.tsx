@@ -1,10 +1,27 @@
 import Link from "next/link";
-import { Wordmark } from "#components/site/wordmark";
-import { SITE_PAGES } from "../shell/links";
-import { GUEST_PAGES, type Reader } from "../shell/pages";
+import { GUEST_PAGES, type Reader, SITE_PAGES } from "../shell/pages";
 import { PaletteButton } from "../shell/palette-button";
 
 const LINK = "inline-flex min-h-9 items-center whitespace-nowrap text-ink-soft hover:text-ink";
+
+/** The name with its mark: a price line that ends in a live point. */
+function Wordmark() {
+  return (
+    <>
+      <svg viewBox="0 0 24 24" aria-hidden="true" className="size-5 text-accent" fill="none">
+        <path
+          d="M2 16.5 7 10l4 4.5L16.5 7"
+          stroke="currentColor"
+          strokeWidth="2.25"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
+        <circle cx="19.5" cy="5.5" r="2.75" fill="currentColor" />
+      </svg>
+      <span>Spotwire</span>
+    </>
+  );
+}
 
 /** The top of every page. On a phone the public part stands in a row of its own. */
 export function SiteHeader({ reader }: { reader: Reader }) {

@@ -3,13 +3,15 @@ import { requireUser } from "#app/session";
 import { AccountView } from "#components/account/account-view";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 import { runtime } from "#lib/runtime";
-import { planInForce } from "./plan-in-force";
 
 export const metadata: Metadata = { title: "Account" };
 
-/** Profile, password, e-mail, browsers, plan, changes, and the end of it all. */
+/** Plan, profile, e-mail, password, sessions, audit log, and deleting the account. */
 export default async function AccountPage() {
   const user = await requireUser("/dashboard/account");
-  const plan = await planInForce(runtime(), user.accountId);
+  const { plan } = await runtime().db.prisma.account.findUniqueOrThrow({
+    where: { id: user.accountId },
+    include: { plan: true },
+  });
   return <AccountView user={user} plan={plan} passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />;
 }

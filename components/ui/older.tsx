@@ -1,6 +1,6 @@
-import { Button } from "../ui/button";
+import { Button } from "./button";
 
-/** Reads the next older page, where there is one. */
+/** A button that loads the next older page; nothing when there is none. */
 export function Older({ busy, more, children }: { busy: boolean; more: (() => void) | undefined; children: string }) {
   if (more === undefined) return null;
   return (

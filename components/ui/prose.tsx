@@ -1,6 +1,6 @@
 const CODE = /`([^`]+)`/;
 
-/** A sentence in which what stands between backticks is code. */
+/** A sentence that shows text between backticks as code. */
 export function Prose({ text }: { text: string }) {
   return text.split(CODE).map((piece, index) =>
     index % 2 === 0 ? (
@@ -14,5 +14,5 @@ export function Prose({ text }: { text: string }) {
   );
 }
 
-/** The same sentence where only plain text may stand. */
+/** The same sentence as plain text. */
 export const plainText = (text: string): string => text.replaceAll("`", "");
