@@ -3,7 +3,7 @@
 import { PageMain } from "#components/shell/page-main";
 import { buttonClass } from "#components/ui/button";
 
-/** What a page that broke shows instead; the digest finds the failure in the log. */
+/** Replaces a page that failed to render; the digest identifies the failure in the log. */
 export default function PageError({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   return (
     <PageMain>

@@ -23,7 +23,7 @@ export const viewport: Viewport = {
   ],
 };
 
-/** Every page: header, its own main part, footer. Its cookies are read, so no page is made ahead and each has its own nonce. */
+/** Every page: header, main part, footer. It reads cookies, so no page is prerendered and each has its own nonce. */
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value);
   const user = await signedInUser();

@@ -1,11 +1,11 @@
-/** Where a sign-in leads unless it was asked for from elsewhere. */
+/** The page to open after signing in by default. */
 const HOME = "/dashboard";
-/** The parts of the portal that may be asked for: nothing else is worth coming back to. */
+/** The pages that a sign-in may return to. */
 const OWN = /^\/(dashboard|admin|playground|docs)(?=$|[/?#])/;
-/** Any base will do: it only shows whether a path leaves it. */
+/** Any base works: it only shows whether a path leaves it. */
 const BASE = "http://portal.invalid";
 
-/** The path a sign-in leads to: one of our own pages as it was asked for, else the dashboard. Never an address elsewhere. */
+/** The path to open after signing in: the requested page if it is one of ours, else the dashboard. Never another site. */
 export function nextPath(asked: string | readonly string[] | undefined): string {
   if (typeof asked !== "string" || !asked.startsWith("/") || !URL.canParse(asked, BASE)) return HOME;
   const { origin, pathname, search } = new URL(asked, BASE);

@@ -4,7 +4,7 @@ import { PageMain } from "#components/shell/page-main";
 
 export const metadata: Metadata = { title: "Page not found" };
 
-/** What a wrong address answers. */
+/** The page for an unknown address. */
 export default function NotFound() {
   return (
     <PageMain>

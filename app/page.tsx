@@ -12,7 +12,7 @@ import { CodeBlock } from "#components/ui/code-block";
 import { operations } from "#lib/contract/operations";
 import { runningParts } from "#lib/runtime";
 
-/** Prices of this moment: never made ahead, and nothing runs while the pages are built. */
+/** Shows current prices: never prerendered, and the service does not run during the build. */
 export const dynamic = "force-dynamic";
 
 const EXAMPLE_TICKERS = "EURUSD,XAUUSD";
@@ -50,7 +50,7 @@ async function Introduction({ demoKey, base }: { demoKey: string | undefined; ba
   );
 }
 
-/** The start: what this is, prices as they come, a call that works when pasted, and two doors. */
+/** The home page: what Spotwire is, live prices, a working first call, and links to the playground and sign-up. */
 export default async function StartPage() {
   const parts = runningParts();
   const base = await publicAddress(parts?.env.PUBLIC_URL);

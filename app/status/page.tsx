@@ -12,10 +12,10 @@ const LEAD = "Market hours and state of every instrument, and service health ove
 
 export const metadata: Metadata = { title: "Status", description: LEAD };
 
-/** Of this moment: never made ahead. */
+/** Shows the current state: never prerendered. */
 export const dynamic = "force-dynamic";
 
-/** How the service is, and every market of both venues. */
+/** The state of the service, and of every market in both venues. */
 export default async function StatusPage() {
   const parts = runningParts();
   return (

@@ -3,7 +3,7 @@ import type { PreviewSession } from "#lib/contract/portal-admin";
 const WEEK_DAYS = 7;
 const WEEKS_COUNT = 2;
 
-/** An open stretch as it lies in a week: parts of the week's length from 0 to 1. */
+/** A session's place in a week, as fractions of the week's length from 0 to 1. */
 interface Bar {
   readonly start: number;
   readonly width: number;

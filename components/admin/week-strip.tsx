@@ -31,7 +31,7 @@ function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSess
   );
 }
 
-/** When a market is open in the coming fortnight, in the viewer's time; undefined while that is on its way. */
+/** When a market is open in the next two weeks, in the viewer's time; a skeleton while `preview` is undefined. */
 export function WeekStrip({ preview }: { preview: CalendarPreview | undefined }) {
   const now = useNow();
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;

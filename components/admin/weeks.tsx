@@ -55,7 +55,7 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
 
 interface WeeksProps {
   readonly sessions: readonly PreviewSession[];
-  /** Unix milliseconds, of a whole minute: they are made anew each minute, not with each tick of the clock. */
+  /** Unix milliseconds, rounded to a whole minute, so that the drawing updates once a minute instead of every second. */
   readonly nowMs: number;
   /** Two weeks unless said otherwise. */
   readonly count?: number;

@@ -26,7 +26,7 @@ export function AuthForm({ submission: { busy, failure, onSubmit }, action, chil
   );
 }
 
-/** What stands in place of a form once it was sent. */
+/** Replaces a form after it was sent. */
 export function AuthDone({ children }: { children: ReactNode }) {
   return (
     <div role="status" className="space-y-4 rounded-lg border border-line bg-surface p-5 text-sm leading-6">

@@ -42,16 +42,16 @@ interface SignInFormProps {
   /** Who comes, where the address says so. */
   readonly email: string | undefined;
   readonly providers: readonly Provider[];
-  /** What the last attempt ended with, as the address names it. */
+  /** The error of the last attempt, from the page's address. */
   readonly error: string | undefined;
 }
 
-/** Signs in and goes on. */
+/** Signs in, then opens the next page. */
 export function SignInForm({ next, email, providers, error }: SignInFormProps) {
   const submission = useSubmit({
     fields: [],
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
-    // A whole load: everything that was read without a session is read again.
+    // A full page load: everything fetched without a session is fetched again.
     done: () => window.location.assign(next),
   });
   return (

@@ -22,7 +22,7 @@ export interface BoardRow {
   readonly reason: StatusReason | null;
 }
 
-/** Where the board has its prices from now. */
+/** Where the board currently gets its prices. */
 export type Feed =
   | { readonly by: "page" }
   | { readonly by: "stream" }
@@ -39,10 +39,10 @@ interface Connection {
   onFeed(feed: Feed): void;
 }
 
-/** Keeps a board fresh until the signal aborts. */
+/** Updates a board until the signal aborts. */
 export type Connect = (connection: Connection, signal: AbortSignal) => void;
 
-/** The rows of a board and where they come from. Listeners are called once a frame at the most. */
+/** The rows of a board and their source. Listeners run at most once per frame. */
 export interface BoardStore {
   row(ticker: string): BoardRow | undefined;
   feed(): Feed;
@@ -50,7 +50,7 @@ export interface BoardStore {
   lastMs(): number | null;
   followRow(ticker: string, listener: () => void): () => void;
   followFeed(listener: () => void): () => void;
-  /** Connects while the page is seen; the result ends it. */
+  /** Connects while the page is visible; call the result to stop. */
   start(): () => void;
 }
 
@@ -58,7 +58,7 @@ interface BoardStoreOptions {
   readonly rows: readonly BoardRow[];
   /** The public demo key. */
   readonly demoKey: string;
-  /** Loaded when it is first needed: the page is read before it streams. */
+  /** Loaded on first use, so that it does not delay the page. */
   readonly load: () => Promise<Connect>;
 }
 
@@ -73,7 +73,7 @@ function add(listeners: Set<() => void>, listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Makes a board that stands still until it is started. */
+/** Makes a board that does not update until it is started. */
 export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): BoardStore {
   const known = new Map(rows.map((row) => [row.ticker, row]));
   const rowListeners = new Map(rows.map(({ ticker }) => [ticker, new Set<() => void>()]));
@@ -112,7 +112,7 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
       (open) => {
         if (!signal.aborted) open({ key: demoKey, tickers: [...known.keys()], tell, onFeed }, signal);
       },
-      // A part of the page could not be fetched.
+      // A script of the page could not be loaded.
       () => onFeed({ by: "none", why: noAnswerOf() }),
     );
   }
@@ -129,7 +129,7 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
     followRow: (ticker, listener) => add(rowListeners.get(ticker) ?? new Set(), listener),
     followFeed: (listener) => add(feedListeners, listener),
     start() {
-      // A page nobody sees gives its connection back: the demo key allows few for one address.
+      // A hidden page closes its connection: the demo key allows few per address.
       const onVisibility = () => (document.hidden ? disconnect() : connect());
       document.addEventListener("visibilitychange", onVisibility);
       connect();

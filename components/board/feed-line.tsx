@@ -14,7 +14,7 @@ const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string
   none: { word: "Disconnected", colour: "bg-warning" },
 };
 
-/** Where prices come from now, in a word. */
+/** Where prices currently come from, in a word. */
 export function FeedWord({ feed }: { feed: Feed }) {
   const { word, colour } = LOOKS[feed.by];
   return (
@@ -25,7 +25,7 @@ export function FeedWord({ feed }: { feed: Feed }) {
   );
 }
 
-/** What is in the way of fresh prices, and what comes next; undefined when nothing is. */
+/** Why prices are not live, and what happens next; undefined when they are. */
 export function troubleOf(feed: Feed): string | undefined {
   if (feed.by === "polling") return `Can't open a stream. Refreshing every ${durationText(feed.everyMs)}.`;
   if (feed.by !== "none") return undefined;
@@ -36,10 +36,10 @@ export function troubleOf(feed: Feed): string | undefined {
   return `${NO_ANSWER[feed.why].says} ${resumes}`;
 }
 
-/** The top of the board: where its prices come from, and how old the newest is. */
+/** The top of the board: where its prices come from, and the time of the newest. */
 export function FeedLine({ store }: { store: BoardStore }) {
   const feed = useFeed(store);
-  // The newest price is looked at each second: a line that runs with every tick would only flicker.
+  // Reads the newest price once per second: updating on every tick would flicker.
   useNow();
   const last = store.lastMs();
   return (
@@ -57,7 +57,7 @@ export function FeedLine({ store }: { store: BoardStore }) {
   );
 }
 
-/** The foot of the board: what these prices are, or what is wrong; of one height, so that nothing moves. */
+/** The foot of the board: what these prices are, or what is wrong. Its height is fixed, so the layout never shifts. */
 export function FeedNote({ store }: { store: BoardStore }) {
   const trouble = troubleOf(useFeed(store));
   return (

@@ -5,15 +5,15 @@ import type { MarketStatus } from "#lib/contract/status";
 import { noAnswerOf } from "../portal/no-answer";
 import type { BoardRow, Connect, Feed } from "./board-store";
 
-/** A stream that is not open by then is helped out by asking. */
+/** Polling starts when no stream is open by then. */
 const PATIENCE_MS = 3_000;
-/** Pause between two rounds of questions. */
+/** Pause between two polls. */
 const POLL_MS = 5_000;
 const CALL_TIMEOUT_S = 8;
-/** Nothing is said of a service that answers late: the next round is told of it. */
+/** Failed requests are ignored: the next poll reports them. */
 const ignore = () => undefined;
 
-/** What a failed question means to the reader. */
+/** What a failed poll means to the reader. */
 function feedOf(error: unknown): Feed {
   if (!isSpotwireError(error) || error.status === undefined || error.status >= 500) return { by: "none", why: noAnswerOf() };
   if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / 1_000) };
@@ -24,7 +24,7 @@ function pauseAfter({ retryAfterS = 0 }: Pick<SpotwireError, "retryAfterS">): nu
   return Math.max(POLL_MS, retryAfterS * 1_000);
 }
 
-/** Waits, but not past the moment the browser is online again, nor past the end. */
+/** Waits, but no longer than until the browser is back online or the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -49,14 +49,14 @@ const stateOf = ({
   reason,
 });
 
-/** One round of questions for what the stream would have told. @throws SpotwireError */
+/** Polls once for what the stream would have delivered. @throws SpotwireError */
 async function ask(client: Client, tickers: readonly string[], tell: Parameters<Connect>[0]["tell"]): Promise<void> {
   const [snapshots, statuses] = await Promise.all([client.latestSnapshots({ tickers }), client.marketStatus({ tickers })]);
   for (const snapshot of snapshots.items) tell(snapshot.ticker, { price: snapshot });
   for (const status of statuses.items) tell(status.ticker, stateOf(status));
 }
 
-/** Follows prices and states over the stream of the demo key; asks over REST instead while no stream opens. */
+/** Follows prices and states over a stream with the demo key; polls REST while no stream is open. */
 export const connect: Connect = ({ key, tickers, tell, onFeed }, signal) => {
   const client = createClient({
     baseUrl: location.origin,
@@ -81,7 +81,7 @@ export const connect: Connect = ({ key, tickers, tell, onFeed }, signal) => {
         feed = feedOf(error);
         if (isSpotwireError(error)) waitMs = pauseAfter(error);
       }
-      // The stream may have opened meanwhile.
+      // The stream may have opened during the poll.
       if (isWanted()) onFeed(feed);
       await pause(waitMs, signal);
     }

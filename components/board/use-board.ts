@@ -5,7 +5,7 @@ import { type BoardRow, type BoardStore, createBoardStore, type Feed } from "./b
 
 const PAGE: Feed = { by: "page" };
 
-/** A board that starts from the rows of the page and is kept fresh while it is seen; without a demo key it stands still. */
+/** A board that starts from the rendered rows and updates while the page is visible; without a demo key it never updates. */
 export function useBoardStore(rows: readonly BoardRow[], demoKey: string | undefined): BoardStore {
   const [store] = useState(() =>
     createBoardStore({ rows, demoKey: demoKey ?? "", load: () => import("./live-market").then(({ connect }) => connect) }),
@@ -14,7 +14,7 @@ export function useBoardStore(rows: readonly BoardRow[], demoKey: string | undef
   return store;
 }
 
-/** A row as it is now. */
+/** The current state of a row. */
 export function useRow(store: BoardStore, row: BoardRow): BoardRow {
   return useSyncExternalStore(
     (listener) => store.followRow(row.ticker, listener),
@@ -23,7 +23,7 @@ export function useRow(store: BoardStore, row: BoardRow): BoardRow {
   );
 }
 
-/** Where the board has its prices from now. */
+/** Where the board currently gets its prices. */
 export function useFeed(store: BoardStore): Feed {
   return useSyncExternalStore(store.followFeed, store.feed, () => PAGE);
 }

@@ -5,7 +5,7 @@ import { AnchorProvider, TOCItem } from "fumadocs-core/toc";
 
 const DEEPEST = 3;
 
-/** What stands on the page, with the part in sight marked. */
+/** The headings of the page, with the current one marked. */
 export function Outline({ items }: { items: readonly TOCItemType[] }) {
   const shown = items.filter(({ depth }) => depth <= DEEPEST);
   if (shown.length < 2) return <div className="w-44 shrink-0 max-xl:hidden" />;

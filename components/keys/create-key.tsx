@@ -78,7 +78,7 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
   );
 }
 
-/** What stands in place of the form until the address is verified. */
+/** Shown instead of the form until the address is verified. */
 function VerifyFirst({ email, onClose }: { email: string; onClose: () => void }) {
   return (
     <>
@@ -117,7 +117,7 @@ export function CreateKey({ onChange }: { onChange: () => void }) {
   };
   const show = () => {
     setOpen(true);
-    // The link of the mail opens in another tab: this one does not hear of it.
+    // The link in the email opens in another tab, so this one has to check.
     if (unverified !== null) void mutate();
   };
   const words = made !== undefined ? MADE_WORDS : unverified === null ? FORM_WORDS : VERIFY_WORDS;

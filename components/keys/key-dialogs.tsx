@@ -62,7 +62,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   );
 }
 
-/** Makes a new text for a key; the old one goes on for the chosen grace. */
+/** Replaces a key; the old one keeps working for the chosen grace period. */
 export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const [made, setMade] = useState<MadeKey>();
   const { busy, failure, onSubmit } = useSubmit<MadeKey>({

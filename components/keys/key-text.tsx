@@ -10,7 +10,7 @@ const WORDS: Record<PortalKey["state"], string> = {
   revoked: "Revoked",
 };
 
-/** What is left of a key's text: its beginning and end. */
+/** The stored parts of a key: its start and end. */
 export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey, "prefix" | "last4"> }) {
   return (
     <span className="whitespace-nowrap font-mono text-[13px] text-ink-soft">
@@ -19,7 +19,7 @@ export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey,
   );
 }
 
-/** The state of a key, and when it ends: what is left of its grace runs down. */
+/** The state of a key, and when it ends, with a countdown during its grace period. */
 export function KeyState({ apiKey }: { apiKey: Pick<PortalKey, "state" | "grace_until" | "expires_at" | "revoked_at"> }) {
   const { state, grace_until, expires_at, revoked_at } = apiKey;
   const [word, at] = state === "revoked" ? ["on", revoked_at] : [state === "expired" ? "on" : "until", expires_at];

@@ -13,7 +13,7 @@ import { FailureNotice } from "../ui/failure";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 
-/** A request with why it was answered as it was; null where it went well. */
+/** A request with an explanation of its error; null when it succeeded. */
 interface LogDetail {
   readonly entry: RequestLogEntry;
   readonly explanation: {

@@ -62,7 +62,7 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
   );
 }
 
-/** The account at a glance: what is left to try, today, the week, and what ends soon. */
+/** The account at a glance: first steps, today, the last week, and keys that expire soon. */
 export function OverviewView({ name, initial }: { name: string; initial: Overview }) {
   const { data, error, mutate } = usePortal<Overview>("overview", { fallbackData: initial });
   return (

@@ -36,7 +36,7 @@ interface AnswerViewProps {
   readonly live: { readonly bearers: Bearers; readonly credential: Credential | undefined; readonly stream: StreamOperation };
 }
 
-/** An answer that begins above this part of the window is seen without scrolling: below the longest code it still does. */
+/** A response that starts above this fraction of the window is visible without scrolling. */
 const IN_SIGHT_PART = 0.75;
 const KILOBYTE = 1_024;
 const STATUS_WORDS: Readonly<Record<number, string>> = {
@@ -111,7 +111,7 @@ export function AnswerView({ operation, outcome, busy, again, onCorrect, live }:
   const { answer, trouble } = outcome ?? {};
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Where everything stands in one column the answer would come out of sight.
+    // In a single-column layout the response would appear below the fold.
     const top = outcome === undefined ? 0 : (place.current?.getBoundingClientRect().top ?? 0);
     if (top > window.innerHeight * IN_SIGHT_PART) place.current?.scrollIntoView({ block: "start" });
   }, [outcome]);

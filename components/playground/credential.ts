@@ -2,7 +2,7 @@ import { callPortal } from "../portal/api";
 import type { Credential, OwnKey } from "./model";
 import { keyGone, SESSION_ENDED, silence, type Trouble } from "./trouble";
 
-/** A token is made anew when less than this is left of it: a call that starts now must not outlive it. */
+/** A token with less time left than this is replaced, so that no call outlives its token. */
 const RENEW_BEFORE_MS = 60_000;
 
 type Bearer = { readonly bearer: string } | { readonly trouble: Trouble };
@@ -12,14 +12,14 @@ interface Kept {
   readonly expiresAtMs: number;
 }
 
-/** Gives what a call is authorised with. */
+/** Provides the bearer token for a call. */
 export interface Bearers {
   get(credential: Credential): Promise<Bearer>;
-  /** The service did not take it; true when a fresh one may be tried. */
+  /** Drops a rejected token; true when a new one may be tried. */
   forget(credential: Credential): boolean;
 }
 
-/** Keeps tokens in memory alone, one a key, and has them made anew before they end. */
+/** Keeps one token per key, in memory only, and renews each before it expires. */
 export function createBearers(): Bearers {
   const tokens = new Map<string, Kept>();
 

@@ -16,7 +16,7 @@ interface KlineChartProps {
   readonly stream: StreamOperation;
 }
 
-/** A window that ends this close to now goes on with the stream; an older one is history. */
+/** A range that ends this close to now continues with the stream; an older one is history. */
 const LIVE_WITHIN_S = 60;
 
 const barOf = ({ time, open, high, low, close }: Kline) => ({ time: time as UTCTimestamp, open, high, low, close });

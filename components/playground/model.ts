@@ -41,7 +41,7 @@ export interface StreamOperation extends PlayBase {
 
 export type PlayOperation = RestOperation | StreamOperation;
 
-/** What stands in the form, by parameter; texts as they would stand in a query. */
+/** The form's values by parameter, as query texts. */
 export type Values = Readonly<Record<string, string>>;
 
 /** What is wrong with the form, by parameter, in the service's own words. */

@@ -41,7 +41,7 @@ function statusNotes(items: readonly MarketStatus[]): string[] {
   return more > 0 ? [...quiet.slice(0, NAMED_MAX_COUNT), `${more} more are not open.`] : quiet;
 }
 
-/** What a reader may wonder about a good answer: an empty window, a closed market, a ticker without a quote. */
+/** Explains a surprising success: an empty range, a closed market, a ticker without a quote. */
 export function notesOf(operationId: string, body: unknown): readonly string[] {
   const { data } = fieldsOf(body);
   const { items, missing } = fieldsOf(data);

@@ -34,7 +34,7 @@ function Cell({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-/** The box around the table scrolls both ways; a row keeps to one line, and its first cell stays in sight. */
+/** The box around the table scrolls both ways; rows stay on one line, and their first cell stays visible. */
 const SCROLLED =
   "[&>section]:w-max [&>section]:min-w-full [&>section]:overflow-visible [&>section]:rounded-none [&>section]:border-0 [&_:is(th,td):first-child]:sticky [&_:is(th,td):first-child]:left-0 [&_:is(th,td):first-child]:bg-surface [&_td]:whitespace-nowrap";
 

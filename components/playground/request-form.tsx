@@ -26,7 +26,7 @@ const NOT_CHOSEN = "";
 
 function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
   const choices = field.choices ?? [];
-  // A link may bring anything: what is not offered stays in sight, with the reason why it is refused.
+  // A link may hold anything: an invalid value stays visible, with the reason it is rejected.
   const strange = value !== NOT_CHOSEN && !choices.includes(value) ? [{ value, label: value }] : [];
   const none = field.required && value !== NOT_CHOSEN ? [] : [{ value: NOT_CHOSEN, label: "–" }];
   const options = [...none, ...strange, ...choices.map((choice) => ({ value: choice, label: choice }))];

@@ -22,7 +22,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** What came of a call: an answer, trouble, or an answer that tells of trouble. */
+/** The outcome of a call: a response, an error, or both. */
 export interface Outcome {
   readonly answer?: Answer;
   readonly trouble?: Trouble;
@@ -63,7 +63,7 @@ function judge(answer: Answer, credential: Credential): Outcome {
   return { answer, trouble: refusal(message, fieldsOf(data) as Partial<FailureData>, credential) };
 }
 
-/** Makes a call. A token that was not taken, because it has ended, is replaced once. Never rejects. */
+/** Makes a call. A rejected, expired token is replaced once. Never rejects. */
 export async function send(bearers: Bearers, call: Call): Promise<Outcome> {
   const given = await bearers.get(call.credential);
   if ("trouble" in given) return given;

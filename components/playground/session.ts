@@ -13,7 +13,7 @@ export interface SessionTarget {
   readonly credential: Credential;
 }
 
-/** How a connection ended: with a close code once it was open, with trouble when it never was. */
+/** How a connection ended: with a close code if it had opened, with `trouble` if it had not. */
 export interface SessionEnd {
   readonly code: number | null;
   readonly reason: string;
@@ -23,25 +23,25 @@ export interface SessionEnd {
 interface SessionEvents {
   /** A message as it came. */
   onText(text: string): void;
-  /** Told once; nothing is told after it. */
+  /** Called once; no other call follows. */
   onEnd(end: SessionEnd): void;
 }
 
-/** One raw connection: what is sent and told is exactly what travels. */
+/** One raw connection: messages are sent and received unchanged. */
 export interface Session {
-  /** Sends a message; it is dropped before the first one came and after the end. */
+  /** Sends a message and returns its text; undefined, and nothing sent, before the first message and after the end. */
   send(message: object): string | undefined;
   close(): void;
 }
 
 /**
- * Opens a connection with a fresh ticket. It does not connect again by itself: the reader of a console wants to see the end.
- * The welcome is the first text; from then on messages are taken.
+ * Opens a connection with a new ticket. It never reconnects: a console should show why a connection ended.
+ * Messages can be sent once the welcome, the first text, has arrived.
  */
 export function openSession(bearers: Bearers, { operation, credential }: SessionTarget, events: SessionEvents): Session {
   const stopping = new AbortController();
   let socket: Socket | undefined;
-  let heard = false;
+  let welcomed = false;
 
   function end(told: SessionEnd): void {
     if (stopping.signal.aborted) return;
@@ -64,7 +64,7 @@ export function openSession(bearers: Bearers, { operation, credential }: Session
     const url = `${window.location.origin.replace(/^http/, "ws")}${operation.path}`;
     socket = dialer.dial(url, handshake, {
       onText(text) {
-        heard = true;
+        welcomed = true;
         if (!stopping.signal.aborted) events.onText(text);
       },
       onEnd({ code, reason, error }) {
@@ -77,7 +77,7 @@ export function openSession(bearers: Bearers, { operation, credential }: Session
   dial().catch(() => end({ code: null, reason: "", trouble: silence() }));
   return {
     send(message) {
-      if (socket === undefined || !heard || stopping.signal.aborted) return undefined;
+      if (socket === undefined || !welcomed || stopping.signal.aborted) return undefined;
       const text = JSON.stringify(message);
       socket.send(text);
       return text;

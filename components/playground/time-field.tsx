@@ -78,7 +78,7 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
   );
 }
 
-/** A parameter's name as it stands in a query, and whether it may be left out. */
+/** The name of a query parameter, and whether it is optional. */
 export function FieldName({ name, required }: { name: string; required: boolean }) {
   return (
     <span className="flex items-baseline justify-between gap-2">

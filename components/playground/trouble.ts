@@ -3,7 +3,7 @@ import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { NO_ANSWER, type NoAnswer, noAnswerOf } from "../portal/no-answer";
 import type { Credential } from "./model";
 
-/** A value that was probably meant, in place of one that was refused. */
+/** A suggested value for one that was rejected. */
 export interface Correction {
   readonly parameter: string;
   readonly value: string;
@@ -11,10 +11,10 @@ export interface Correction {
   readonly refused?: string;
 }
 
-/** What went wrong, and what the reader does next; a sentence each. Code in it stands between backticks. */
+/** What went wrong, and what to do next; a sentence each, with code between backticks. */
 export interface Trouble {
   readonly says: string;
-  /** Absent where what it says already tells what to do. */
+  /** Absent when `says` already explains what to do. */
   readonly next?: string;
   readonly correction?: Correction;
   /** Where that is done. */
@@ -59,7 +59,7 @@ function unauthorized(credential: Credential): Trouble {
 
 const isErrorId = (id: string): id is ErrorId => Object.hasOwn(ERRORS, id);
 
-/** What the service thinks was meant; undefined where it has no idea. */
+/** The service's suggestion; undefined when it has none. */
 function correctionOf({ parameter, suggestion, tickers }: Partial<FailureData>): Correction | undefined {
   if (parameter === undefined || suggestion === undefined) return undefined;
   const refused = tickers?.[0];
@@ -73,7 +73,7 @@ export function corrected(before: string, { value, refused }: Correction): strin
   return at < 0 ? value : elements.with(at, value).join(",");
 }
 
-/** An answer that refuses, in the service's words; the general advice only where those words are general too. */
+/** An error response in the service's words; general advice only when those words are general too. */
 export function refusal(message: string, data: Partial<FailureData>, credential: Credential): Trouble {
   const { request_id, retry_after } = data;
   const facts = {
@@ -94,7 +94,7 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
   };
 }
 
-/** An answer that did not come from the service: a proxy's page, a cut-off body. */
+/** A response that did not come from the service: a proxy's page, a truncated body. */
 export function strange(status: number): Trouble {
   return {
     says: `This response (status ${status}) did not come from the service.`,

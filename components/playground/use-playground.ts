@@ -86,7 +86,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
       const mine = sent.current;
       setBusy(true);
       void send(bearers, { method: rest.method, url, credential }).then((outcome) => {
-        // A newer call is on its way: its answer is the one that counts.
+        // A newer call is in flight, and only its response counts.
         if (mine !== sent.current) return;
         setBusy(false);
         setOutcomes((before) => ({ ...before, [rest.id]: outcome }));

@@ -18,17 +18,17 @@ export interface StreamControl {
   readonly view: StreamView;
   /** How the last connection ended; undefined before, and while another one is open. */
   readonly end: SessionEnd | undefined;
-  /** Opens a connection and follows the selection as soon as it is welcome. */
+  /** Opens a connection and subscribes to the selection after the welcome. */
   connect(target: SessionTarget, selection: Selection): void;
   disconnect(): void;
   ask(method: "subscribe" | "unsubscribe", selection: Selection): void;
   clear(): void;
 }
 
-/** Close code of a goodbye that was wished for. */
+/** Close code of a connection that the reader closed. */
 const NORMAL_CLOSE = 1000;
 
-/** Holds one connection for as long as the component lives. The view is renewed once a frame, however much comes. */
+/** Holds one connection while the component is mounted. The view updates once per frame, whatever the message rate. */
 export function useStream(bearers: Bearers): StreamControl {
   const [book] = useState(createStreamBook);
   const [view, setView] = useState(() => book.view());

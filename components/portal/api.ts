@@ -4,7 +4,7 @@ import { NO_ANSWER, noAnswerOf } from "./no-answer";
 /** Base of the portal's own interface, for pages of this origin. */
 const BASE = "/api/portal";
 
-/** A call that failed: what to tell the reader, and which field it is about. */
+/** A failed call: the text for the reader, and the field it is about. */
 export interface ApiFailure {
   /** Identifier of lib/contract/errors, or "network" when no answer came. */
   readonly id: Failure["message"] | "network";
@@ -14,7 +14,7 @@ export interface ApiFailure {
   readonly requestId: string | null;
 }
 
-/** What a call ended with: its data, or why not. It never throws. */
+/** The result of a call: its data, or why it failed. Calls never throw. */
 export type ApiResult<Data> = { readonly data: Data } | { readonly failure: ApiFailure };
 
 /** The failure of a call that got no answer. */
@@ -23,7 +23,7 @@ export function networkFailure(): ApiFailure {
   return { id: "network", detail: `${says} ${next}`, parameter: null, requestId: null };
 }
 
-/** A refusal in words for the reader, with the seconds to wait where it names them. */
+/** An error response as a text for the reader, with the seconds to wait if it names them. */
 export function failureOf({ message, data }: Failure): ApiFailure {
   const told = data.retry_after === undefined || /try again/i.test(data.detail);
   const wait = told ? "" : ` Try again in ${data.retry_after} s.`;
@@ -49,7 +49,7 @@ export async function callPortal<Data>(
     const answer = (await (await fetch(`${BASE}/${path}`, request)).json()) as Success<Data> | Failure;
     return answer.message === "success" ? { data: answer.data } : { failure: failureOf(answer) };
   } catch {
-    // Neither an aborted connection nor a page of some proxy is anything a reader could use.
+    // A broken connection, or a proxy's page instead of JSON.
     return { failure: networkFailure() };
   }
 }

@@ -42,7 +42,7 @@ interface Pages<Row> {
   /** All rows so far; undefined until the first page has come. */
   readonly items: readonly Row[] | undefined;
   readonly failure: ApiFailure | undefined;
-  /** True while an older page is on its way. */
+  /** True while an older page is loading. */
   readonly busy: boolean;
   /** Reads the next older page; undefined when there is none, or the browser holds enough rows. */
   readonly more: (() => void) | undefined;

@@ -7,11 +7,11 @@ const BASE = "/api/auth";
 const CONTACT = "contact the operator of this installation";
 
 /**
- * Why a sign-in came to nothing, and what to do next, by the `error` of the address it ends at: identifiers of
- * lib/contract/errors from our own checks, next-auth's names for what goes wrong with a provider.
+ * Why a sign-in failed, and what to do next, by the `error` in the address it redirects to: identifiers of
+ * lib/contract/errors for our own checks, next-auth's names for provider errors.
  */
 const WORDS: Readonly<Record<string, string>> = {
-  // The same for an unknown address and a wrong password: nobody learns which accounts exist.
+  // The same for an unknown address and a wrong password, so that nobody learns which accounts exist.
   CredentialsSignin: "Wrong e-mail or password. Try again, or reset your password below.",
   rate_limited: "Too many attempts. Wait a minute, then try again.",
   account_suspended: "This account is suspended. Contact the operator of this installation.",
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Configuration: `This sign-in method is misconfigured. Use another one, or ${CONTACT}.`,
 };
 
-/** The words for an `error`; of one nobody expected, what helps with most. */
+/** The text for an `error`; general advice for an unknown one. */
 export function signInWords(error: string): string {
   return Object.hasOwn(WORDS, error) ? (WORDS[error] ?? "") : `Sign-in failed. Try again. If it happens again, ${CONTACT}.`;
 }
@@ -40,7 +40,7 @@ const refusal = (error: string): ApiFailure => ({
   requestId: null,
 });
 
-/** Asks the sign-in service. What comes too often, or while the service is away, is refused in the market's envelope. */
+/** Calls the sign-in service. Rate limits and outages are answered in the API's own envelope. */
 async function ask<Data extends object>(path: string, request: RequestInit): Promise<ApiResult<Data>> {
   try {
     const answer = (await (await fetch(`${BASE}/${path}`, { cache: "no-store", ...request })).json()) as Data | Failure;
@@ -50,7 +50,7 @@ async function ask<Data extends object>(path: string, request: RequestInit): Pro
   }
 }
 
-/** Sends a form of the sign-in service; gives the address it leads to, or why it was refused. */
+/** Sends a form to the sign-in service; returns the address it redirects to, or why it failed. */
 async function post(path: string, fields: Readonly<Record<string, string>>): Promise<ApiResult<URL>> {
   const token = await ask<{ csrfToken?: string }>("csrf", {});
   if ("failure" in token) return token;
@@ -59,7 +59,7 @@ async function post(path: string, fields: Readonly<Record<string, string>>): Pro
   if ("failure" in answer) return answer;
   if (answer.data.url === undefined) return { failure: refusal("Configuration") };
   const end = new URL(answer.data.url, window.location.origin);
-  // A form whose token does not fit its cookie is led back to where it came from, without a word.
+  // A form whose token does not match its cookie is redirected back without an error.
   const error = end.searchParams.has("csrf") ? "csrf" : end.searchParams.get("error");
   return end.origin !== window.location.origin || error === null ? { data: end } : { failure: refusal(error) };
 }
@@ -69,14 +69,14 @@ export function signInWithPassword(email: string, password: string, next: string
   return post("callback/credentials", { email, password, callbackUrl: next });
 }
 
-/** Leaves for a provider's own sign-in page; resolves to why it could not. */
+/** Opens a provider's sign-in page; resolves to the failure if it cannot. */
 export async function signInWithProvider(provider: string, next: string): Promise<ApiResult<object>> {
   const result = await post(`signin/${provider}`, { callbackUrl: next });
   if ("data" in result) window.location.assign(result.data);
   return result;
 }
 
-/** Ends this browser's session and leaves for the sign-in page. */
+/** Ends this browser's session and opens the sign-in page. */
 export async function signOut(): Promise<ApiResult<object>> {
   const result = await post("signout", { callbackUrl: "/signin" });
   if ("data" in result) window.location.assign("/signin");

@@ -14,7 +14,7 @@ const SHAPES = {
 
 const never = () => () => {};
 
-/** False on the server and in the first picture, which has to be the same; true from then on. */
+/** False on the server and in the first client render, which must match it; then true. */
 export function useHydrated(): boolean {
   return useSyncExternalStore(
     never,
@@ -23,13 +23,13 @@ export function useHydrated(): boolean {
   );
 }
 
-/** Name of the viewer's time zone; UTC until the page is alive. */
+/** Name of the viewer's time zone; UTC until hydrated. */
 export function useTimeZone(): string {
   const hydrated = useHydrated();
   return hydrated ? Intl.DateTimeFormat().resolvedOptions().timeZone : "UTC";
 }
 
-/** The present instant in ms, each second; null until the page is alive. */
+/** The current time in Unix milliseconds, updated every second; null until hydrated. */
 export function useNow(): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {

@@ -3,7 +3,7 @@
 import { type FormEvent, useState } from "react";
 import type { ApiFailure, ApiResult } from "./api";
 
-/** A form on its way: what is wrong with which field, and whether an answer is awaited. */
+/** The state of a form: errors by field, and whether it is being sent. */
 export interface Submission {
   readonly busy: boolean;
   /** Words for one field, undefined when nothing is wrong with it. */
@@ -20,7 +20,7 @@ interface SubmitOptions<Data> {
   readonly done: (data: Data, form: HTMLFormElement) => void;
 }
 
-/** Sends a form once at a time and puts what is refused where it belongs. */
+/** Sends a form, one request at a time, and shows each error at its field. */
 export function useSubmit<Data>({ fields, send, done }: SubmitOptions<Data>): Submission {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();

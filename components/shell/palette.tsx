@@ -134,7 +134,7 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
         {hits.length === 0 ? null : (
           <Command.Group heading="Documentation" forceMount className={GROUP}>
             {hits.map((hit) => (
-              // Mounted anew with each query: a place is given when an entry comes.
+              // Remounted for each query: cmdk ranks an entry when it mounts.
               <HitEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
             ))}
           </Command.Group>

@@ -23,7 +23,7 @@ function Wordmark() {
   );
 }
 
-/** The top of every page. On a phone the public part stands in a row of its own. */
+/** The top of every page. On a phone the public links have a row of their own. */
 export function SiteHeader({ reader }: { reader: Reader }) {
   const own = reader === "guest" ? GUEST_PAGES : [{ href: "/dashboard", label: "Dashboard" }];
   return (

@@ -4,7 +4,7 @@ import type { Feed } from "../board/board-store";
 import { NO_ANSWER } from "../portal/no-answer";
 import type { WatchedStatus } from "./use-status";
 
-/** How a part of the service is, as far as it was asked. */
+/** The state of a part of the service. */
 export type PartState = "up" | "down" | "unchecked";
 
 const FEEDS = { live: "the live feed", sandbox: "the sandbox feed" } as const;
@@ -14,30 +14,30 @@ function checkedState(well: boolean | undefined): PartState {
   return well === undefined ? "unchecked" : well ? "up" : "down";
 }
 
-/** How REST is: by this page's own question, else by the latest sample. */
+/** The state of REST: from this page's own request, else from the latest self-check. */
 export function restState({ status, tookMs, trouble }: WatchedStatus): PartState {
   if (trouble !== undefined) return "down";
-  // The page itself is an answer: before a sample there is no reason to doubt it.
+  // The page itself is a response, so before the first self-check REST counts as up.
   return tookMs !== null || status.checked === null ? "up" : checkedState(status.checked.rest);
 }
 
-/** How the streams are: by this page's own one, else by the latest sample. */
+/** The state of the streams: from this page's own stream, else from the latest self-check. */
 export function streamState({ checked }: ServiceStatus, feed: Feed): PartState {
   return feed.by === "stream" ? "up" : checkedState(checked?.stream);
 }
 
-/** True for tickers that stand for a state each, and are in trouble on purpose. */
+/** True for test tickers, which each show one state, including bad ones, on purpose. */
 export function isTest({ asset_class }: Pick<CalendarGroup, "asset_class">): boolean {
   return asset_class === "test";
 }
 
-/** True where a feed owes prices of open markets; a venue without a provider owes none. */
+/** True when open markets lack fresh prices; never for a venue without a provider. */
 function isBehind({ provider, groups }: VenueStatus): boolean {
   const states = groups.filter((group) => !isTest(group)).flatMap(({ instruments }) => instruments);
   return provider !== null && states.some(({ state }) => DISPLAY_CLASS[state] === "warning");
 }
 
-/** The state of the whole in a few words: that all is up, or what is not. */
+/** The overall state in a few words: all operational, or what is not. */
 export function headlineOf(watched: WatchedStatus, feed: Feed): string {
   const { status, trouble } = watched;
   if (trouble !== undefined) return NO_ANSWER[trouble].says.replace(/\.$/, "");

@@ -16,7 +16,7 @@ import { Venue } from "./venue";
 
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
 
-/** How a feed does: the age of its newest tick, by the service's clock. */
+/** A feed's lag: the age of its newest tick, by the service's clock. */
 function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: number | null; nowMs: number | null }) {
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
@@ -107,7 +107,7 @@ interface SummaryProps {
   readonly streams: boolean;
 }
 
-/** What a reader in a hurry came for: the state of the whole, and what this page itself sees of it. */
+/** The overall state first, then what this page itself sees of the service. */
 function Summary({ lead, watched, store, streams }: SummaryProps) {
   const feed = useFeed(store);
   const isTroubled = watched.trouble !== undefined || troubleOf(feed) !== undefined;
@@ -141,7 +141,7 @@ interface StatusViewProps {
   readonly demoKey: string | undefined;
 }
 
-/** How the service and its markets are: as the page was made, then as it goes on. */
+/** The state of the service and its markets: as rendered, then kept up to date. */
 export function StatusView({ lead, first, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, demoKey);

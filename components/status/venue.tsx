@@ -23,7 +23,7 @@ const DOTS: Record<Tone, string> = {
 
 const wordsOf = (text: string) => text.replaceAll("_", " ");
 
-/** When the calendar turns next, by the second; its instant on hover. */
+/** A countdown to the next open or close; the instant on hover. */
 function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
   const now = useNow();
   const { calendar_state, next_open_ms, next_close_ms } = group;
@@ -63,7 +63,7 @@ function countsOf(instruments: readonly InstrumentState[]): [FinalDisplayState, 
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** One instrument: a dot where it is as most of its group are, a badge where it is not. */
+/** One instrument: a dot when it has the most common state of its group, else a badge. */
 function InstrumentCell({ instrument: { ticker, state, reason }, usual }: { instrument: InstrumentState; usual: boolean }) {
   const tone = DISPLAY_CLASS[state];
   return (
@@ -99,11 +99,11 @@ function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode;
 interface GroupProps {
   readonly group: CalendarGroup;
   readonly aheadMs: number;
-  /** True where nothing feeds the venue: its instruments all say the same, and are counted until they are asked for. */
+  /** True when the venue has no provider: its instruments all have the same state and are folded into a count. */
   readonly folded: boolean;
 }
 
-/** A calendar's hours with everything that follows it. */
+/** A calendar's hours with the instruments that follow it. */
 function Group({ group, aheadMs, folded }: GroupProps) {
   const counts = countsOf(group.instruments);
   const [usual] = counts[0] ?? [undefined];
@@ -147,7 +147,7 @@ function Group({ group, aheadMs, folded }: GroupProps) {
   );
 }
 
-/** Test tickers: each is there for one state, so each has its reason beside it. */
+/** Test tickers: one per state, each with its reason. */
 function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; aheadMs: number }) {
   const lines = groups.flatMap((group) => group.instruments.map((instrument) => ({ group, instrument })));
   return (

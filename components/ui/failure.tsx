@@ -2,12 +2,12 @@ import type { ApiFailure } from "../portal/api";
 import { Button } from "./button";
 
 interface FailureNoticeProps {
-  /** Undefined while nothing is wrong: then there is nothing to see. */
+  /** Undefined renders nothing. */
   readonly failure: ApiFailure | undefined;
   readonly retry?: (() => void) | undefined;
 }
 
-/** What went wrong, the id to name when reporting it, and a way to try again. */
+/** What went wrong, the request id to report, and a retry button. */
 export function FailureNotice({ failure, retry }: FailureNoticeProps) {
   if (failure === undefined) return null;
   return (

@@ -19,7 +19,7 @@ interface TableProps<Row> {
   /** What the table holds, for those who cannot see it. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while they are on their way. */
+  /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string;
   /** What to do when there is nothing. */
@@ -52,7 +52,7 @@ function SkeletonRows<Row>({ columns, count }: { columns: readonly Column<Row>[]
   ));
 }
 
-/** Rows with all their states: on their way, none, failed with a way to try again, or there. */
+/** A table in all its states: loading, empty, failed with a retry button, or filled. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, rowKey, empty, failure, retry, expected = 3 } = props;
   if (failure !== undefined) return <FailureNotice failure={failure} retry={retry} />;

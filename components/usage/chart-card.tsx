@@ -24,7 +24,7 @@ const TONES: Record<Series["tone"], string> = {
 interface ChartCardProps {
   /** What is drawn, in words, for those who cannot see it. */
   readonly summary: string;
-  /** Undefined while they are on their way. */
+  /** Undefined while loading. */
   readonly points: readonly UsagePoint[] | undefined;
   readonly grain: UsageGrain;
   readonly series: readonly Series[];

@@ -20,7 +20,7 @@ interface UsageTablesProps {
   readonly keys: readonly PortalKey[];
 }
 
-/** What the vocabulary calls a code; a code that no longer stands in it keeps its number alone. */
+/** Titles by error code. A retired code has none. */
 const OUTCOMES = new Map(
   (Object.keys(ERRORS) as ErrorId[]).map((id) => [ERRORS[id].code as number, { id, title: ERRORS[id].title }]),
 );

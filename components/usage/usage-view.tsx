@@ -101,7 +101,7 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
 export function UsageView({ openedMs }: { openedMs: number }) {
   const timeZone = useTimeZone();
   const [filter, setFilter] = useState<UsageFilter>({ span: "24h", keyId: "", operation: "" });
-  // The instant a choice was made: a query that moved with the clock would be asked again and again.
+  // Fixed when the filter changes: a query that moves with the clock would never stop reloading.
   const [nowMs, setNowMs] = useState(openedMs);
   const query = usageQuery(filter, nowMs);
   const report = usePortal<UsageReport>(`usage${query}`);
