@@ -121,7 +121,9 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
           ) : (
             <>
               <p className="font-medium text-ink">No keys yet</p>
-              <p className="mt-1">Create a test key to get synthetic prices around the clock. Your first call takes a minute.</p>
+              <p className="mt-1">
+                Create a test key to get synthetic prices around the clock. You can make your first call within a minute.
+              </p>
             </>
           )
         }

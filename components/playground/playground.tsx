@@ -6,6 +6,7 @@ import useSWR from "swr/immutable";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
+import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 import { AnswerView } from "./answer-view";
 import { CodePanel } from "./code-panel";
@@ -57,7 +58,9 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
   return (
     <div>
       <h2 className="font-medium text-lg leading-7 tracking-tight">{operation.title}</h2>
-      <p className="mt-1 text-ink-soft text-sm leading-6">{operation.description}</p>
+      <p className="mt-1 text-ink-soft text-sm leading-6">
+        <Prose text={operation.description} />
+      </p>
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import type { Instrument } from "#lib/contract/instrument";
 import { CONTROL, Field } from "../ui/field";
-import { plainText } from "../ui/prose";
+import { Prose, plainText } from "../ui/prose";
 import { Select } from "../ui/select";
 import type { Issues, PlayOperation, Values } from "./model";
 import { FORM_ID } from "./request-bar";
@@ -31,7 +31,11 @@ function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
   const none = field.required && value !== NOT_CHOSEN ? [] : [{ value: NOT_CHOSEN, label: "–" }];
   const options = [...none, ...strange, ...choices.map((choice) => ({ value: choice, label: choice }))];
   return (
-    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+    <Field
+      label={<FieldName name={field.name} required={field.required} />}
+      hint={<Prose text={field.description} />}
+      error={issue}
+    >
       {(control) => <Select {...control} name={field.name} value={value} onChange={onChange} options={options} />}
     </Field>
   );
@@ -39,7 +43,11 @@ function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
 
 function TypedField({ field, value, issue, onChange }: FieldControlProps) {
   return (
-    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+    <Field
+      label={<FieldName name={field.name} required={field.required} />}
+      hint={<Prose text={field.description} />}
+      error={issue}
+    >
       {(control) => (
         <input
           {...control}

@@ -3,6 +3,7 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Instrument } from "#lib/contract/instrument";
 import { CONTROL, Field } from "../ui/field";
+import { Prose } from "../ui/prose";
 import { type FieldControlProps, FieldName } from "./time-field";
 
 /** Suggestions shown at once. */
@@ -105,7 +106,11 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
   }
 
   return (
-    <Field label={<FieldName name={field.name} required={field.required} />} hint={field.description} error={issue}>
+    <Field
+      label={<FieldName name={field.name} required={field.required} />}
+      hint={<Prose text={field.description} />}
+      error={issue}
+    >
       {(control) => (
         <div className="relative">
           <input

@@ -2,6 +2,7 @@
 
 import { useTimeZone } from "../portal/time";
 import { CONTROL, Field } from "../ui/field";
+import { Prose } from "../ui/prose";
 import type { PlayField } from "./model";
 
 export interface FieldControlProps {
@@ -43,7 +44,7 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
   return (
     <Field
       label={<FieldName name={name} required={required} />}
-      hint={local === undefined ? description : `${description} In your time: ${local}.`}
+      hint={<Prose text={local === undefined ? description : `${description} In your time: ${local}.`} />}
       error={issue}
     >
       {(control) => (
