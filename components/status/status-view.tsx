@@ -56,7 +56,7 @@ function RestFigure({ watched }: { watched: WatchedStatus }) {
     <Figure
       label="REST"
       value={<PartWord state={restState(watched)} />}
-      note={tookMs === null ? <Checked status={status} /> : `responded to this page in ${Math.max(1, Math.round(tookMs))} ms`}
+      note={tookMs === null ? <Checked status={status} /> : `responded in ${Math.max(1, Math.round(tookMs))} ms`}
     />
   );
 }
