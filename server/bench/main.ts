@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { parseArgs } from "node:util";
+import { defineCommand, runAsProcess } from "#server/cli/run-command";
+import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { benchCluster } from "./cluster";
 import { benchCold } from "./cold";
 import { benchDashboard } from "./dashboard";
@@ -34,23 +35,37 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   cold: benchCold,
 };
 
-// However it ends, it ends by exit, which takes the servers and clients along.
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+const USAGE = `npm run bench -- [NAME…] [--seconds 5]
 
-const { values, positionals } = parseArgs({ options: { seconds: { type: "string", default: "5" } }, allowPositionals: true });
-const chosen = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-const rows: Row[] = [];
-for (const name of chosen) {
-  const bench = BENCHES[name];
-  if (bench === undefined) {
-    process.stderr.write(`unknown bench "${name}"; there are: ${Object.keys(BENCHES).join(", ")}\n`);
-    process.exit(2);
-  }
-  process.stderr.write(`running ${name} …\n`);
-  rows.push(...(await bench(Number(values.seconds))));
+Runs the benches of these names, or all of them: ${Object.keys(BENCHES).join(", ")}.
+  --seconds 5   duration of one measurement`;
+
+function readArguments(seconds: string, names: readonly string[]) {
+  const unknown = names.find((name) => BENCHES[name] === undefined);
+  if (unknown !== undefined) throw new UsageError(`Unknown bench "${unknown}": use one of ${Object.keys(BENCHES).join(", ")}.`);
+  if (!(Number(seconds) > 0)) throw new UsageError(`--seconds ${seconds}: must be a number above 0.`);
+  return { seconds: Number(seconds), chosen: names.length > 0 ? names : Object.keys(BENCHES) };
 }
-process.stdout.write(
-  `\nNode ${process.version}, ${execFileSync("nproc").toString().trim()} cores, ${new Date().toISOString()}\n`,
-);
-printTable(rows);
-process.exit(0);
+
+/** `npm run bench`. */
+const benchCommand = defineCommand({
+  name: "bench",
+  usage: USAGE,
+  options: { seconds: { type: "string", default: "5" } },
+  async run({ values, positionals }, { errors, print }) {
+    const { seconds, chosen } = readArguments(values.seconds, positionals);
+    // Servers and clients end with this process, however it ends.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(EXIT_FAILED));
+    const rows: Row[] = [];
+    for (const name of chosen) {
+      errors.write(`running ${name} …\n`);
+      rows.push(...((await BENCHES[name]?.(seconds)) ?? []));
+    }
+    print(`\nNode ${process.version}, ${execFileSync("nproc").toString().trim()} cores, ${new Date().toISOString()}`);
+    printTable(rows);
+    return EXIT_DONE;
+  },
+});
+
+await runAsProcess(import.meta.url, benchCommand);
+process.exit();

@@ -68,7 +68,8 @@ export function defineCommand<const Config extends Options>(command: Command<Con
 
 const HELP = { help: { type: "boolean", short: "h", default: false } } as const;
 
-function parse<Config extends Options>(options: Config, args: readonly string[]) {
+/** The options and arguments of a command line. @throws UsageError */
+export function parseArguments<Config extends Options>(options: Config, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { ...options, ...HELP }, allowPositionals: true, strict: true });
   } catch (error) {
@@ -145,7 +146,7 @@ export async function runCommand<Config extends Options>(
     },
   };
   try {
-    const parsed = parse(options, args);
+    const parsed = parseArguments(options, args);
     if ((parsed.values as { help?: boolean }).help) {
       context.print(usage);
       return EXIT_DONE;

@@ -54,7 +54,7 @@ function start(args: readonly string[], size?: { columns: number; rows: number }
 describe("a wrong command is refused with words and exit code 2:", () => {
   test.each([
     ["an unknown stream", ["trade", "EURUSD"], "must be one of quote"],
-    ["no tickers", ["quote"], "at least one ticker"],
+    ["no tickers", ["quote"], "Missing argument: TICKERS."],
     ["klines without a timeframe", ["kline", "EURUSD"], "--timeframe, one of M1"],
     ["a timeframe that does not exist", ["kline", "EURUSD", "--timeframe", "M2"], "--timeframe, one of M1"],
     ["quotes with a timeframe", ["quote", "EURUSD", "--timeframe", "M1"], "for kline alone"],

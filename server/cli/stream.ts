@@ -37,7 +37,7 @@ function readCommand(values: Values, [name, ...rest]: readonly string[], env: Pi
   const tickers = rest.flatMap((text) => text.split(",")).filter((text) => text.trim() !== "");
   if (name === undefined) throw new UsageError(`Missing stream: use one of ${STREAMS.join(", ")}.`);
   if (!(STREAMS as readonly string[]).includes(name)) throw new UsageError(`${name}: must be one of ${STREAMS.join(", ")}.`);
-  if (tickers.length === 0) throw new UsageError("Name at least one ticker, for example EURUSD,XAUUSD.");
+  if (tickers.length === 0) throw new UsageError("Missing argument: TICKERS.");
   if (name === "kline" && !(TIMEFRAMES as readonly unknown[]).includes(values.timeframe))
     throw new UsageError(`kline needs --timeframe, one of ${TIMEFRAMES.join(", ")}.`);
   if (name !== "kline" && values.timeframe !== undefined) throw new UsageError("--timeframe is for kline alone.");

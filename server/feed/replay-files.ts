@@ -4,7 +4,7 @@ import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import { type Source, sourcesOf } from "#server/import/decompress";
 import { contentOf } from "#server/import/detect";
-import { parseOptions } from "#server/import/options";
+import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
 
 /** One recording: the ticker it is played as, and its file. */
@@ -36,12 +36,11 @@ interface ReadOptions {
 /**
  * The ticks of a recording in the order of its file, whatever tick format the importer knows; rows that cannot be read, or
  * that go back in time, are passed over and counted in the log.
- * @throws ImportFailure when the file is not one of ticks, or its ticker is not listed.
+ * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
  */
 export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
   const { listings, clock, log, signal } = options;
-  const parsed = parseOptions(["--ticker", ticker, file]);
-  if (parsed === "help") return;
+  const parsed = readOptions({ venue: "live", ticker, force: false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "skipping a file in the archive"))) {
     const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal });

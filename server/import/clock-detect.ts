@@ -1,8 +1,9 @@
 import { zone } from "#lib/domain/zone";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { UsageError } from "#server/cli/usage-error";
 import type { ClockEvidence, Weekend } from "./clock-evidence";
 import { isoDay, type KnownClock, knownClocks, type SourceClock } from "./clock-zone";
-import { isImportFailure, usageFailure } from "./failure";
+import { isFileError } from "./failure";
 
 /** Quotes end up to this much before the close, and begin up to this much after the open, without meaning another clock. */
 const TOLERANCE_MS = 30 * MINUTE_MS;
@@ -107,7 +108,7 @@ function refuseMoved(clocks: readonly SourceClock[], taken: SourceClock, weekend
   const move = moves.reduce<Move | null>((best, next) => (best === null || next.cost < best.cost ? next : best), null);
   if (move === null || move.cost >= MOVED_MAX_COST * misfits) return;
   const day = isoDay((move.at.closeMs + move.at.openMs) / 2);
-  throw usageFailure(
+  throw new UsageError(
     `the clock of this file changes: ${move.before.title} fits until ${day}, ${move.after.title} from then on. ` +
       `Give both: --tz "${move.before.name}..${day},${move.after.name}"`,
   );
@@ -150,7 +151,8 @@ export function detectClock(evidence: ClockEvidence, rule: ClockRule, sundayOpen
   const why =
     weekends.length > 0 ? `${plural(weekends.length)} in the file fit no known clock` : "the file is too short to tell its clock";
   const documented = clocks.find(({ name }) => name === rule.documented);
-  if (documented === undefined) throw usageFailure(`${why}: give it with --tz, for example --tz EET for most MetaTrader servers`);
+  if (documented === undefined)
+    throw new UsageError(`${why}: give it with --tz, for example --tz EET for most MetaTrader servers`);
   return { clock: documented, because: `${why}; this is what the format documents`, assumed: true };
 }
 
@@ -164,7 +166,7 @@ export function doubtClock(evidence: ClockEvidence, clock: SourceClock, sundayOp
   try {
     better = detectClock(evidence, { likely: ["NY+7", "EET"], documented: null }, sundayOpenMs).clock.name;
   } catch (error) {
-    if (!isImportFailure(error)) throw error;
+    if (!isFileError(error)) throw error;
   }
   return `${wrong} of ${weekends.length} weekends do not fit ${clock.title}; ${better} would fit better. Say --tz ${better === "another" ? "…" : better} if the times are not ${clock.name}`;
 }

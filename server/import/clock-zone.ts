@@ -1,6 +1,6 @@
 import { zone } from "#lib/domain/zone";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { usageFailure } from "./failure";
+import { UsageError } from "#server/cli/usage-error";
 
 /** The clock that the times of a file were read from. */
 export interface SourceClock {
@@ -84,13 +84,13 @@ function oneClock(text: string): SourceClock {
   if (offset !== null) {
     const [, sign, hours, minutes = "0"] = offset;
     const ahead = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-    if (ahead > 14 * HOUR_MS) throw usageFailure(`--tz ${text}: no clock is more than 14 hours from UTC`);
+    if (ahead > 14 * HOUR_MS) throw new UsageError(`--tz ${text}: no clock is more than 14 hours from UTC`);
     return fixedClock(text, `UTC${sign}${hours}:${minutes.padStart(2, "0")} all year`, sign === "-" ? -ahead : ahead);
   }
   try {
     return zoneClock(text, text, text);
   } catch {
-    throw usageFailure(
+    throw new UsageError(
       `--tz ${text}: not a time zone. Give an IANA name (Europe/Athens), an offset (-05:00) or one of ${Object.keys(MAKERS).join(", ")}`,
     );
   }
@@ -101,7 +101,7 @@ const UNTIL = /^(.+)\.\.(\d{4}-\d{2}-\d{2})$/;
 /**
  * The clock that `--tz` names: an IANA zone, an offset, a known name, or several of them in turn for a server that moved,
  * each but the last with the day (on the file's own clock) from which the next one counts: `CET..2014-03-30,EET`.
- * @throws ImportFailure (usage) for anything else.
+ * @throws UsageError for anything else.
  */
 export function parseClock(text: string): SourceClock {
   const parts = text.split(",").map((part) => part.trim());
@@ -109,9 +109,9 @@ export function parseClock(text: string): SourceClock {
     const until = UNTIL.exec(part);
     const last = index === parts.length - 1;
     if (last !== (until === null))
-      throw usageFailure(`--tz ${text}: every clock but the last needs an end, as in CET..2014-03-30,EET`);
+      throw new UsageError(`--tz ${text}: every clock but the last needs an end, as in CET..2014-03-30,EET`);
     const untilMs = until === null ? Number.POSITIVE_INFINITY : Date.parse(`${until[2]}T00:00:00Z`);
-    if (Number.isNaN(untilMs)) throw usageFailure(`--tz ${text}: ${until?.[2]} is no day`);
+    if (Number.isNaN(untilMs)) throw new UsageError(`--tz ${text}: ${until?.[2]} is no day`);
     return { clock: oneClock(until?.[1] ?? part), untilMs };
   });
   if (stretches.length === 1 && stretches[0]) return stretches[0].clock;

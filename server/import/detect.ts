@@ -1,5 +1,6 @@
+import { UsageError } from "#server/cli/usage-error";
 import type { Source } from "./decompress";
-import { ImportFailure, usageFailure } from "./failure";
+import { ImportFailure } from "./failure";
 import type { Format, Head, Recognition } from "./format";
 import { bi5Klines, bi5Ticks } from "./formats/bi5";
 import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
@@ -80,7 +81,7 @@ export interface Recognised {
 export function recognise(head: Head, wanted: string | null): Recognised {
   const asked = wanted === null ? FORMATS : FORMATS.filter(({ id }) => id === wanted);
   if (asked.length === 0)
-    throw usageFailure(`--format ${wanted}: not a format. Known are ${FORMATS.map(({ id }) => id).join(", ")}`);
+    throw new UsageError(`--format ${wanted}: not a format. Known are ${FORMATS.map(({ id }) => id).join(", ")}`);
   for (const format of asked) {
     const recognition = format.recognise(head);
     if (recognition !== null) return { format, recognition };

@@ -1,27 +1,16 @@
-const BRAND = Symbol.for("spotwire.import-failure");
+import { EXIT_FAILED, EXIT_USAGE, UsageError } from "#server/cli/usage-error";
 
-/** What the command ends with. */
-export const EXIT_DONE = 0;
-export const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
-
-/** A reason to stop that is told to the operator as it stands, without a stack. */
+/** A file that cannot be imported. The message says why. */
 export class ImportFailure extends Error {
-  readonly [BRAND] = true;
   override readonly name = "ImportFailure";
-  readonly exitCode: typeof EXIT_FAILED | typeof EXIT_USAGE;
-
-  constructor(message: string, exitCode: typeof EXIT_FAILED | typeof EXIT_USAGE = EXIT_FAILED) {
-    super(message);
-    this.exitCode = exitCode;
-  }
 }
 
-/** A wrong command line: exit code 2. */
-export function usageFailure(message: string): ImportFailure {
-  return new ImportFailure(message, EXIT_USAGE);
+/** True for an error about one file: it cannot be imported, or only with another option. Other files can. */
+export function isFileError(error: unknown): error is ImportFailure | UsageError {
+  return error instanceof ImportFailure || error instanceof UsageError;
 }
 
-export function isImportFailure(error: unknown): error is ImportFailure {
-  return typeof error === "object" && error !== null && BRAND in error;
+/** The exit code for an error about one file. */
+export function exitCodeOf(error: ImportFailure | UsageError): number {
+  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }

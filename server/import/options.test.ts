@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { parseOptions } from "./options";
+import { parseArguments } from "#server/cli/run-command";
+import { OPTIONS, readOptions } from "./options";
 
-test("a file alone is enough", () => {
+function parseOptions(argv: string[]) {
+  const { values, positionals } = parseArguments(OPTIONS, argv);
+  return readOptions(values, positionals);
+}
+
+test("npm run import needs no option beside a file", () => {
   expect(parseOptions(["a.csv"])).toEqual({
     venue: "live",
     files: ["a.csv"],
@@ -15,10 +21,10 @@ test("a file alone is enough", () => {
   });
 });
 
-test("everything can be given", () => {
+test("npm run import takes every option", () => {
   const argv =
     "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force a b";
-  expect(() => parseOptions(argv.split(" "))).toThrow("--date is the date of one file");
+  expect(() => parseOptions(argv.split(" "))).toThrow("is the date of a single file");
   expect(parseOptions(argv.replace(/ b$/, "").split(" "))).toMatchObject({
     ticker: "EURUSD",
     format: "mt5",
@@ -31,11 +37,11 @@ test("everything can be given", () => {
 });
 
 test.each([
-  [[], "no FILE"],
+  [[], "Missing argument: FILE."],
   [["--nonsense", "a"], "--nonsense"],
-  [["--venue", "sandbox", "a"], "the sandbox computes its klines"],
+  [["--venue", "sandbox", "a"], "the sandbox generates its klines"],
   [["--venue", "moon", "a"], "must be live"],
-  [["--ticker", "EUR/USD", "a"], "as in EURUSD"],
+  [["--ticker", "EUR/USD", "a"], "for example EURUSD"],
   [["--format", "csv", "a"], "must be one of bi5-ticks"],
   [["--tz", "Nowhere", "a"], "not a time zone"],
   [["--date", "2019-02-30", "a"], "must be a day"],
@@ -43,11 +49,8 @@ test.each([
   [["--point-digits", "x", "a"], "whole number from 0 to 10"],
   [["--max-errors", "-1", "a"], "max-errors"],
   [["--ticker"], "ticker"],
-])("%j is refused as wrong usage", (argv, message) => {
-  expect(() => parseOptions(argv)).toThrow(expect.objectContaining({ message: expect.stringContaining(message), exitCode: 2 }));
-});
-
-test("help is given when asked for", () => {
-  expect(parseOptions(["--help"])).toBe("help");
-  expect(parseOptions(["-h", "a"])).toBe("help");
+])("npm run import refuses %j as wrong usage", (argv, message) => {
+  expect(() => parseOptions(argv)).toThrow(
+    expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
+  );
 });

@@ -1,11 +1,11 @@
-import { parseArgs } from "node:util";
 import { HOUR_MS } from "#lib/units";
+import { UsageError } from "#server/cli/usage-error";
 import { dayMs } from "./bytes";
 import { parseClock, type SourceClock } from "./clock-zone";
 import { FORMATS } from "./detect";
-import { usageFailure } from "./failure";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
+const MAX_ERRORS_MAX_ROWS = 999_999_999;
 const POINT_DIGITS_MAX = 10;
 
 /** What the command was asked to do. */
@@ -22,23 +22,24 @@ export interface Options {
   readonly force: boolean;
 }
 
-export const USAGE = `Usage: npm run import -- [options] FILE…
+export const USAGE = `npm run import -- [options] FILE…
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines, plain, gzipped or
-zipped, or a folder of them. M5 to MN1 are rebuilt from M1. What is stored already is not stored twice; an interrupted
-import goes on where it was.
+zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
+resume an interrupted import, run the same command again.
 
-  --venue live          the venue (the sandbox computes its klines, nothing can be imported there)
-  --ticker EURUSD       the instrument; without it, it is read from the file's name, path or symbol column
+  --venue live          the venue; the sandbox generates its klines, so nothing can be imported there
+  --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
   --format NAME         ${wrapped(FORMATS.map(({ id }) => id))}
-  --tz ZONE             clock of the times: Europe/Athens, -05:00, EET, NY+7, or CET..2014-03-30,EET for a server that moved
-  --date 2019-02-04T10  day and hour of a single .bi5 file whose path does not say it
-  --point-digits 2      decimal places of whole-number prices and of points in a spread column
-  --max-errors 100      malformed rows after which a file is given up
-  --force               import a file again that was imported before
-  --help
+  --tz ZONE             time zone of the times: Europe/Athens, -05:00, EET or NY+7, or CET..2014-03-30,EET for a server
+                        that changed its time zone
+  --date 2019-02-04T10  day and hour of a single .bi5 file whose path does not contain them
+  --point-digits 2      decimal places of whole-number prices, and of points in a spread column
+  --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows after which the import of a file stops
+  --force               imports a file again that was imported before
+  --help                prints this text
 
-Formats and time zones are detected and what was taken is printed. Exit code: 0 done, 1 failed, 2 wrong usage.`;
+The import detects the format and the time zone, and prints what it detected. Exit code: 0 done, 1 failed, 2 wrong usage.`;
 
 function wrapped(names: readonly string[]): string {
   const half = Math.ceil(names.length / 2);
@@ -47,7 +48,7 @@ function wrapped(names: readonly string[]): string {
 
 function wholeNumber(name: string, text: string, max: number): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= max)) throw usageFailure(`--${name} ${text}: must be a whole number from 0 to ${max}`);
+  if (!(value <= max)) throw new UsageError(`--${name} ${text}: must be a whole number from 0 to ${max}.`);
   return value;
 }
 
@@ -55,68 +56,62 @@ function parseDate(text: string): number {
   const [, year, month, day, hour = "0"] = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d))?$/.exec(text) ?? [];
   const atMs = dayMs(Number(year), Number(month), Number(day)) + Number(hour) * HOUR_MS;
   if (Number.isNaN(atMs) || Number(hour) > 23)
-    throw usageFailure(`--date ${text}: must be a day, or a day and hour, as in 2019-02-04T10`);
+    throw new UsageError(`--date ${text}: must be a day, or a day and an hour, for example 2019-02-04T10.`);
   return atMs;
-}
-
-function read(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      strict: true,
-      options: {
-        venue: { type: "string" },
-        ticker: { type: "string" },
-        format: { type: "string" },
-        tz: { type: "string" },
-        date: { type: "string" },
-        "point-digits": { type: "string" },
-        "max-errors": { type: "string" },
-        force: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw usageFailure(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function venueOf(text: string): "live" {
   if (text === "live") return text;
-  throw usageFailure(
-    text === "sandbox"
-      ? "--venue sandbox: the sandbox computes its klines, nothing is stored there. Import into live"
-      : `--venue ${text}: must be live`,
-  );
+  const reason = text === "sandbox" ? "must be live; the sandbox generates its klines and stores none." : "must be live.";
+  throw new UsageError(`--venue ${text}: ${reason}`);
+}
+
+/** Options of the command line, as for node:util parseArgs. */
+export const OPTIONS = {
+  venue: { type: "string", default: "live" },
+  ticker: { type: "string" },
+  format: { type: "string" },
+  tz: { type: "string" },
+  date: { type: "string" },
+  "point-digits": { type: "string" },
+  "max-errors": { type: "string" },
+  force: { type: "boolean", default: false },
+} as const;
+
+interface Values {
+  readonly venue: string;
+  readonly ticker?: string;
+  readonly format?: string;
+  readonly tz?: string;
+  readonly date?: string;
+  readonly "point-digits"?: string;
+  readonly "max-errors"?: string;
+  readonly force: boolean;
 }
 
 /**
  * Reads the command line.
- * @returns "help" when that was asked for
- * @throws ImportFailure (usage) naming what is wrong and what is allowed.
+ * @throws UsageError that names the option and what it may be
  */
-export function parseOptions(argv: readonly string[]): Options | "help" {
-  const { values, positionals } = read(argv);
-  if (values.help) return "help";
-  if (positionals.length === 0) throw usageFailure("no FILE was named");
-  if (values.date !== undefined && positionals.length > 1) throw usageFailure("--date is the date of one file: name only that");
+export function readOptions(values: Values, files: readonly string[]): Options {
+  if (files.length === 0) throw new UsageError("Missing argument: FILE.");
+  if (values.date !== undefined && files.length > 1)
+    throw new UsageError(`--date ${values.date}: is the date of a single file, but ${files.length} are named.`);
   const ticker = values.ticker?.trim().toUpperCase() ?? null;
   if (ticker !== null && !/^[A-Z0-9]{3,20}$/.test(ticker))
-    throw usageFailure(`--ticker ${values.ticker}: a ticker is 3 to 20 letters and digits, as in EURUSD`);
+    throw new UsageError(`--ticker ${values.ticker}: must be 3 to 20 letters and digits, for example EURUSD.`);
   if (values.format !== undefined && !FORMATS.some(({ id }) => id === values.format))
-    throw usageFailure(`--format ${values.format}: must be one of ${FORMATS.map(({ id }) => id).join(", ")}`);
+    throw new UsageError(`--format ${values.format}: must be one of ${FORMATS.map(({ id }) => id).join(", ")}.`);
+  const { "point-digits": pointDigits, "max-errors": maxErrors } = values;
   return {
-    venue: venueOf(values.venue ?? "live"),
-    files: positionals,
+    venue: venueOf(values.venue),
+    files,
     ticker,
     format: values.format ?? null,
     clock: values.tz === undefined ? null : parseClock(values.tz),
     dateMs: values.date === undefined ? null : parseDate(values.date),
-    pointDigits:
-      values["point-digits"] === undefined ? null : wholeNumber("point-digits", values["point-digits"], POINT_DIGITS_MAX),
-    maxErrors:
-      values["max-errors"] === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", values["max-errors"], 999_999_999),
-    force: values.force ?? false,
+    pointDigits: pointDigits === undefined ? null : wholeNumber("point-digits", pointDigits, POINT_DIGITS_MAX),
+    maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
+    force: values.force,
   };
 }

@@ -1,12 +1,13 @@
 import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import { MINUTE_MS } from "#lib/units";
+import { UsageError } from "#server/cli/usage-error";
 import { type ClockRule, type DetectedClock, detectClock } from "./clock-detect";
 import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
 import { knownClock } from "./clock-zone";
 import type { Source } from "./decompress";
 import { HEAD_MAX_BYTES, headOf, type Recognised, readHead, recognise } from "./detect";
-import { ImportFailure, usageFailure } from "./failure";
+import { ImportFailure } from "./failure";
 import { scanFile } from "./load";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
@@ -79,7 +80,7 @@ async function clockOf(
   const { clock: rule, layout } = found.recognition;
   const given = context.options.clock;
   if (given !== null) {
-    if (layout === null) throw usageFailure("--tz: the times of .bi5 files are UTC, no other clock applies");
+    if (layout === null) throw new UsageError("--tz: the times of .bi5 files are UTC, no other clock applies");
     return { clock: given, because: "given with --tz", assumed: false };
   }
   if ("fixed" in rule) {
@@ -95,7 +96,7 @@ function pointDigitsOf({ recognition }: Recognised, sample: Sample, listing: Imp
   if (!sample.wholePrices || listing.digits === 0) return null;
   if (given !== null) return given;
   if (listing.assetClass === "metals")
-    throw usageFailure(
+    throw new UsageError(
       `its prices are whole numbers, and sources of metals differ in what one point is: give --point-digits 2 (or 3) for ${listing.ticker}`,
     );
   return listing.digits;

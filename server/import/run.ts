@@ -1,11 +1,12 @@
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { EXIT_DONE, EXIT_FAILED } from "#server/cli/usage-error";
 import { type BackfillReporter, IMPORTING, reportBackfill } from "./backfill";
 import { doubtClock } from "./clock-detect";
 import { knownClock } from "./clock-zone";
 import { type Source, sourcesOf } from "./decompress";
-import { EXIT_DONE, EXIT_FAILED, ImportFailure, isImportFailure } from "./failure";
+import { exitCodeOf, ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, type JobKey, type Jobs, jobId } from "./jobs";
 import { BATCH_KLINES, type Loaded, loadFile } from "./load";
@@ -143,9 +144,9 @@ async function importSource(source: Source, session: Session): Promise<Outcome> 
     const stopped = await load(prepared, key, await jobId({ ...key, file: source.file }), session);
     return stopped === null ? WELL : { exitCode: EXIT_FAILED, problem: `${source.name}: ${stopped}` };
   } catch (error) {
-    if (!isImportFailure(error)) throw error;
+    if (!isFileError(error)) throw error;
     terminal.line(`  NOT IMPORTED${began ? " to its end, what was read before is stored" : ""}: ${error.message}`);
-    return { exitCode: error.exitCode, problem: `${source.name}: ${error.message}` };
+    return { exitCode: exitCodeOf(error), problem: `${source.name}: ${error.message}` };
   }
 }
 
@@ -156,7 +157,7 @@ async function importFile(file: string, session: Session): Promise<Outcome> {
   try {
     sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  left out: not data`));
   } catch (error) {
-    if (!isImportFailure(error)) throw error;
+    if (!isFileError(error)) throw error;
     terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
     return { exitCode: EXIT_FAILED, problem: error.message };
   }
@@ -202,7 +203,7 @@ async function importAll(files: readonly string[], session: Session): Promise<nu
  * page shows how far it is. A file that cannot be imported does not stop the others; an end that cannot be noted there is
  * a line on the terminal, and changes nothing of how it ended.
  * @returns the exit code
- * @throws ImportFailure for wrong usage; pg's own error when the database is away.
+ * @throws UsageError for wrong usage; pg's own error when the database is away.
  */
 export async function runImport(context: ImportContext): Promise<number> {
   const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES } = context;

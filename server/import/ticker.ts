@@ -1,4 +1,4 @@
-import { usageFailure } from "./failure";
+import { UsageError } from "#server/cli/usage-error";
 
 /** Folders above the file whose names are looked at: EURUSD/2019/01/04/00h_ticks.bi5. */
 const FOLDERS_MAX_COUNT = 5;
@@ -26,13 +26,13 @@ function unlistedIn(text: string): string | undefined {
 }
 
 const notListed = (ticker: string, venue: string) =>
-  usageFailure(`${ticker} is not an instrument of the ${venue} venue. Add it with: npm run instruments -- add`);
+  new UsageError(`${ticker} is not an instrument of the ${venue} venue. Add it with: npm run instruments -- add`);
 
 /**
  * The ticker of a file: as given, from its symbol column, or from its name or the folders above it.
  * @param given of --ticker, null when none was
  * @param symbol of the file's own column, null when it has none
- * @throws ImportFailure (usage) when none or several are found, or the instrument is not listed.
+ * @throws UsageError when none or several are found, or the instrument is not listed.
  */
 export function tickerOf(
   { given, symbol, path, venue }: { given: string | null; symbol: string | null; path: string; venue: string },
@@ -42,7 +42,7 @@ export function tickerOf(
   const own = symbol?.replace(/[^A-Za-z0-9]/g, "").toUpperCase() ?? null;
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
-    if (own !== null && own !== given) throw usageFailure(`its rows are of ${own}, but --ticker ${given} was given`);
+    if (own !== null && own !== given) throw new UsageError(`its rows are of ${own}, but --ticker ${given} was given`);
     return given;
   }
   if (own !== null) {
@@ -52,13 +52,14 @@ export function tickerOf(
   const parts = path.replaceAll("\\", "/").split("/").reverse();
   for (const part of parts.slice(0, FOLDERS_MAX_COUNT + 1)) {
     const [ticker, ...others] = tickersIn(part, known);
-    if (others.length > 0) throw usageFailure(`its name speaks of ${[ticker, ...others].join(" and ")}: say which with --ticker`);
+    if (others.length > 0)
+      throw new UsageError(`its name speaks of ${[ticker, ...others].join(" and ")}: say which with --ticker`);
     if (ticker !== undefined) return ticker;
     const unlisted = unlistedIn(part);
     if (unlisted !== undefined && part === parts[0])
-      throw usageFailure(
+      throw new UsageError(
         `its name does not tell the ticker: say it with --ticker. (${unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
       );
   }
-  throw usageFailure("its name does not tell the ticker: say it with --ticker EURUSD");
+  throw new UsageError("its name does not tell the ticker: say it with --ticker EURUSD");
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { EnvSchema } from "#lib/env";
-import { readOptions } from "./options";
+import { parseArguments } from "#server/cli/run-command";
+import { OPTIONS, readOptions } from "./options";
 
 const GUIDE = readFileSync("lib/docs/guides/scaling.mdx", "utf8");
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
@@ -18,7 +19,7 @@ describe("the guide on scaling", () => {
   test("gives the simulation arguments that it takes", () => {
     const runs = matches(/^npm run simulate -- ((?:.*\\\n)*.*)$/gm).map((text) => text.replaceAll("\\\n", " "));
     expect(runs.length).toBeGreaterThan(0);
-    for (const run of runs) expect(readOptions(run.trim().split(/\s+/))).toBeDefined();
+    for (const run of runs) expect(readOptions(parseArguments(OPTIONS, run.trim().split(/\s+/)).values)).toBeDefined();
   });
 
   test("names benches that exist", () => {

@@ -1,19 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { readOptions, UsageError } from "./options";
+import { parseArguments } from "#server/cli/run-command";
+import { OPTIONS, readOptions } from "./options";
 
-function complaintOf(...args: string[]): string {
-  try {
-    readOptions(args);
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  return "taken";
-}
+const optionsOf = (...args: string[]) => readOptions(parseArguments(OPTIONS, args).values);
 
 test("the command alone has a default for everything", () => {
-  expect(readOptions([])).toEqual({
+  expect(optionsOf()).toEqual({
     scene: {
       ...{
         tickers: 40,
@@ -31,12 +24,8 @@ test("the command alone has a default for everything", () => {
 });
 
 test("what was measured with sockets is taken in place of what is simulated", () => {
-  const options = readOptions(["--message-us", "2.1", "--follow-us", "190", "--connection-bytes", "6349"]);
-  expect(options?.target).toMatchObject({ messageUs: 2.1, followUs: 190, connectionBytes: 6349 });
-});
-
-test("help asks for nothing else", () => {
-  expect(readOptions(["--help", "--edges", "many"])).toBeUndefined();
+  const options = optionsOf("--message-us", "2.1", "--follow-us", "190", "--connection-bytes", "6349");
+  expect(options.target).toMatchObject({ messageUs: 2.1, followUs: 190, connectionBytes: 6349 });
 });
 
 test.each([
@@ -50,11 +39,11 @@ test.each([
   [["--stream", "trades"], "--stream trades: must be one of quote, kline, snapshot."],
   [["--subscriptions", "41"], "--subscriptions 41: there are only 40 tickers (--tickers)."],
 ])("%j is refused in one line", (args, line) => {
-  expect(complaintOf(...args)).toBe(line);
+  expect(() => optionsOf(...args)).toThrow(line);
 });
 
 test("an argument that does not exist is named", () => {
-  expect(complaintOf("--nodes", "2")).toMatch(/^Unknown option '--nodes'\.$/);
+  expect(() => optionsOf("--nodes", "2")).toThrow("Unknown option '--nodes'.");
 });
 
 test("the command shows the line, no stack, and ends with 2", () => {
@@ -63,7 +52,7 @@ test("the command shows the line, no stack, and ends with 2", () => {
   });
   expect({ status, stderr, stdout }).toEqual({
     status: 2,
-    stderr: "--edges 0: must be a whole number from 1 to 64. See npm run simulate -- --help.\n",
+    stderr: '--edges 0: must be a whole number from 1 to 64.\nRun "npm run simulate -- --help" for usage.\n',
     stdout: "",
   });
 });

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { STREAMS, type StreamName } from "#lib/contract/primitives";
+import { UsageError } from "#server/cli/usage-error";
 
 /** Bounds keep a run within the memory and the patience of one machine; a tick every 5 ms is the simulation's step. */
 const BOUNDS = {
@@ -17,7 +17,8 @@ const BOUNDS = {
 
 type NumberName = keyof typeof BOUNDS;
 
-const OPTIONS = {
+/** Options of the command line, as for node:util parseArgs. */
+export const OPTIONS = {
   tickers: { type: "string", default: "40" },
   "ticks-per-second": { type: "string", default: "10" },
   clients: { type: "string", default: "1000" },
@@ -30,7 +31,6 @@ const OPTIONS = {
   "message-us": { type: "string" },
   "follow-us": { type: "string" },
   "connection-bytes": { type: "string" },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
 export const USAGE = `npm run simulate -- [options]
@@ -53,11 +53,6 @@ each step costs here. There are no sockets: what the system's network costs is m
   --help
 
 Exit code: 0 when every client got what it should, 1 when one did not, 2 for wrong usage.`;
-
-/** What was typed wrongly; one line, shown without a stack. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 /** One market with its audience. */
 export interface Scene {
@@ -85,13 +80,13 @@ export interface Target {
   readonly connectionBytes: number | undefined;
 }
 
+type Values = { readonly [Name in keyof typeof OPTIONS]?: string };
+
 /**
- * Reads the command line; undefined when help was asked for.
- * @throws UsageError naming the argument and what it may be
+ * Reads the command line.
+ * @throws UsageError that names the option and what it may be
  */
-export function readOptions(args: readonly string[]): { scene: Scene; target: Target } | undefined {
-  const values = parse(args);
-  if (values.help) return undefined;
+export function readOptions(values: Values): { scene: Scene; target: Target } {
   const whole = (name: NumberName) => numberIn(name, values[name] ?? "", true);
   const measured = (name: NumberName) => (values[name] === undefined ? undefined : numberIn(name, values[name], false));
   const scene = {
@@ -99,8 +94,8 @@ export function readOptions(args: readonly string[]): { scene: Scene; target: Ta
     ticksPerSecond: whole("ticks-per-second"),
     clients: whole("clients"),
     subscriptions: whole("subscriptions"),
-    stream: streamOf(values.stream),
-    slow: shareOf(values.slow),
+    stream: streamOf(values.stream ?? ""),
+    slow: shareOf(values.slow ?? ""),
     seconds: whole("seconds"),
     edges: whole("edges"),
   };
@@ -113,15 +108,6 @@ export function readOptions(args: readonly string[]): { scene: Scene; target: Ta
     connectionBytes: measured("connection-bytes"),
   };
   return { scene, target };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values;
-  } catch (error) {
-    const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw new UsageError(`${line}.`);
-  }
 }
 
 function numberIn(name: NumberName, text: string, whole: boolean): number {

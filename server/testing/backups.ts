@@ -7,9 +7,10 @@ import pg from "pg";
 import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import { createKlineStore } from "#lib/market/kline-store";
-import { runBackup } from "#server/cli/backup";
+import { backupCommand, restoreCommand } from "#server/cli/backup";
 import { type TestDatabase, testDatabase, testServerUrl } from "./database";
 import { execute, onDatabase } from "./database-server";
+import { commandOutcome } from "./terminal";
 
 /** The clock of backups in tests. */
 export const BACKUP_NOW_MS = Date.UTC(2026, 5, 1, 12);
@@ -20,10 +21,26 @@ export interface BackupBench {
   at(name: string): string;
   /** Address of a new database without a table. */
   emptyDatabase(): Promise<string>;
-  /** Runs `npm run backup -- …args` or `restore` in this process; gives what it said. */
+  /** Runs `npm run backup -- …args` or `restore` in this process. @throws Error with what it printed when it fails */
   command(name: "backup" | "restore", url: string, ...args: string[]): Promise<string>;
   /** Drops the databases and removes the folder. */
   close(): Promise<void>;
+}
+
+/** Runs a command in this process with these variables, and gives its output. @throws Error with what it printed when it fails */
+export async function runBackup(
+  name: "backup" | "restore",
+  variables: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<string> {
+  const options = {
+    clock: manualClock(BACKUP_NOW_MS),
+    variables: { DATABASE_POOL_SIZE: "2", DATABASE_WAIT_S: "0", ...variables },
+  };
+  const { exitCode, output, errors } =
+    name === "backup" ? await commandOutcome(backupCommand, args, options) : await commandOutcome(restoreCommand, args, options);
+  if (exitCode !== 0) throw new Error(errors);
+  return output;
 }
 
 /** Makes a bench; call it in `beforeAll` and `close` it in `afterAll`. */
@@ -41,10 +58,7 @@ export async function backupBench(): Promise<BackupBench> {
       return onDatabase(server, name);
     },
     async command(name, url, ...args) {
-      const lines: string[] = [];
-      const env = { DATABASE_URL: url, DATA_DIR: at("unused"), DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0 };
-      await runBackup(name, args, { env, clock: manualClock(BACKUP_NOW_MS), print: (line) => lines.push(line) });
-      return lines.join("\n");
+      return runBackup(name, { DATABASE_URL: url, DATA_DIR: at("unused") }, ...args);
     },
     async close() {
       for (const name of made) await execute(server, `DROP DATABASE ${name} WITH (FORCE)`);

@@ -4,8 +4,9 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { createKlineStore } from "#lib/market/kline-store";
-import { isImportFailure } from "#server/import/failure";
-import { parseOptions } from "#server/import/options";
+import { parseArguments } from "#server/cli/run-command";
+import { exitCodeOf, isFileError } from "#server/import/failure";
+import { OPTIONS, readOptions } from "#server/import/options";
 import { runImport } from "#server/import/run";
 
 /** The clock of imports in tests: later than all data. */
@@ -40,15 +41,15 @@ export async function importCommand(
     },
   };
   try {
-    const parsed = parseOptions(argv);
-    if (parsed === "help") return { exitCode: 0, text: "" };
+    const { values, positionals } = parseArguments(OPTIONS, argv);
+    const parsed = readOptions(values, positionals);
     const { clock = manualClock(IMPORT_NOW_MS), batchKlines } = options;
     const context = { options: parsed, database, terminal, clock, signal: stopping.signal };
     const exitCode = await runImport(batchKlines === undefined ? context : { ...context, batchKlines });
     return { exitCode, text: lines.join("\n") };
   } catch (error) {
-    if (!isImportFailure(error)) throw error;
-    return { exitCode: error.exitCode, text: [...lines, error.message].join("\n") };
+    if (!isFileError(error)) throw error;
+    return { exitCode: exitCodeOf(error), text: [...lines, error.message].join("\n") };
   }
 }
 

@@ -4,14 +4,22 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findKey } from "#lib/access/find-key";
 import { hashKey } from "#lib/access/key-format";
 import { createKey } from "#lib/access/keys";
-import { manualClock, systemClock } from "#lib/clock";
+import { systemClock } from "#lib/clock";
 import { type Kline, klineExample } from "#lib/contract/kline";
 import { createLog } from "#lib/log";
 import { createKlineStore } from "#lib/market/kline-store";
 import { applyInTransaction, migrationNames } from "#prisma/migrate";
-import { runBackup } from "#server/cli/backup";
 import { acquireDatabase } from "#server/database/database";
-import { BACKUP_NOW_MS, type BackupBench, backupBench, contentOf, lockAwaited, query, shapeOf } from "#server/testing/backups";
+import {
+  BACKUP_NOW_MS,
+  type BackupBench,
+  backupBench,
+  contentOf,
+  lockAwaited,
+  query,
+  runBackup,
+  shapeOf,
+} from "#server/testing/backups";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 
 const KLINES_COUNT = 60_000;
@@ -173,17 +181,16 @@ test("works on the embedded database: a backup beside a service, a restore into 
     DATABASE_POOL_SIZE: 2,
     DATABASE_WAIT_S: 0,
   });
-  const context = (name: string) => ({ env: env(name), clock: manualClock(BACKUP_NOW_MS), print: () => undefined });
   const service = await acquireDatabase(env("one"), createLog("silent"), systemClock);
   try {
     await service.db.prisma.account.create({ data: { name: "kept" } });
-    await runBackup("backup", ["--to", bench.at("embedded.backup")], context("one"));
-    const under = runBackup("restore", [bench.at("embedded.backup"), "--replace"], context("one"));
+    await runBackup("backup", { DATA_DIR: bench.at("one") }, "--to", bench.at("embedded.backup"));
+    const under = runBackup("restore", { DATA_DIR: bench.at("one") }, bench.at("embedded.backup"), "--replace");
     await expect(under).rejects.toThrow(/in use by process/);
   } finally {
     await service.release();
   }
-  await runBackup("restore", [bench.at("embedded.backup")], context("two"));
+  await runBackup("restore", { DATA_DIR: bench.at("two") }, bench.at("embedded.backup"));
   const restored = await acquireDatabase(env("two"), createLog("silent"), systemClock);
   expect(await restored.db.prisma.account.count({ where: { name: "kept" } })).toBe(1);
   await restored.release();
