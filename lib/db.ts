@@ -7,6 +7,7 @@ import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
+import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
@@ -39,17 +40,64 @@ interface Options {
   /** PostgreSQL URL; never logged. */
   url: string;
   poolSize: number;
-  /** Seconds to keep trying while the server is unreachable. */
+  /** Seconds to wait for the server. */
   waitS: number;
+  /** Shares the wait with the other queries of a start; a wait of its own unless given. */
+  startUp?: StartUp;
   /** What carries control messages; the database itself unless given. */
   channel?: ControlChannel;
   clock: Clock;
   log: Logger;
 }
 
-/** Start-up failed for want of the database; the message is for the operator and holds no password. */
-export class DatabaseError extends Error {
+/** A start failed because of the database. The message is for the operator and contains no password. */
+class DatabaseError extends Error {
   override readonly name = "DatabaseError";
+}
+
+/** Runs the queries of a start, which together wait for the database until one deadline. */
+export interface StartUp {
+  /**
+   * Runs `work`, and runs it again while the database cannot be reached, so `work` must be repeatable.
+   * @param retries which errors of `work` another try may fix
+   * @throws DatabaseError naming host and port when the deadline has passed; any other error of `work`
+   */
+  run<Result>(work: () => Promise<Result>, retries?: (error: unknown) => boolean): Promise<Result>;
+  /** Ends the start: from now on `run` tries once and passes every error on. */
+  end(): void;
+}
+
+/** What a busy machine adds to an unreachable database: no connection for a transaction in time. */
+const NO_TRANSACTION_CODE = "P2028";
+const isPassing = (error: unknown) =>
+  isDatabaseAway(error) || (error as { code?: string } | undefined)?.code === NO_TRANSACTION_CODE;
+
+/** Begins a start: the database at `url` has `waitS` seconds from now to answer its queries. */
+export function createStartUp({ url, waitS, clock, log }: Pick<Options, "url" | "waitS" | "clock" | "log">): StartUp {
+  const { host, port } = new pg.Client({ connectionString: url });
+  const deadline = clock.now() + waitS * SECOND_MS;
+  const within = waitS === 0 ? "" : ` within ${waitS} s`;
+  let ended = false;
+  return {
+    async run(work, retries = isPassing) {
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await work();
+        } catch (error) {
+          if (ended || !retries(error)) throw error;
+          const reason = reasonOf(error);
+          const left = deadline - clock.now();
+          if (left <= 0)
+            throw new DatabaseError(`Could not reach PostgreSQL at ${host}:${port}${within}: ${reason}.`, { cause: error });
+          log.warn({ database: `${host}:${port}`, reason }, "database not ready; retrying");
+          await clock.wait(Math.min(left, backoffMs(RETRY, attempt)));
+        }
+      }
+    },
+    end() {
+      ended = true;
+    },
+  };
 }
 
 /** Where the URL leads, fit for a log: host:port/database. */
@@ -79,29 +127,15 @@ async function serverVersion(config: pg.ClientConfig): Promise<{ number: number;
   }
 }
 
-/** Tries until the server answers, then checks that it is new enough. */
-async function awaitServer(config: pg.ClientConfig, { waitS, clock, log }: Options): Promise<void> {
+/** @throws DatabaseError when the server refuses the connection or is too old; any other error may pass */
+async function checkServer(config: pg.ClientConfig): Promise<void> {
   const target = targetOf(config);
-  const deadline = clock.now() + waitS * 1000;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const { number, text } = await serverVersion(config);
-      if (number >= SERVER_VERSION_MIN * 10_000) return;
-      throw new DatabaseError(`The database at ${target} is PostgreSQL ${text}; ${SERVER_VERSION_MIN} or later is needed.`);
-    } catch (error) {
-      if (error instanceof DatabaseError) throw error;
-      const reason = reasonOf(error);
-      if (LASTING_CODES.includes((error as { code?: string }).code ?? ""))
-        throw new DatabaseError(`The database at ${target} refuses the connection: ${reason}.`);
-      const left = deadline - clock.now();
-      if (left <= 0)
-        throw new DatabaseError(
-          `The database at ${target} cannot be reached: ${reason}. It was tried for ${waitS} s (DATABASE_WAIT_S).`,
-        );
-      log.warn({ database: target, reason }, "database not ready; retrying");
-      await clock.wait(Math.min(left, backoffMs(RETRY, attempt)));
-    }
-  }
+  const { number, text } = await serverVersion(config).catch((error: unknown) => {
+    if (!LASTING_CODES.includes((error as { code?: string }).code ?? "")) throw error;
+    throw new DatabaseError(`The database at ${target} refuses the connection: ${reasonOf(error)}.`);
+  });
+  if (number < SERVER_VERSION_MIN * 10_000)
+    throw new DatabaseError(`The database at ${target} is PostgreSQL ${text}; ${SERVER_VERSION_MIN} or later is needed.`);
 }
 
 /** A query for whose answer there is another way, so that it is given up after five seconds. */
@@ -114,19 +148,28 @@ export function longQuery<Query extends object>(query: Query): Query {
   return Object.assign(query, { query_timeout: LONG_QUERY_MAX_MS });
 }
 
-/**
- * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
- * @throws DatabaseError naming host, port and database, never the password: away too long, refused, or older than 15.
- */
-export async function openDatabase(options: Options): Promise<Database> {
-  const config: pg.PoolConfig = {
-    connectionString: options.url,
+/** A connection to this URL whose attempts and queries give up after a time, so that a silent network cannot hang them. */
+export function connectionConfig(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
     application_name: "spotwire",
     connectionTimeoutMillis: CONNECT_MAX_MS,
     query_timeout: QUERY_MAX_MS,
     keepAlive: true,
   };
-  await awaitServer(config, options);
+}
+
+/**
+ * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
+ * @throws DatabaseError naming host and port, never the password: not reached in time, refused, or older than 15
+ */
+export async function openDatabase(options: Options): Promise<Database> {
+  const config = connectionConfig(options.url);
+  const { startUp = createStartUp(options) } = options;
+  await startUp.run(
+    () => checkServer(config),
+    (error) => !(error instanceof DatabaseError),
+  );
   const pool = new pg.Pool({ ...config, max: options.poolSize });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
@@ -170,8 +213,8 @@ export async function databaseTime({ client }: Pick<Database, "client">): Promis
  * Prisma makes of both (not reached, timed out, closed, full).
  */
 const AWAY_CODES =
-  /^(08...|57P0[123]|53300|P1001|P1002|P1008|P1017|P2024|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
-const AWAY_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|Query read timeout/;
+  /^(08...|57P0[123]|53300|P1001|P1002|P1008|P1017|P2024|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+const AWAY_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
 /** True for an error that says the database cannot be reached now, false for one about what was asked of it. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { MigrationList } from "@prisma/schema-engine-wasm";
 import pg from "pg";
+import { connectionConfig, isDatabaseAway, longQuery } from "#lib/db";
 import { FILTERS, readMigrations, withEngine } from "./engine";
 
 /** Held while migrating, so that of two starting processes the second finds everything done. "spot" in ASCII. */
 const ADVISORY_LOCK = 0x73706f74;
+const LOCK_POLL_MS = 100;
 
 /** Where Prisma's engine records what it applied, as the engine makes it. */
 const RECORD_TABLE = `CREATE TABLE _prisma_migrations (
@@ -17,6 +20,18 @@ const RECORD = `INSERT INTO _prisma_migrations (id, checksum, finished_at, migra
 const textOf = ({ migrationFile: { content } }: MigrationList["migrationDirectories"][number]) =>
   content.tag === "ok" ? content.value : "";
 const checksumOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/**
+ * Waits for the lock, however long another process migrates. It asks again and again, as one query that waits could not be
+ * told from a network that went silent.
+ */
+async function takeLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>("SELECT pg_try_advisory_lock($1) AS taken", [ADVISORY_LOCK]);
+    if (rows[0]?.taken) return;
+    await delay(LOCK_POLL_MS);
+  }
+}
 
 /** The folder's migrations that are recorded as applied with the text they have now; others need the engine. */
 async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boolean> {
@@ -32,25 +47,31 @@ async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boole
 /**
  * Brings the database to the newest migration, as `prisma migrate deploy` does and recorded in the same table; gives
  * the names it applied. Safe when several processes start at once.
- * @throws Error with Prisma's words: a migration that failed before, or a database that holds other tables already.
+ * @throws pg's error when the database cannot be reached; otherwise Error with Prisma's message: a migration that failed
+ * before, or a database that contains other tables
  */
 export async function migrate(connectionString: string): Promise<string[]> {
   const list = await readMigrations();
-  const client = new pg.Client({ connectionString });
-  await client.connect();
+  const client = new pg.Client(connectionConfig(connectionString));
+  // A connection that breaks while idle would end the process; one that breaks during a query fails that query.
+  client.on("error", () => undefined);
   try {
-    await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK]);
+    await client.connect();
+    await takeLock(client);
     if (await isUpToDate(client, list)) return [];
     const input = { migrationsList: list, filters: FILTERS };
-    const { appliedMigrationNames } = await withEngine({ connectionString }, (engine) => engine.applyMigrations(input));
+    const { appliedMigrationNames } = await withEngine(longQuery(connectionConfig(connectionString)), (engine) =>
+      engine.applyMigrations(input),
+    );
     return appliedMigrationNames;
   } catch (error) {
+    if (isDatabaseAway(error)) throw error;
     throw new Error(`The database could not be migrated: ${error instanceof Error ? error.message.trim() : String(error)}`, {
       cause: error,
     });
   } finally {
     // Ends the session, and with it the lock.
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
+import type { Database, StartUp } from "#lib/db";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
@@ -19,6 +19,7 @@ import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 interface MarketsOptions {
   env: Env;
   db: Database;
+  startUp: StartUp;
   catalogues: Record<Venue, Catalogue>;
   clock: Clock;
   log: Logger;
@@ -81,9 +82,9 @@ function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
 
 /** The live venue gets its ticks from LIVE_FEED: a replay, pushes over HTTP, or none. */
 function startLive(options: MarketsOptions): Promise<RunningMarket> {
-  const { env, db, catalogues, clock, log, metrics } = options;
+  const { env, db, startUp, catalogues, clock, log, metrics } = options;
   const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : undefined;
-  const store = createKlineStore(db.pool, "live");
+  const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
   const market = {
     venue: "live" as const,
     catalogue: catalogues.live,
@@ -96,6 +97,16 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     metrics,
   };
   return startVenue(options, market, store);
+}
+
+/** The table, with what a start asks of it waiting for the database as the rest of the start does. */
+function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
+  return {
+    ...table,
+    read: (query) => run(() => table.read(query)),
+    lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
+    writeBatch: (klines, quotes) => run(() => table.writeBatch(klines, quotes)),
+  };
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {

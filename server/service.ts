@@ -61,21 +61,22 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
   const redis = env.REDIS_URL === undefined ? undefined : openRedis({ url: env.REDIS_URL, prefix: env.REDIS_PREFIX, log });
   if (redis) onStop("redis", redis.close);
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
-  const { db, release } = await acquireDatabase(env, log, clock, channel);
+  const { db, startUp, release } = await acquireDatabase(env, log, clock, channel);
   onStop("database", release);
   // Listens before the first read, so that no change in between is lost.
   const beforeLoad: ControlMessage[] = [];
   let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);
   const control = await db.control.listen((message) => void onMessage(message));
   onStop("control", control.stop);
-  const [live, sandbox] = await Promise.all([createCatalogue(db, "live"), createCatalogue(db, "sandbox")]);
+  const load = () => Promise.all([createCatalogue(db, "live"), createCatalogue(db, "sandbox")]);
+  const [live, sandbox] = await startUp.run(load);
   const catalogues = { live, sandbox };
   const changeTargets: ChangeTargets = { catalogues };
   const changes = createChangeFollower(changeTargets, clock, log);
   onStop("changes", changes.stop);
   onMessage = changes.follow;
   for (const message of beforeLoad) await changes.follow(message);
-  return { redis, db, catalogues, changeTargets, controlConnected: control.connected };
+  return { redis, db, startUp, catalogues, changeTargets, controlConnected: control.connected };
 }
 
 /** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
@@ -86,7 +87,7 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
   let stage: Stage = "serving";
   try {
     const secrets = await acquireSecrets(env);
-    const { redis, db, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
+    const { redis, db, startUp, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
 
     const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis });
     changeTargets.access = access;
@@ -96,7 +97,8 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
 
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
     const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
-    const markets = await startMarkets({ ...base, db, catalogues, shared });
+    const markets = await startMarkets({ ...base, db, startUp, catalogues, shared });
+    startUp.end();
     changeTargets.markets = markets;
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
 

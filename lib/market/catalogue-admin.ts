@@ -13,7 +13,7 @@ const SECONDS_MAX = 2_147_483_647;
 type Transaction = Pick<Database["prisma"], "auditEntry">;
 
 /** One change of one listing. */
-export interface ListingChange {
+interface ListingChange {
   readonly action: "instrument.add" | "instrument.retire" | "instrument.restore";
   /** The ticker. */
   readonly target: string;

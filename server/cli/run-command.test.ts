@@ -110,10 +110,8 @@ test.each([
 });
 
 test("a command as a process ends with 2 for PORT=abc, without a stack", () => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", "server/cli/keys.ts", "list"], {
-    encoding: "utf8",
-    env: { ...process.env, PORT: "abc" },
-  });
+  const args = ["PORT=abc", process.execPath, "--import", "tsx", "server/cli/keys.ts", "list"];
+  const { status, stdout, stderr } = spawnSync("env", args, { encoding: "utf8" });
   expect(stderr).toMatch(/^Wrong configuration:\n {2}PORT: [^\n]*\n$/);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
 });

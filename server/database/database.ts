@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { ControlChannel } from "#lib/control/control";
 import { createRedisChannel } from "#lib/control/redis-channel";
-import { type Database, openDatabase } from "#lib/db";
+import { createStartUp, type Database, openDatabase, type StartUp } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { openRedis } from "#lib/redis";
@@ -30,6 +30,8 @@ export interface Source {
 /** A database ready for work. */
 interface AcquiredDatabase {
   readonly db: Database;
+  /** What is left of DATABASE_WAIT_S, for the other queries of this start. */
+  readonly startUp: StartUp;
   /** Closes the connections and stops what was started for them. */
   release(): Promise<void>;
 }
@@ -46,23 +48,20 @@ interface Opening {
 async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): Promise<AcquiredDatabase> {
   const { log } = rest;
   try {
-    const db = await openDatabase({
-      url,
-      poolSize: env.DATABASE_POOL_SIZE,
-      waitS: env.DATABASE_WAIT_S,
-      ...(channel && { channel }),
-      ...rest,
-    });
+    const wait = { url, waitS: env.DATABASE_WAIT_S, ...rest };
+    const startUp = createStartUp(wait);
+    const db = await openDatabase({ ...wait, startUp, poolSize: env.DATABASE_POOL_SIZE, ...(channel && { channel }) });
     try {
-      const applied = await migrate(url);
+      const applied = await startUp.run(() => migrate(url));
       if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
-      await seed(db);
+      await startUp.run(() => seed(db));
     } catch (error) {
       await db.close();
       throw error;
     }
     return {
       db,
+      startUp,
       async release() {
         await db.close();
         await stop();
@@ -142,7 +141,7 @@ export async function borrowDatabase(
   log: Logger,
   clock: Clock,
   warn: (line: string) => void = (line) => void process.stderr.write(line),
-): Promise<AcquiredDatabase> {
+): Promise<Pick<AcquiredDatabase, "db" | "release">> {
   const source = await borrowSource(env, log);
   const { channel, close } = await borrowChannel(env, log, clock);
   try {

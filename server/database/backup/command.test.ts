@@ -84,7 +84,7 @@ describe("a backup refuses", () => {
     expect(refused.words).toMatch(/^The database at \S+ refuses the connection: password authentication failed.*\n$/);
     expect(refused.exitCode).toBe(1);
     wrong.port = "1";
-    await expect(bench.command("backup", wrong.href)).rejects.toThrow(/cannot be reached/);
+    await expect(bench.command("backup", wrong.href)).rejects.toThrow(/Could not reach PostgreSQL/);
   });
 
   test("a DATA_DIR that holds no database, and makes none", async () => {
