@@ -19,7 +19,7 @@ COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
 # The embedded PostgreSQL makes links beside its libraries when they are missing; the user of the image may not.
 COPY server/database/embedded/binaries.ts server/database/embedded/binaries.ts
-RUN ["node", "--import", "tsx", "--input-type=module", "--eval", "await (await import('#server/embedded/binaries')).findBinaries()"]
+RUN ["node", "--import", "tsx", "--input-type=module", "--eval", "await (await import('#server/database/embedded/binaries')).findBinaries()"]
 
 FROM ${NODE_IMAGE} AS run
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data

@@ -214,7 +214,8 @@ export async function databaseTime({ client }: Pick<Database, "client">): Promis
  */
 const AWAY_CODES =
   /^(08...|57P0[123]|53300|P1001|P1002|P1008|P1017|P2024|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
-const AWAY_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
+const AWAY_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
 /** True for an error that says the database cannot be reached now, false for one about what was asked of it. */
 export function isDatabaseAway(error: unknown): boolean {
