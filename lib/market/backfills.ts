@@ -10,10 +10,10 @@ import {
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 
-/** What is kept of a path or a problem: its end and its beginning say most. */
+/** Longest path or problem that is stored; longer ones keep their beginning and end, which say most. */
 const TEXT_MAX_CHARACTERS = 500;
 
-/** Where a backfill stands; what its own process says of it. */
+/** The progress of a backfill, as its own process reports it. */
 export interface BackfillProgress {
   readonly state: Exclude<BackfillState, "lost">;
   readonly files: number;
@@ -24,7 +24,7 @@ export interface BackfillProgress {
   /** 0 to 1. */
   readonly share: number;
   readonly rows: number;
-  /** Milliseconds that reading these rows took. */
+  /** Milliseconds spent reading these rows. */
   readonly readMs: number;
   readonly problem: string | null;
 }
@@ -40,7 +40,7 @@ const toRow = ({ rows, readMs, file, problem, ...rest }: BackfillProgress, now: 
   updatedAt: now,
 });
 
-/** Notes that a backfill begins, and forgets all but the newest BACKFILLS_MAX_COUNT. @returns its id */
+/** Records the start of a backfill, and deletes all but the newest BACKFILLS_MAX_COUNT. @returns its id */
 export async function beginBackfill({ db, clock }: Context, venue: Venue, progress: BackfillProgress): Promise<string> {
   const now = new Date(clock.now());
   const { id } = await db.prisma.backfill.create({ data: { venue, startedAt: now, ...toRow(progress, now) } });
@@ -53,7 +53,7 @@ export async function beginBackfill({ db, clock }: Context, venue: Venue, progre
   return id;
 }
 
-/** Notes where it stands. Nothing is noted of one that was forgotten meanwhile. */
+/** Records progress. Does nothing when the backfill has been deleted since. */
 export async function noteBackfill({ db, clock }: Context, id: string, progress: BackfillProgress): Promise<void> {
   await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
 }
@@ -66,13 +66,13 @@ export async function listBackfills(db: Context["db"], clock: Clock): Promise<Ba
   });
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
   return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, ...row }) => {
-    const told = BACKFILL_STATES.find((state) => state === row.state) ?? "failed";
+    const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
     const rows = Number(row.rows);
     return {
       ...row,
       rows,
       venue: VENUES.find((venue) => venue === row.venue) ?? "live",
-      state: told === "running" && updatedAt.getTime() < silentSince ? "lost" : told,
+      state: state === "running" && updatedAt.getTime() < silentSince ? "lost" : state,
       files_done: filesDone,
       files_failed: filesFailed,
       rows_per_s: rows === 0 ? null : Math.round((rows * 1_000) / Math.max(readMs, 1)),

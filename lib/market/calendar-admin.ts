@@ -5,10 +5,10 @@ import { type AdminCalendar, type AdminOverride, OVERRIDES_MAX_COUNT, type Overr
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 
-/** A refusal repeats so much of a name. */
+/** How much of an unknown name an error repeats. */
 const REPEATED_MAX_CHARACTERS = 80;
 
-/** What calendars are managed with. */
+/** What the calendar functions need. */
 export interface CalendarContext {
   readonly db: Pick<Database, "prisma" | "control">;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export async function listCalendars({ db, clock }: CalendarContext): Promise<Adm
 }
 
 /**
- * The overrides of a calendar that have not ended, in the order they were made.
+ * The overrides of a calendar that have not ended, in order of creation.
  * @throws Fault not_found
  */
 export async function overridesOf({ db, clock }: CalendarContext, name: string): Promise<AdminOverride[]> {
@@ -62,7 +62,7 @@ export async function overridesOf({ db, clock }: CalendarContext, name: string):
 }
 
 /**
- * Puts another definition in the place of a calendar's; every process follows it within a second.
+ * Replaces the definition of a calendar; every process applies it within a second.
  * @throws Fault not_found
  */
 export async function putDefinition(
@@ -78,9 +78,9 @@ export async function putDefinition(
 }
 
 /**
- * Opens or closes a calendar by hand, against holidays and rules; every process follows it within a second.
- * @throws Fault not_found; invalid_parameter for one that ends before now, or before it starts, and past
- * OVERRIDES_MAX_COUNT that have not ended
+ * Forces a calendar open or closed, whatever its rules and holidays say; every process applies it within a second.
+ * @throws Fault not_found; invalid_parameter for an override that ends before now or before it starts, and when
+ * OVERRIDES_MAX_COUNT overrides have not ended
  */
 export async function addOverride({ db, clock }: CalendarContext, name: string, form: OverrideForm): Promise<AdminOverride> {
   const now = new Date(clock.now());
@@ -105,7 +105,7 @@ export async function addOverride({ db, clock }: CalendarContext, name: string, 
 }
 
 /**
- * Ends an override now; one that has ended, or never began, counts no more. Gives what it was.
+ * Ends an override now. One that has already ended stays as it is; one that has not started never takes effect. Returns it.
  * @throws Fault not_found
  */
 export async function liftOverride(
@@ -114,7 +114,7 @@ export async function liftOverride(
 ): Promise<{ calendar: string; override: AdminOverride }> {
   const now = new Date(clock.now());
   const row = z.uuid().safeParse(id).success ? await db.prisma.calendarOverride.findUnique({ where: { id } }) : null;
-  if (row === null) throw new Fault("not_found", { detail: "There is no such override." });
+  if (row === null) throw new Fault("not_found", { detail: "This calendar has no such override." });
   if (row.startsAt > now) await db.prisma.calendarOverride.deleteMany({ where: { id } });
   else if (row.endsAt === null || row.endsAt > now)
     await db.prisma.calendarOverride.update({ where: { id }, data: { endsAt: now } });

@@ -14,12 +14,12 @@ const PREVIEW_MS = PREVIEW_DAYS * 24 * HOUR_MS;
 const iso = (ms: number) => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
-/** An open stretch (Unix ms) as it is told. */
+/** Converts an open range (Unix ms) to a session of the preview. */
 export function toldSession({ openMs, closeMs }: { openMs: number; closeMs: number }): PreviewSession {
   return { opens_at: iso(openMs), closes_at: iso(closeMs) };
 }
 
-/** Sessions hour by hour, so that a calendar that turns each second is left after the first of them; null as the calendar has it. */
+/** Collects sessions hour by hour, so that a calendar that flips each second stops early; null when the calendar gives null. */
 function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; closeMs: number }[] | null {
   const sessions: { openMs: number; closeMs: number }[] = [];
   const endMs = fromMs + PREVIEW_MS;
@@ -35,7 +35,7 @@ function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; cl
   return sessions;
 }
 
-/** What a definition with these overrides would say of the fortnight from `fromMs` (Unix ms) on, before it is stored. */
+/** Previews the two weeks from `fromMs` (Unix ms) for a definition and overrides that are not stored yet. */
 export function previewCalendar(
   definition: CalendarDefinitionSchema,
   overrides: readonly AdminOverride[],

@@ -12,7 +12,7 @@ const SECONDS_MAX = 2_147_483_647;
 /** Enough of a transaction to write an audit entry in it. */
 type Transaction = Pick<Database["prisma"], "auditEntry">;
 
-/** One change of one listing. */
+/** A change to a listing. */
 interface ListingChange {
   readonly action: "instrument.add" | "instrument.retire" | "instrument.restore";
   /** The ticker. */
@@ -21,7 +21,7 @@ interface ListingChange {
   readonly after: unknown;
 }
 
-/** What instruments are managed with. */
+/** What the listing functions need. */
 interface CatalogueContext {
   readonly db: Pick<Database, "prisma" | "control">;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ const currency = z.string().regex(/^[A-Z0-9]{2,10}$/, "must be 2 to 10 capital l
 
 const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
-/** A new listing, from text. The sandbox's asset class cannot be added. */
+/** The form of a new listing. The sandbox's asset class cannot be used. */
 export const ListingForm = z.object({
   ticker: Ticker,
   assetClass: AssetClass.exclude(["test"]),
@@ -78,9 +78,9 @@ export async function addListing(context: CatalogueContext, venue: Venue, form: 
 }
 
 /**
- * Retires listings, or restores them. History stays. Running services follow at once. A listing that is in that state
- * already does not change.
- * @throws Fault invalid_parameter that names every ticker the venue does not list; nothing changes then
+ * Retires listings, or restores them. History stays. Running services apply the change at once. A listing that is already
+ * in that state does not change.
+ * @throws Fault invalid_parameter that names every ticker the venue does not list; then nothing changes
  */
 export async function setRetired(
   { db, clock, record }: CatalogueContext,

@@ -16,7 +16,7 @@ type CalendarRow = {
   overrides: { state: string; starts_at: string; ends_at: string | null }[];
 };
 
-// Not by Prisma: its first query costs a start a quarter of a second.
+// Without Prisma: its first query would delay the start by a quarter of a second.
 const LISTINGS = `
   SELECT ticker, asset_class AS "assetClass", base, quote, digits, pip_size AS "pipSize", streams, timeframes, calendar,
          stale_after_s AS "staleAfterS", open_grace_s AS "openGraceS"
@@ -26,7 +26,7 @@ const CALENDARS = `
     FROM calendar c LEFT JOIN calendar_override o ON o.calendar = c.name
    GROUP BY c.name`;
 
-/** One reading of the database, never changed after it was made. */
+/** The result of one read of the database; immutable. */
 interface Contents {
   readonly listings: readonly Listing[];
   readonly byTicker: ReadonlyMap<string, Listing>;
@@ -34,13 +34,13 @@ interface Contents {
   readonly calendars: ReadonlyMap<string, Calendar>;
 }
 
-/** A catalogue that can be read again, as control messages ask for. */
+/** A catalogue that control messages can reload. */
 export interface ReloadableCatalogue extends Catalogue {
-  /** Reads listings and calendars anew; until it resolves, and when it throws, the old contents stand. */
+  /** Reloads listings and calendars. Until it resolves, and when it throws, the old contents stay in use. */
   reload(): Promise<void>;
 }
 
-/** A row as the rest of the service has it; what only operators write is checked. */
+/** Converts a row to a listing; validates the columns that only operators write. */
 function toListing(row: ListingRow): Listing {
   return {
     ...(row as Listing),
@@ -60,7 +60,7 @@ function compile({ name, definition, overrides }: CalendarRow): Calendar {
     return compileCalendar(requireValid(CalendarDefinitionSchema, definition), overrides.map(toOverride));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Calendar ${name} in the database cannot be used: ${reason}`);
+    throw new Error(`Calendar ${name} in the database is invalid: ${reason}`);
   }
 }
 
@@ -84,7 +84,7 @@ async function readContents(pool: Pool, venue: Venue): Promise<Contents> {
 
 /**
  * Reads the listings and calendars of a venue.
- * @throws Error naming a listing or calendar the database holds in a form that cannot be used.
+ * @throws Error that names the listing or calendar that is invalid in the database.
  */
 export async function createCatalogue({ pool }: Pick<Database, "pool">, venue: Venue): Promise<ReloadableCatalogue> {
   let contents = await readContents(pool, venue);
@@ -95,7 +95,7 @@ export async function createCatalogue({ pool }: Pick<Database, "pool">, venue: V
     instrument: (ticker) => contents.instruments.get(ticker),
     calendar: (ticker) => contents.calendars.get(contents.byTicker.get(ticker)?.calendar ?? ""),
     reload() {
-      // One after the other: an older reading must not replace a newer one.
+      // One read at a time: an older result must not replace a newer one.
       const next = reading.then(async () => {
         contents = await readContents(pool, venue);
       });

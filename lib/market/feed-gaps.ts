@@ -11,7 +11,7 @@ interface Span {
   readonly closeMs: number;
 }
 
-/** When any of some calendars is open in [fromMs, toMs), ascending and apart; those that do not know are left out. */
+/** The ranges of [fromMs, toMs) in which any of the calendars is open, ascending and disjoint; skips unknown calendars. */
 function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs: number, toMs: number): Span[] {
   const all = calendars.flatMap((calendar) => calendar.sessionsBetween(fromMs, toMs) ?? []);
   const spans: { openMs: number; closeMs: number }[] = [];
@@ -24,8 +24,8 @@ function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs
 }
 
 /**
- * The stretches of open spans without a tick, by whole minutes. Closed time between two of them does not part them: a feed
- * that was silent before a weekend and after it was silent once, and only the open time counts as its length.
+ * The ranges of open time without a tick, in whole minutes. Closed time does not split a range: a feed that was silent
+ * before and after a weekend was silent once, and only the open time counts towards the length.
  */
 function silentRanges(spans: readonly Span[], sight: Pick<FeedSight, "ticked">) {
   const found: { startMs: number; endMs: number; openMs: number }[] = [];
@@ -55,12 +55,12 @@ function calendarsOf(catalogue: Pick<Catalogue, "list" | "calendar">): Calendar[
 }
 
 /**
- * The gaps of the last day before `nowMs` (Unix ms): a market of the venue was open by its calendar, and no tick of any
- * instrument came for FEED_GAP_MIN_S or longer. The running minute is not judged yet.
+ * The feed gaps of the day before `nowMs` (Unix ms): times of FEED_GAP_MIN_S or longer in which a market of the venue was
+ * open by its calendar and no instrument had a tick. The current minute does not count yet.
  */
 export function feedGaps(sight: FeedSight, catalogue: Pick<Catalogue, "list" | "calendar">, nowMs: number): FeedGaps {
   const toMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-  // A minute that was not watched from its start on is none.
+  // A minute counts only when it was watched from its start.
   const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - GAPS_MS) / MINUTE_MS) * MINUTE_MS);
   const { found, silent } = silentRanges(anyOpen(calendarsOf(catalogue), sinceMs, toMs), sight);
   const gaps = found.filter(({ openMs }) => openMs >= FEED_GAP_MIN_S * 1_000);

@@ -8,7 +8,7 @@ import { listBackfills } from "./backfills";
 import { feedGaps } from "./feed-gaps";
 import type { Market } from "./ports";
 
-/** What the report is made from: the parts of a running process. */
+/** The parts of a running process that the report is made from. */
 interface FeedSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly metrics: Pick<Metrics, "registry">;
@@ -17,7 +17,7 @@ interface FeedSources {
   ready(): Promise<{ readonly checks: Readonly<Record<string, string | null>> }>;
 }
 
-/** The quotes of one venue by age. */
+/** Counts the quotes of a venue by age. */
 function quotesOf({ catalogue, view, now }: Market, wallMs: number) {
   const nowMs = now?.() ?? wallMs;
   const counts = { live: 0, stale: 0, missing: 0 };
@@ -28,12 +28,12 @@ function quotesOf({ catalogue, view, now }: Market, wallMs: number) {
     counts[marketDataState(quote?.time_msc ?? null, nowMs, staleAfterS)] += 1;
     if (quote !== undefined && (newest === undefined || quote.time_msc > newest.time_msc)) newest = quote;
   }
-  // By the wall clock even where the feed is the clock: one that stands still falls behind.
+  // By the wall clock even where the feed sets the venue's time: a feed that stands still falls behind.
   const lag = newest === undefined ? null : Math.max(0, wallMs - newest.time_msc);
   return { newest_ticker: newest?.ticker ?? null, lag_ms: lag, tickers: listings.length, ...counts };
 }
 
-/** Ticks of each venue since the process started. */
+/** The number of ticks of each venue since the process started. */
 async function tickCounts({ registry }: Pick<Metrics, "registry">): Promise<Record<Venue, { taken: number; refused: number }>> {
   const counts = { live: { taken: 0, refused: 0 }, sandbox: { taken: 0, refused: 0 } };
   const series = await registry.getSingleMetric("spotwire_ticks_total")?.get();
@@ -50,7 +50,7 @@ function historyOf({ sight }: Market): HistoryFill {
   return { restored, tickers, started_at: iso(startedMs), ended_at: endedMs === null ? null : iso(endedMs) };
 }
 
-/** How the feeds of this process are, and how far backfills have come, whatever process they run in. */
+/** Reports the feeds of this process, and the progress of all backfills, including those of other processes. */
 export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources): Promise<FeedsReport> {
   const [{ checks }, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
   const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();

@@ -2,12 +2,12 @@ import type { Clock } from "#lib/clock";
 import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
 import { MINUTE_MS } from "#lib/units";
 
-/** What is remembered: the hours that gaps are told of, and the minutes at both their ends. */
+/** How long minutes are kept: the hours that gaps are reported for, and a minute at both ends. */
 const KEPT_MINUTES = FEED_GAPS_HOURS * 60 + 2;
 
-/** How history was brought into memory last. Unix milliseconds. */
+/** The last load of history into memory. Unix milliseconds. */
 interface Filling {
-  /** Tickers that were read, and those of them that had history. */
+  /** Tickers that were read, and how many of them had history. */
   readonly tickers: number;
   readonly restored: number;
   readonly startedMs: number;
@@ -15,31 +15,31 @@ interface Filling {
   readonly endedMs: number | null;
 }
 
-/** What a venue noticed of its feed. */
+/** What a venue has observed of its feed. */
 export interface FeedSight {
-  /** Nothing is known of what was before, Unix milliseconds; infinite before the first tick of a recording. */
+  /** Start of the watch, Unix milliseconds; nothing before it is known. Infinite before the first tick of a recording. */
   readonly sinceMs: number;
-  /** Whether a tick of any ticker came in a minute, counted from 1970; of the kept ones alone. */
+  /** Whether any ticker had a tick in a minute (counted from 1970); only for minutes that are kept. */
   ticked(minute: number): boolean;
   filling(): Filling;
 }
 
-/** Notices in which minutes ticks came, and how history was read; a market writes, the report reads. */
+/** Records in which minutes ticks came, and how history was loaded; a market writes, the report reads. */
 export interface FeedWatch {
   readonly sight: FeedSight;
-  /** A tick of this time (Unix ms) was taken. */
+  /** Records an accepted tick of this time (Unix ms). */
   tick(timeMs: number): void;
-  /** Minutes of which ticks are stored (Unix seconds), at a start or after an import; `fromMs` when they are known from then on. */
+  /** Adds minutes (Unix seconds) whose ticks are stored, at start or after an import; `fromMs`: all minutes since then are known. */
   stored(times: readonly number[], fromMs: number): void;
-  /** History of so many tickers is read from now on, until `filled`; what begins meanwhile is a part of it. */
+  /** Starts a load of this many tickers, which lasts until `filled`; loads that start before then become part of it. */
   fill(tickers: number): void;
   restored(): void;
   filled(): void;
 }
 
 /**
- * Makes the watch of one venue: at most two days of minutes in memory.
- * @param sinceMs when it begins, Unix milliseconds; null for a recording with its own times: with its first tick
+ * Makes the feed watch of a venue. It keeps at most two days of minutes in memory.
+ * @param sinceMs start of the watch, Unix milliseconds; null for a recording with its own times: starts with its first tick
  */
 export function createFeedWatch(clock: Clock, sinceMs: number | null): FeedWatch {
   const minutes = new Set<number>();
@@ -51,7 +51,7 @@ export function createFeedWatch(clock: Clock, sinceMs: number | null): FeedWatch
   function add(minute: number): void {
     minutes.add(minute);
     newest = Math.max(newest, minute);
-    // Seldom, since it looks at each: a day of minutes comes and goes before the next time.
+    // Runs rarely, because it visits every minute: a day of minutes comes and goes between two runs.
     if (minutes.size > 2 * KEPT_MINUTES) for (const old of minutes) if (old <= newest - KEPT_MINUTES) minutes.delete(old);
   }
 

@@ -10,7 +10,7 @@ import {
 
 const BUCKET_MS = HEALTH_BUCKET_S * 1_000;
 const BUCKETS_COUNT = HEALTH_HISTORY_S / HEALTH_BUCKET_S;
-/** A sample tells how the service is for so long: one that is missed is no matter yet, but nobody samples after three. */
+/** How long a sample counts as current: one missed sample is harmless, but after three minutes nobody is sampling. */
 const CHECKED_MAX_AGE_MS = 180_000;
 
 interface Row {
@@ -33,7 +33,7 @@ const READ = `
     FROM health_sample WHERE at BETWEEN $3 AND $4 GROUP BY 1, 2`;
 const LATEST = "SELECT at, rest, stream FROM health_sample WHERE at BETWEEN $1 AND $2 ORDER BY at DESC LIMIT 1";
 
-/** Fills what no row tells of with stretches that were not sampled. */
+/** Fills the gaps between rows with empty buckets. */
 function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row) => Bucket): Bucket[] {
   const known = new Map(rows.map((row) => [row.bucket, bucketOf(row)]));
   return Array.from({ length: BUCKETS_COUNT }, (_, index) => known.get(index) ?? empty);
@@ -42,8 +42,8 @@ function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row
 const UNSEEN: HealthBucket = { minutes: 0, well: 0 };
 
 /**
- * Health as it was recorded: the 24 hours up to now in stretches of 15 minutes, and the latest sample, null where it is older
- * than three minutes. What a clock that ran ahead wrote of the time to come does not count. @throws pg's error
+ * Recorded health: the last 24 hours in buckets of 15 minutes, and the latest sample, null when it is older than three
+ * minutes. Ignores samples in the future, which a clock that ran ahead has written. @throws pg's error
  */
 export async function readHealth(
   pool: Pick<Pool, "query">,
@@ -57,7 +57,7 @@ export async function readHealth(
     spread(of(venue), { ...UNSEEN, idle: 0, lag_ms: null }, ({ minutes, fed, idle, lag_ms }) => {
       return { minutes, well: fed, idle, lag_ms };
     });
-  // The doors are the same for both venues.
+  // The endpoints are the same for both venues.
   const doors = of("sandbox");
   const latest = await pool.query<{ at: Date; rest: boolean; stream: boolean }>(LATEST, [
     new Date(nowMs - CHECKED_MAX_AGE_MS),

@@ -18,12 +18,12 @@ import { readHealth } from "./health-history";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
 
-/** History changes once a minute: readers within this time share one look at the database. */
+/** History changes once a minute: requests within this time share one read of the database. */
 const HISTORY_FRESH_MS = 5_000;
 /** States change by the second. */
 const STATES_FRESH_MS = 1_000;
 
-/** What the report is made from: the parts of a running process. */
+/** The parts of a running process that the report is made from. */
 interface HealthSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly db: Pick<Database, "pool">;
@@ -31,7 +31,7 @@ interface HealthSources {
   readonly log: Logger;
 }
 
-/** The stretch around now that a week strip needs, whatever the reader's time zone. */
+/** The sessions around now that a week strip needs, whatever the reader's time zone. */
 function sessionsAround(market: Market, listing: Listing, nowMs: number): Pick<CalendarGroup, "sessions" | "sessions_count"> {
   const fromMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
   const sessions = market.catalogue.calendar(listing.ticker)?.sessionsBetween(fromMs, fromMs + CALENDAR_STRIP_DAYS * DAY_MS);
@@ -77,7 +77,7 @@ function venueOf(market: Market, wallMs: number): VenueStatus {
   };
 }
 
-/** Keeps what `make` gave for a while; those who ask meanwhile share it. */
+/** Caches the result of `make` for `freshMs`; callers within that time share it. */
 function kept<Value>(freshMs: number, make: (sources: HealthSources) => Value): (sources: HealthSources) => Value {
   let last: { readonly atMs: number; readonly value: Value } | undefined;
   return (sources) => {
@@ -87,7 +87,7 @@ function kept<Value>(freshMs: number, make: (sources: HealthSources) => Value): 
   };
 }
 
-/** Makes the report of a process; anybody may ask for it, so its making is bounded in time and not by who asks. */
+/** Makes a process's health report. It is public, so it is cached: its cost does not grow with the number of requests. */
 export function createHealthReport(): (sources: HealthSources) => Promise<ServiceStatus> {
   const states = kept(STATES_FRESH_MS, ({ markets, clock }) => {
     const at_ms = clock.now();
@@ -95,7 +95,7 @@ export function createHealthReport(): (sources: HealthSources) => Promise<Servic
   });
   const health = kept(HISTORY_FRESH_MS, ({ db, clock, log }) =>
     readHealth(db.pool, clock.now()).catch((error: unknown) => {
-      log.warn({ err: error }, "the history of the service cannot be read");
+      log.warn({ err: error }, "cannot read health history; reporting without it");
       return { history: null, checked: null };
     }),
   );

@@ -9,23 +9,23 @@ import { MINUTE_MS } from "#lib/units";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
 
-/** Samples that wait while the database is away: both venues for twelve hours. The oldest are dropped. */
+/** Samples held while the database is unavailable: twelve hours of both venues. Past this, the oldest are dropped. */
 const PENDING_MAX_COUNT = 1_440;
 
-/** Whether the doors of the service answer. */
+/** Whether the service's own endpoints answer. */
 export interface ProbeResult {
   readonly rest: boolean;
   readonly stream: boolean;
 }
 
-/** How one venue was in one minute. */
+/** The health of one venue in one minute. */
 interface HealthSample extends ProbeResult {
   /** Unix milliseconds, start of the minute. */
   readonly atMs: number;
   readonly venue: Venue;
-  /** Instruments whose market is open and that a bound feed should bring; test tickers are none of them. */
+  /** Instruments whose market is open and that the bound feed should deliver, without test tickers. */
   readonly expected: number;
-  /** Those of them that are plainly open. */
+  /** How many of those have a fresh quote: their status is simply open. */
   readonly fresh: number;
   /** Age of the newest tick by the wall clock, null before the first. */
   readonly lagMs: number | null;
@@ -37,7 +37,7 @@ export function lastTickOf({ catalogue, view }: Market): number | null {
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** How a venue's feed is now. */
+/** The current health of a venue's feed. */
 function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> {
   const nowMs = market.now?.() ?? wallMs;
   const states = market.catalogue
@@ -51,8 +51,8 @@ function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" 
   return { venue: market.venue, expected: open.length, fresh: fresh.length, lagMs };
 }
 
-// Of several processes over one database the one that was well counts: it is the one that serves. Expected and fresh are taken
-// together, from the one that missed the fewest: mixed, they would tell of a feed that no process saw.
+// When several processes share a database, the healthy one counts: it is the one that serves. Expected and fresh come from the
+// same process, the one that missed the fewest instruments: mixed, they would describe a feed that no process saw.
 const WRITE = `
   INSERT INTO health_sample AS h (at, venue, rest, stream, expected, fresh, lag_ms)
   SELECT * FROM unnest($1::timestamptz[], $2::text[], $3::boolean[], $4::boolean[], $5::int[], $6::int[], $7::bigint[])
@@ -63,7 +63,7 @@ const WRITE = `
           SELECT expected, fresh
             FROM (VALUES (h.expected, h.fresh), (excluded.expected, excluded.fresh)) AS either (expected, fresh)
            ORDER BY expected - fresh, expected DESC LIMIT 1)`;
-// Rows of the time to come were written while the clock ran ahead. Another process may be a little ahead, and rightly so.
+// Rows in the future were written while the clock ran ahead. Another process may legitimately be a little ahead.
 const DELETE = "DELETE FROM health_sample WHERE at < $1 OR at > $2";
 
 async function write(pool: Pick<Pool, "query">, samples: readonly HealthSample[]): Promise<void> {
@@ -81,19 +81,19 @@ async function write(pool: Pick<Pool, "query">, samples: readonly HealthSample[]
 interface HealthRecorderOptions {
   readonly pool: Pick<Pool, "query">;
   readonly markets: Readonly<Record<Venue, Market>>;
-  /** Knocks at the service's own doors; where it fails, the minute stays without a sample. */
+  /** Probes the service's own endpoints. When it rejects, the minute has no sample. */
   readonly probe: () => Promise<ProbeResult>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Writes down each minute how the service is. What the database does not take waits for it, up to a bound. */
+/** Stores a health sample each minute. Samples that cannot be written are kept for later, up to a bound. */
 export interface HealthRecorder {
-  /** Ends it. */
+  /** Stops recording. */
   stop(): Promise<void>;
 }
 
-/** Starts with a sample of the running minute. A minute without the process, or whose sampling failed, stays without one. */
+/** Starts with a sample of the current minute. A minute in which the process was down or sampling failed has no sample. */
 export function recordHealth({ pool, markets, probe, clock, log }: HealthRecorderOptions): HealthRecorder {
   const stopping = new AbortController();
   let pending: HealthSample[] = [];
@@ -117,15 +117,15 @@ export function recordHealth({ pool, markets, probe, clock, log }: HealthRecorde
       await pool.query(DELETE, [new Date(nowMs - HEALTH_RETENTION_S * 1_000), new Date(nowMs + MINUTE_MS)]);
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, "the health of the service is not written yet; it is tried again");
+      if (!failing) log.warn({ err: error }, "cannot write health samples; retrying");
       failing = true;
     }
   }
 
   const untilNextMinute = () => MINUTE_MS - (clock.now() % MINUTE_MS);
   const running = repeat({ clock, signal: stopping.signal, pause: untilNextMinute, atOnce: true }, async () => {
-    // Whatever one sample fails of, the next is taken: nobody else would start this again.
-    await sample().catch((error: unknown) => log.error({ err: error }, "the health of the service could not be sampled"));
+    // A failed sample must not stop the loop: nothing else would restart it.
+    await sample().catch((error: unknown) => log.error({ err: error }, "cannot sample the health of the service"));
     await flush();
   });
 

@@ -6,10 +6,10 @@ import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
 import type { Call, DataReply } from "./question";
 
-/** Fields of a line that are prices: a number that is none (0, -1) is a bad price, not a malformed line. */
+/** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
 
-/** Counts what became of the lines. */
+/** Counts accepted and rejected lines. */
 function createReceipt() {
   const reasons: Partial<Record<TickRejection, number>> = {};
   const rejections: { line: number; reason: TickRejection }[] = [];
@@ -29,7 +29,7 @@ function createReceipt() {
   };
 }
 
-/** A line as a tick, or why it is none. */
+/** Parses a line into a tick, or into the reason why it is rejected. */
 function parseLine(line: Line): Tick | TickRejection {
   if (line.text === null) return "line_too_long";
   let value: unknown;
@@ -45,18 +45,17 @@ function parseLine(line: Line): Tick | TickRejection {
 }
 
 /**
- * Takes a pushed NDJSON body into the market, line by line as it arrives; each line is judged alone. The next lines
- * are read only when the engine has taken the ones before and the recorder has room, so a fast feeder is held up
- * rather than buffered. Accepted ticks are in the engine when this resolves.
- * @throws Fault service_unavailable where the venue takes no pushed ticks, or while its store takes no more;
- * invalid_parameter for a body that ended early; payload_too_large past the limits, with the
- * receipt of the lines before in its detail.
+ * Ingests a pushed NDJSON body line by line as it arrives; each line is judged on its own. The next lines are read only
+ * after the engine has applied the previous ones and the recorder has room, so a fast feeder is slowed down, not
+ * buffered. Accepted ticks are in the engine when this resolves.
+ * @throws Fault service_unavailable when the venue takes no pushed ticks or its store falls behind; invalid_parameter
+ * for a body that ended early; payload_too_large past the limits. The detail says how many lines were accepted.
  */
 export async function ingestBody(body: ReadableStream<Uint8Array> | null, market: Market): Promise<IngestReceipt> {
   const { push } = market;
   if (push === undefined)
     throw new Fault("service_unavailable", {
-      detail: `The ${market.venue} venue takes no pushed ticks; start the service with LIVE_FEED=push.`,
+      detail: `The ${market.venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push.`,
       retry_after: 60,
     });
   const receipt = createReceipt();
@@ -81,7 +80,7 @@ export async function ingestBody(body: ReadableStream<Uint8Array> | null, market
   return receipt.result();
 }
 
-/** Parses and pushes the lines of one chunk, and notes what became of each in the order of the lines. */
+/** Parses and pushes the lines of one chunk, and records the outcome of each in line order. */
 async function takeLines(
   lines: readonly Line[],
   push: NonNullable<Market["push"]>,
@@ -98,7 +97,7 @@ async function takeLines(
 }
 
 /**
- * The receipt of a pushed body, as an answer.
+ * Ingests a pushed body and answers with its receipt.
  * @throws Fault as ingestBody does; invalid_parameter for a compressed body
  */
 export async function ingestTicks({ request, market }: Pick<Call<object>, "request" | "market">): Promise<DataReply> {
@@ -106,7 +105,7 @@ export async function ingestTicks({ request, market }: Pick<Call<object>, "reque
   if (encoding !== "identity")
     throw new Fault("invalid_parameter", {
       parameter: "Content-Encoding",
-      detail: "A pushed body is plain NDJSON, not compressed.",
+      detail: "Send the body as plain NDJSON, not compressed.",
     });
   const body = request?.body ?? null;
   if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body) };

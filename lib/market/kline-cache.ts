@@ -18,26 +18,26 @@ export interface KlinesQuery {
   readonly limit: number | undefined;
 }
 
-/** Rows of all remembered windows of one venue together; a row takes about half a kilobyte, object and JSON. */
+/** Rows of all cached windows of a venue together; a row takes about half a kilobyte, object and JSON. */
 const CACHE_MAX_ROWS = 100_000;
-/** What an empty window counts as, so that the number of windows is bounded too. */
+/** Rows that an empty window counts as, so that the number of windows is bounded too. */
 const WINDOW_MIN_ROWS = 20;
 const ETAG_CHARACTERS = 27;
-/** Fewer newest rows than this are not read: with less overlap every change in the view would need a new read. */
+/** Smallest number of newest rows to read: with less overlap, every change in the view would need a new read. */
 const NEWEST_MIN_ROWS = 8;
 
 /** An encoded answer. */
 interface EncodedWindow {
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Strong validator of the body; worked out when first asked for. */
+  /** Strong validator of the body; computed on first use. */
   etag(): string;
 }
 
-/** The rows of one window as of now. */
+/** The current rows of a window. */
 export interface Series {
   /**
-   * The answer around the rows. It is made again only when the rows, the state or the calendar are others than the last
-   * time; the JSON of the rows is made once as long as the rows stay.
+   * The encoded answer with these rows. It is encoded again only when the rows, the state or the calendar have changed; the
+   * JSON of the rows is reused while they stay the same.
    */
   encode(
     state: string,
@@ -47,9 +47,9 @@ export interface Series {
 }
 
 interface Entry extends Series {
-  /** Rows as they were merged last. */
+  /** Rows of the last merge. */
   readonly rows: readonly Kline[];
-  /** State of the view they were merged with; null when the view cannot change them any more. */
+  /** Revision of the view they were merged with; null when the view can no longer change them. */
   readonly viewRevision: number | null;
   readonly historyRevision: number;
 }
@@ -84,7 +84,7 @@ function createEntry(rows: readonly Kline[], viewRevision: number | null, histor
   };
 }
 
-/** Stored rows with those the view holds now over them. */
+/** Stored rows, overlaid with the current rows of the view. */
 function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQuery, read: WindowRead, history: number): Entry {
   const { ticker, timeframe } = query;
   const recent = market.view.recentKlines(ticker, timeframe);
@@ -93,8 +93,8 @@ function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQu
 }
 
 /**
- * A window that the view holds whole, in place of a read that found no database; not to be kept.
- * @throws the error of the read where it is another one, or the view does not hold the window
+ * Answers a window from the view alone when the database is unavailable. The result must not be cached.
+ * @throws the error of the read when the database is available, or when the view does not hold the whole window
  */
 function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: WindowRead, error: unknown): Series {
   const recent = market.view.recentKlines(ticker, timeframe);
@@ -102,19 +102,19 @@ function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: Wind
   return createEntry(mergeRows([], recent, read), null, 0);
 }
 
-/** What is remembered of one venue. */
+/** The cached windows of a venue. */
 function createWindows() {
   return {
     entries: new LRUCache<string, Entry>({
       maxSize: CACHE_MAX_ROWS,
       sizeCalculation: ({ rows }) => Math.max(WINDOW_MIN_ROWS, rows.length),
     }),
-    /** Reads under way, shared by all who wait for the same window. */
+    /** Reads in flight, shared by all requests for the same window. */
     reads: new Map<string, Promise<Series>>(),
   };
 }
 
-/** Remembers windows of klines by what was asked; a window that ends with now is one and the same at any time. */
+/** Caches windows of klines by query; a window that ends with now keeps its key as time passes. */
 export function createKlineCache() {
   const venues = new WeakMap<Market, ReturnType<typeof createWindows>>();
 
@@ -124,7 +124,7 @@ export function createKlineCache() {
     return windows;
   }
 
-  /** Reads the store; history that was rewritten meanwhile is not kept, since some rows may be from before. */
+  /** Reads the store. Does not cache when history was rewritten during the read: some rows may be outdated. */
   async function load(market: Market, query: KlinesQuery, read: WindowRead, key: string): Promise<Series> {
     const { ticker, timeframe } = query;
     const history = market.historyRevision();
@@ -141,8 +141,8 @@ export function createKlineCache() {
 
   return {
     /**
-     * The rows of a window: remembered ones brought up to date from the view where that is enough, else read anew. While
-     * the database is away, the rows of the view where they are all there is in the window.
+     * The rows of a window: cached rows updated from the view where that is enough, otherwise read from the store. While
+     * the database is unavailable, the rows of the view, if it holds the whole window.
      * @throws what the store throws
      */
     open(market: Market, query: KlinesQuery, window: ResolvedWindow, nowMs: number): Series | Promise<Series> {

@@ -1,12 +1,12 @@
 import type { Kline } from "#lib/contract/kline";
 import type { WindowRead } from "#lib/domain/window";
 
-/** Newest rows of a series that may still have been open when they were read: a kline closes a little after the next opened. */
+/** How many of the newest rows may still have been open when they were read: a kline closes shortly after the next opens. */
 const UNSETTLED_ROWS = 2;
 
 /**
- * Stored rows with the rows of the view over them (both ascending), cut to the window that was read. Both are states of the
- * same kline, so the one with more ticks is the later one: a node that does not hear the market has less than the store.
+ * Stored rows overlaid with the rows of the view (both ascending), cut to the window that was read. Where both have a kline,
+ * the one with more ticks is later: the view of a node that receives no events is older than the store.
  */
 export function mergeRows(stored: readonly Kline[], recent: readonly Kline[], read: WindowRead): Kline[] {
   const within = recent.filter(({ time }) => time >= read.from && time < read.to);
@@ -29,8 +29,8 @@ export function mergeRows(stored: readonly Kline[], recent: readonly Kline[], re
 }
 
 /**
- * True when all that changed since `rows` were read stands in the view: it still holds every row that was open then, so
- * nothing came and left it unseen. Stored history itself must not have been rewritten.
+ * True when the view has every change since `rows` were read: it still holds every row that was open then, so no row can have
+ * come and gone in between. Stored history must not have been rewritten since.
  */
 export function coversChanges(rows: readonly Kline[], recent: readonly Kline[]): boolean {
   const unsettled = rows.at(-UNSETTLED_ROWS);
@@ -39,8 +39,8 @@ export function coversChanges(rows: readonly Kline[], recent: readonly Kline[]):
 }
 
 /**
- * True when the view cannot change the window any more: all it holds is later, so each row of the window was stored long
- * ago. It stays so until stored history is rewritten.
+ * True when the view can no longer change the window: all its rows are later, so every row of the window is stored. This
+ * stays true until stored history is rewritten.
  */
 export function isSettled(rows: readonly Kline[], recent: readonly Kline[], read: WindowRead): boolean {
   const first = recent[0];
@@ -50,7 +50,7 @@ export function isSettled(rows: readonly Kline[], recent: readonly Kline[], read
   return read.end === "oldest" && rows.length >= read.limit && last !== undefined && last.time < first.time;
 }
 
-/** True when the rows of the view, which are the newest of their series without a gap, are all that a read can find. */
+/** True when the rows of the view, the newest of their series without a gap, include every row that a read could find. */
 export function coversWindow(recent: readonly Kline[], read: WindowRead): boolean {
   const first = recent[0];
   if (first === undefined) return false;

@@ -4,14 +4,14 @@ import type { Timeframe } from "#lib/contract/primitives";
 
 /** Bytes handed to the database connection at once. */
 const COPY_CHUNK_BYTES = 65_536;
-/** Most one row takes beside its texts: field count, eleven lengths, eight numbers. */
+/** Largest size of a row without its texts: field count, eleven lengths, eight numbers. */
 const COPY_ROW_FIXED_BYTES = 2 + 11 * 4 + 8 * 8;
 const COPY_FIELDS_COUNT = 11;
 /** "PGCOPY\n\377\r\n\0", no flags, no extension (PostgreSQL manual, COPY, "Binary Format"). */
 const COPY_HEADER = Buffer.from("5047434f50590aff0d0a000000000000000000", "hex");
 const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 
-/** Every column that is read is a number: int8 too, which pg would hand out as text. */
+/** Every column that is read becomes a number, including int8, which pg would return as text. */
 export const NUMBERS: CustomTypesConfig = { getTypeParser: () => Number as (text: string) => number };
 
 /** A stored row: time, open, high, low, close, tick_volume, real_volume, spread. */
@@ -23,18 +23,18 @@ export function toKline(ticker: string, timeframe: Timeframe, row: KlineRow): Kl
   return { type: "kline", ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread };
 }
 
-/** The stretch of one series that a batch covers. */
+/** The range of a series that a batch covers. */
 export interface RowRange {
   readonly ticker: string;
   readonly timeframe: Timeframe;
   /** Unix seconds, both included. */
   first: number;
   last: number;
-  /** False when its rows do not strictly ascend, so that one may stand twice. */
+  /** False when the rows do not strictly ascend, so that there may be duplicates. */
   ascending: boolean;
 }
 
-/** The series of a batch, each with what it covers. */
+/** The series of a batch, each with the range it covers. */
 export function rangesOf(klines: readonly Kline[]): RowRange[] {
   const stretches = new Map<string, RowRange>();
   let current: RowRange | undefined;
@@ -48,7 +48,7 @@ export function rangesOf(klines: readonly Kline[]): RowRange[] {
       const key = `${timeframe}:${ticker}`;
       const known = stretches.get(key);
       current = known ?? { ticker, timeframe, first: time, last: time, ascending: true };
-      // A series that comes back after another one is not looked into any further.
+      // A series that comes back after another one may hold duplicates; its order is not checked any further.
       current.ascending &&= known === undefined;
       current.first = Math.min(current.first, time);
       current.last = Math.max(current.last, time);
@@ -60,8 +60,8 @@ export function rangesOf(klines: readonly Kline[]): RowRange[] {
 }
 
 /**
- * A batch without repetitions, the last of equal keys kept, in order of the key: writers that meet take the rows in
- * the same order and cannot wait for each other in a ring.
+ * A batch without duplicates (the last row of a key wins), ordered by key: concurrent writers lock rows in the same order and
+ * cannot deadlock.
  */
 export function distinct(klines: readonly Kline[]): Kline[] {
   const byKey = new Map<string, Kline>();
@@ -73,7 +73,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Turns rows into columns, as unnest takes them. */
+/** Turns rows into columns for unnest. */
 export function columnsOf(klines: readonly Kline[]): unknown[][] {
   return [
     klines.map((kline) => kline.ticker),
@@ -89,7 +89,7 @@ export function columnsOf(klines: readonly Kline[]): unknown[][] {
   ];
 }
 
-/** What the rows of one series begin with: the field count and the three texts of the key. */
+/** The bytes that every row of a series starts with: the field count and the three texts of the key. */
 function copyPrefix(texts: readonly string[]): Buffer {
   const count = Buffer.alloc(2);
   count.writeInt16BE(COPY_FIELDS_COUNT);
@@ -103,7 +103,7 @@ function copyPrefix(texts: readonly string[]): Buffer {
   ]);
 }
 
-/** One number as a field of a row; gives where the next begins. */
+/** Writes a number as a field of a row; returns where the next field starts. */
 function writeDouble(buffer: Buffer, end: number, value: number, { ticker, timeframe, time }: Kline): number {
   if (!Number.isFinite(value)) throw new RangeError(`kline ${ticker} ${timeframe} ${time} holds ${value}`);
   buffer.writeInt32BE(8, end);
@@ -113,7 +113,7 @@ function writeDouble(buffer: Buffer, end: number, value: number, { ticker, timef
 function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): number {
   let end = at + prefix.copy(buffer, at);
   buffer.writeInt32BE(8, end);
-  // A whole number past 32 bits, without the cost of a BigInt.
+  // A 64-bit integer, without the cost of a BigInt.
   buffer.writeInt32BE(Math.floor(kline.time / 4_294_967_296), end + 4);
   end = buffer.writeUInt32BE(kline.time % 4_294_967_296, end + 8);
   end = writeDouble(buffer, end, kline.open, kline);

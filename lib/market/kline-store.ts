@@ -18,13 +18,13 @@ const LAST_WRITE_WINS = `ON CONFLICT (venue, ticker, timeframe, time)
   DO UPDATE SET (${VALUES.join(", ")}) = (${list("excluded")})
   WHERE (${list("kept")}) IS DISTINCT FROM (${list("excluded")})`;
 
-/** Functions of the database, so that their settings hold the planner to the key whatever its statistics say. */
+/** Database functions: their settings keep the planner on the key, whatever its statistics say. */
 const READ = {
   oldest: "SELECT * FROM kline_oldest($1, $2, $3, $4, $5, $6)",
   newest: "SELECT * FROM kline_newest($1, $2, $3, $4, $5, $6)",
 };
 
-/** The row of the lease is locked until the batch is written, so that nobody takes it in the middle; null asks for none. */
+/** Locks the lease row until the batch is written, so that nobody can take the lease in between; null writes without a lease. */
 const WRITE = `WITH held AS MATERIALIZED (
     SELECT FROM venue_lease WHERE venue = $1 AND token = $18::bigint FOR SHARE
   ), allowed AS MATERIALIZED (
@@ -51,7 +51,7 @@ const ANY_STORED = `SELECT EXISTS (
       AND time BETWEEN asked.first AND asked.last LIMIT 1) AS stored
   ) AS stored`;
 
-/** Ticker by ticker, as the key has them: the minutes of all of them at once would be a scan. */
+/** One index lookup per ticker: reading the minutes of all tickers at once would scan the table. */
 const MINUTES = `SELECT DISTINCT time FROM unnest($2::text[]) AS asked (ticker),
     LATERAL (SELECT time FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time >= $3) AS found
   ORDER BY time`;
@@ -59,22 +59,22 @@ const EARLIER = `SELECT EXISTS (SELECT FROM unnest($2::text[]) AS asked (ticker)
     LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time < $3 LIMIT 1) AS found
   ) AS earlier`;
 
-/** Stored klines and last price states of one venue, in PostgreSQL. */
+/** Stored klines and last quotes of a venue, in PostgreSQL. */
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
-  /** The same for the holder of the venue's lease; false when a higher token was given out, and then nothing is written. */
+  /** The same for the holder of the venue's lease; false, with nothing written, when a higher token exists. */
   writeBatchAs(token: number, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean>;
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
   copyKlines(klines: readonly Kline[]): Promise<void>;
-  /** Puts `klines`, all of this series, in the place of whatever was stored with from <= time < to (Unix seconds), at once. */
+  /** Atomically replaces whatever was stored with from <= time < to (Unix seconds) by `klines`, all of this series. */
   replaceKlines(ticker: string, timeframe: Timeframe, from: number, to: number, klines: readonly Kline[]): Promise<void>;
   /** Open times (Unix seconds) of the first and last stored row of a series; null when there is none. */
   coverage(ticker: string, timeframe: Timeframe): Promise<{ first: number; last: number } | null>;
-  /** Makes the yearly partitions of a stretch (Unix seconds, both included); writes do so by themselves. */
+  /** Creates the yearly partitions of a range (Unix seconds, both included); writes do this by themselves. */
   ensurePartitions(from: number, to: number): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ async function copyInto(client: pg.PoolClient, table: string, venue: Venue, klin
   await pipeline(Readable.from(copyChunks(venue, klines), { objectMode: true }), sink);
 }
 
-/** Straight into the table where nothing is stored yet, else by way of a temporary one. */
+/** Copies straight into the table where nothing is stored yet, otherwise by way of a temporary table. */
 async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly Kline[], stretches: RowRange[]): Promise<void> {
   const asked = [
     stretches.map(({ ticker }) => ticker),
@@ -127,9 +127,8 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
 }
 
 /**
- * The klines of a venue in PostgreSQL; no other file of the running service has SQL about them, but ./partitions.ts for whole
- * years.
- * Every call throws pg's own error when the database is away or refuses.
+ * The klines of a venue in PostgreSQL. The running service has no other SQL for klines, except ./partitions.ts for whole years.
+ * Every call throws pg's own error when the database is unavailable or rejects the query.
  */
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
   const ensurePartitions = createPartitions(pool);

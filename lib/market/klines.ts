@@ -6,19 +6,19 @@ import { createKlineCache, type KlinesQuery, type Series } from "./kline-cache";
 import type { Call, Question, Reply } from "./question";
 import { requireListings } from "./tickers";
 
-/** A window of closed klines may be kept this long without asking; a corrected history shows after it at the latest. */
+/** How long clients may cache a window of closed klines; corrected history shows after this time at the latest. */
 const LASTING_MAX_AGE_S = 3_600;
 
 /**
- * Makes the question for klines, with a bounded memory of encoded answers. What is remembered is checked against the
- * revisions of view and store with each request, so it is never stale.
- * The question throws Fault unknown_ticker, and unsupported_timeframe where the ticker is not offered in it.
+ * Makes the question for klines, with a bounded cache of encoded answers. Each request checks the cache against the revisions
+ * of view and store, so an answer is never stale.
+ * The question throws Fault unknown_ticker, and unsupported_timeframe when the ticker is not offered in that timeframe.
  */
 export function createKlines(): Question<KlinesQuery> {
   const alignment = createAlignment();
   const cache = createKlineCache();
 
-  /** Intervals of the window in which the market was open so far; null where that is not known. */
+  /** Number of intervals of the window, up to now, in which the market was open; null when unknown. */
   function expected({ market, query, nowMs }: Call<KlinesQuery>, from: number, to: number): number | null {
     const calendar = market.catalogue.calendar(query.ticker);
     if (calendar === undefined) return null;
@@ -33,7 +33,7 @@ export function createKlines(): Question<KlinesQuery> {
     const lastEndS = alignment.nextOpenTime(timeframe, window.to - 1);
     const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
     const closed = reachedMs >= lastEndS * 1000 + KLINE_CLOSE_DELAY_MS;
-    // Besides its rows an answer depends on its end, on the calendar, and on the time until its last kline has ended.
+    // Besides its rows, an answer depends on its end, on the calendar, and, until its last kline has ended, on the time.
     const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)}`;
     const calendar = market.catalogue.calendar(ticker);
     const encoded = series.encode(state, calendar, (rows) => {

@@ -9,7 +9,7 @@ interface TickersQuery {
   readonly tickers: readonly string[];
 }
 
-/** Makes a question for the newest record of each ticker. A record is encoded once, however often it is asked for. */
+/** Makes the question for the newest record of each ticker. A record is encoded once, however often it is requested. */
 function createLatest(read: (view: MarketView, ticker: string) => object | undefined): Question<TickersQuery> {
   const encoded = new WeakMap<object, string>();
 

@@ -9,12 +9,12 @@ interface LineLimits {
   readonly lineMaxBytes: number;
 }
 
-/** Thrown when a body is longer than allowed; the lines before were already given. */
+/** Thrown when a body is longer than allowed; the lines before that have already been yielded. */
 export class BodyTooLong extends Error {
   override readonly name = "BodyTooLong";
 }
 
-/** Thrown when the sender went away before the end of its body. */
+/** Thrown when the sender disconnects before the end of its body. */
 export class BodyBroken extends Error {
   override readonly name = "BodyBroken";
 }
@@ -22,9 +22,9 @@ export class BodyBroken extends Error {
 const NEWLINE = 0x0a;
 
 /**
- * Reads a body line by line as it arrives, holding at most one line; blank lines are passed over but numbered.
- * Lines come in groups, one group a received chunk, so that a caller can take many at once.
- * @throws BodyBroken when the sender goes away; BodyTooLong past `bodyMaxBytes`, after the lines that lie before it.
+ * Reads a body line by line as it arrives, buffering at most one line; blank lines are skipped but counted.
+ * Lines come in groups, one per received chunk, so that a caller can handle many at once.
+ * @throws BodyBroken when the sender disconnects; BodyTooLong past `bodyMaxBytes`, after the lines before that point.
  */
 export async function* readLines(body: ReadableStream<Uint8Array>, limits: LineLimits): AsyncGenerator<readonly Line[]> {
   const decoder = new TextDecoder();

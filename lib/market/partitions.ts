@@ -4,17 +4,17 @@ import { longQuery } from "#lib/db";
 /** Years that may have a partition; a row outside is a mistake, not history. */
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;
-/** Times a transaction that collided with another is tried. */
+/** How often a transaction that collides with another is tried. */
 const ATTEMPTS_COUNT = 3;
-/** Unique violation, deadlock: what two writers of the same rows do to each other; the second try sees the first's rows. */
+/** Unique violation and deadlock: two writers of the same rows cause these; a retry sees the rows of the other. */
 const COLLISION_CODES = ["23505", "40P01"];
-/** Held while partitions are made or replaced, so that two processes do not do it to the same one. */
+/** Held while partitions are created or replaced, so that two processes never work on the same one. */
 const PARTITION_LOCK = 0x6b6c696e;
-/** Readers and writers of all klines wait no longer than this for a partition to be replaced. */
+/** The longest that readers and writers of klines wait while a partition is replaced. */
 const SWAP_LOCK_MAX_MS = 500;
-/** SQLSTATE of a lock that was not had in time. */
+/** SQLSTATE of a lock that could not be acquired in time. */
 const LOCK_NOT_AVAILABLE = "55P03";
-/** Klines that stay when their year is dropped: a few hundred a year, and what charts of decades are made of. */
+/** Klines that stay when their year is dropped: a few hundred per series and year, enough for charts of decades. */
 const KEPT = "timeframe IN ('D1', 'W1', 'MN1')";
 
 const nameOf = (year: number) => `kline_y${year}`;
@@ -26,8 +26,8 @@ const attach = (table: string, year: number) =>
   `ALTER TABLE kline ATTACH PARTITION ${table} FOR VALUES FROM (${startS(year)}) TO (${startS(year + 1)})`;
 
 /**
- * Runs `work` in a transaction, again when it collided with another writer.
- * @throws what `work` or the database throws; then nothing of it is done
+ * Runs `work` in a transaction, and retries it when it collides with another writer.
+ * @throws what `work` or the database throws; then everything is rolled back
  */
 export async function inTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -39,7 +39,7 @@ export async function inTransaction<Result>(pool: pg.Pool, work: (client: pg.Poo
       client.release();
       return result;
     } catch (error) {
-      // Given back broken: whatever state it is in, it does not reach the next user.
+      // Destroys the connection, so that its unknown state never reaches the next user.
       client.release(true);
       const { code = "" } = error as { code?: string };
       if (attempt >= ATTEMPTS_COUNT || !COLLISION_CODES.includes(code)) throw error;
@@ -48,8 +48,8 @@ export async function inTransaction<Result>(pool: pg.Pool, work: (client: pg.Poo
 }
 
 /**
- * A year's partition. Attaching an empty table leaves readers of the others undisturbed; PARTITION OF would wait for
- * all of them and hold up the next.
+ * Creates the partition of a year. Attaching an empty table does not disturb readers of other partitions; PARTITION OF would
+ * wait for all of them and block new ones.
  */
 async function makePartition(client: pg.ClientBase, year: number): Promise<void> {
   const name = nameOf(year);
@@ -59,7 +59,7 @@ async function makePartition(client: pg.ClientBase, year: number): Promise<void>
   await client.query(attach(name, year));
 }
 
-/** Makes a partition by its name, in the caller's transaction, for rows that a backup brings; false when it is no name of one. */
+/** Creates a partition by name, in the caller's transaction, for a restore; false when the name is not that of a partition. */
 export async function restorePartition(client: pg.ClientBase, name: string): Promise<boolean> {
   const year = yearOf(name);
   if (!isStorable(year)) return false;
@@ -68,8 +68,8 @@ export async function restorePartition(client: pg.ClientBase, name: string): Pro
 }
 
 /**
- * The partitions of one process, made when first needed.
- * @returns makes those of a stretch (Unix seconds, both included); it throws RangeError for years that are not kept
+ * Creates partitions when they are first needed.
+ * @returns creates those of a range (Unix seconds, both included); throws RangeError for years that cannot be stored
  */
 export function createPartitions(pool: pg.Pool): (from: number, to: number) => Promise<void> {
   const made = new Set<number>();
@@ -87,15 +87,15 @@ export function createPartitions(pool: pg.Pool): (from: number, to: number) => P
 }
 
 /**
- * The years (ascending) of which all ended more than `keepYears` before `nowS` (Unix seconds) and that still hold klines
- * shorter than a day; none where `keepYears` is 0.
+ * The years (ascending) that ended more than `keepYears` before `nowS` (Unix seconds) and still hold klines shorter than a
+ * day; none when `keepYears` is 0.
  */
 export async function expiredYears(pool: Pick<pg.Pool, "query">, nowS: number, keepYears: number): Promise<number[]> {
   if (keepYears === 0) return [];
   const { rows } = await pool.query<{ name: string }>(
     "SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'kline'::regclass",
   );
-  // The year in which the time to keep begins is kept whole.
+  // The year in which the retention time starts is kept entirely.
   const years = rows.map(({ name }) => yearOf(name)).filter((year) => year < utcYear(nowS) - keepYears);
   const expired: number[] = [];
   for (const year of years.sort((a, b) => a - b)) {
@@ -105,14 +105,14 @@ export async function expiredYears(pool: Pick<pg.Pool, "query">, nowS: number, k
   return expired;
 }
 
-/** How dropping the klines of a year went: another process was at it; the table was in use; or the rows are gone. */
+/** The outcome of dropping the klines of a year: another process is doing it, the table was in use, or the rows are gone. */
 type DropOutcome = "elsewhere" | "busy" | "dropped";
 
 /**
- * Drops the klines of a year that are shorter than a day, and with them the room they take: its partition is replaced by
- * one that holds the rest. Readers and writers go on meanwhile; all of them wait for the moment of the change, half a
- * second at most, and writers of that year until all is done.
- * @throws pg's error; then nothing was dropped
+ * Drops the klines of a year that are shorter than a day and frees their disk space: the partition is replaced by one that
+ * holds the rest. Other reads and writes continue and wait only for the swap, half a second at most; writers of that year
+ * wait until it is complete.
+ * @throws pg's error; then nothing is dropped
  */
 export async function dropShortKlines(pool: pg.Pool, year: number): Promise<DropOutcome> {
   const old = nameOf(year);
@@ -122,9 +122,9 @@ export async function dropShortKlines(pool: pg.Pool, year: number): Promise<Drop
       const { rows } = await client.query<{ free: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS free", [PARTITION_LOCK]);
       if (!rows[0]?.free) return "elsewhere";
       await client.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MAX_MS}`);
-      // No row may come to the old table that the copy lacks.
+      // The old table must not receive a row that the copy lacks.
       await client.query(`LOCK TABLE ${old} IN SHARE MODE`);
-      // Copied by a transaction of its own, which ends before the change: a read that began before the change finds the rows.
+      // Copied in a separate transaction that commits before the swap, so that a read that started earlier finds the rows.
       await copyRest(pool, old, rest);
       await client.query("LOCK TABLE kline IN ACCESS EXCLUSIVE MODE");
       await client.query(`ALTER TABLE kline DETACH PARTITION ${old}`);
@@ -141,7 +141,7 @@ export async function dropShortKlines(pool: pg.Pool, year: number): Promise<Drop
   }
 }
 
-/** Puts what is kept of a year into a table of its own; one that an earlier attempt left is made anew. */
+/** Copies the rows to keep into a new table; replaces the table that an earlier attempt left behind. */
 async function copyRest(pool: pg.Pool, old: string, rest: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await client.query(`DROP TABLE IF EXISTS ${rest}`);

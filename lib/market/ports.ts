@@ -9,7 +9,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { FeedSight } from "./feed-watch";
 
-/** What is known now about one venue; synchronous, memory only. Its only writer is the view. */
+/** The current state of a venue; synchronous, memory only. Its only writer is the view. */
 export interface MarketView {
   quote(ticker: string): Quote | undefined;
   snapshot(ticker: string): Snapshot | undefined;
@@ -18,7 +18,7 @@ export interface MarketView {
    * They win over rows of the store with the same open time, because the recorder writes later.
    */
   recentKlines(ticker: string, timeframe: Timeframe): readonly Kline[];
-  /** Rises whenever a kline of this series changes; with the store's revision it names a state of the series. */
+  /** Rises whenever a kline of this series changes; together with the store's revision it identifies a state of the series. */
   revision(ticker: string, timeframe: Timeframe): number;
 }
 
@@ -33,11 +33,11 @@ export interface KlineQuery {
   limit: number;
   /** Which rows are kept when the window holds more than `limit`. */
   end: "oldest" | "newest";
-  /** True where somebody waits who has another way: the store gives up early when it does not answer. */
+  /** True when the caller has a fallback: the store then fails early if the database does not answer. */
   prompt?: boolean;
 }
 
-/** The newest price state of a ticker, with the ask range of its trading day so far: klines hold bids only. */
+/** The newest quote of a ticker, with the ask range of its trading day so far: klines hold bids only. */
 export interface LastQuote {
   readonly ticker: string;
   /** Unix milliseconds. */
@@ -49,24 +49,24 @@ export interface LastQuote {
   readonly ask_low: number | null;
 }
 
-/** In which minutes ticks came, as the stored klines tell it. */
+/** The minutes with ticks, according to the stored klines. */
 export interface StoredMinutes {
   /** Unix seconds, ascending. */
   readonly times: readonly number[];
-  /** Whether anything is stored of before. */
+  /** Whether anything is stored from before. */
   readonly earlier: boolean;
 }
 
-/** Stored klines of one venue: a table for live, a formula for the sandbox. */
+/** The klines of a venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
-  /** The newest price state known of each ticker at `atMs` (Unix ms) or before, for filling the view at start. */
+  /** The newest quote of each ticker at or before `atMs` (Unix ms), for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
-  /** The minutes from `from` (Unix seconds) on of which any of these tickers has a kline; absent where klines are computed. */
+  /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
 
-/** The listings and calendars of one venue, as the database has them now. */
+/** The current listings and calendars of a venue. */
 export interface Catalogue {
   /** Listings by asset class, then ticker; retired ones are absent. */
   list(): readonly Listing[];
@@ -77,32 +77,32 @@ export interface Catalogue {
   calendar(ticker: string): Calendar | undefined;
 }
 
-/** One venue: the same parts twice, with different feeds and kline stores. */
+/** A venue. Both venues have the same parts, with different feeds and kline stores. */
 export interface Market {
   readonly venue: Venue;
   readonly catalogue: Catalogue;
   readonly view: MarketView;
   readonly store: KlineStore;
-  /** Slug of the bound provider, null where none is. */
+  /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
   /**
-   * Unix milliseconds this venue has reached, where its feed is the clock (a recording, a formula): what comes later
-   * may still change. Absent where the venue goes by the wall clock.
+   * Unix milliseconds this venue has reached, where its feed sets the time (a recording, a formula): anything later may still
+   * change. Absent where the venue uses the wall clock.
    */
   readonly now?: () => number;
-  /** Where another node closes klines: the instant (Unix ms) up to which it is known to have done so. */
+  /** Where another node closes klines: the instant (Unix ms) up to which it has confirmed to have done so. */
   readonly closedUpTo?: () => number;
-  /** True while there may be newer klines than the view holds; absent where the view is the first to know. */
+  /** True while there may be newer klines than the view holds; absent where the view is always up to date. */
   readonly isBehind?: () => boolean;
-  /** What was noticed of the feed: in which minutes it delivered, how history was read. */
+  /** What was observed of the feed: in which minutes it delivered, and how history was loaded. */
   readonly sight: FeedSight;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
   /**
-   * Takes pushed ticks; absent where nothing may be pushed, or where another node takes them. Resolves once the engine has them
+   * Accepts pushed ticks; absent where pushing is off, or where another node accepts them. Resolves once the engine has them
    * and the recorder has room.
    */
   readonly push?: ((ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>) | undefined;
-  /** Sends pushed ticks to the node that takes them, where it may be another; absent where one node is all. */
+  /** Forwards pushed ticks to the node that accepts them; absent in an installation of one node. */
   readonly forwardPush?: ((body: ReadableStream<Uint8Array> | null) => Promise<IngestReceipt>) | undefined;
 }

@@ -1,17 +1,17 @@
 import type { Listing } from "#lib/domain/instrument";
 import type { Market } from "./ports";
 
-/** What one request asks of a venue. */
+/** One request to a venue. */
 export interface Call<Query> {
   /** The parsed query; shared between equal requests, so never change it. */
   readonly query: Query;
   /** The venue of the caller's key. */
   readonly market: Market;
-  /** False for an instrument the caller's account may not read; it does not exist for the caller then. */
+  /** False for an instrument the caller's account may not read; to the caller it then does not exist. */
   readonly mayRead: (listing: Listing) => boolean;
   /** When the request is answered, Unix milliseconds. */
   readonly nowMs: number;
-  /** The request itself, for its body; null where there is none. */
+  /** The request itself, for its body; null when there is none. */
   readonly request: Request | null;
 }
 
@@ -20,21 +20,21 @@ export interface DataReply {
   readonly data: object;
 }
 
-/** A whole answer that was encoded before, envelope included. */
+/** A complete answer that is already encoded, including the envelope. */
 export interface EncodedReply {
   readonly body: string | Uint8Array<ArrayBuffer>;
-  /** Present when the answer cannot change any more. */
+  /** Present when the answer can no longer change. */
   readonly lasting?: {
     /** Strong validator of the body, with its quotes. */
     readonly etag: string;
-    /** Seconds for which it may be kept without asking again. */
+    /** Seconds for which clients may cache it without revalidation. */
     readonly maxAgeS: number;
   };
 }
 
 export type Reply = DataReply | EncodedReply;
 
-/** One thing that may be asked of a market. It answers at once where it can: a promise costs every request a turn. */
+/** A kind of request to a market. It answers synchronously where it can: a promise costs every request a tick of the loop. */
 export type Question<Query> = (call: Call<Query>) => Reply | Promise<Reply>;
 
 /** Around the JSON of the data of a successful answer. */

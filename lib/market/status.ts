@@ -15,8 +15,8 @@ interface StatusQuery {
 type Scene = Pick<Call<unknown>, "market" | "nowMs">;
 
 /**
- * The market status of each ticker, now or at an instant. In the past the data state is that of the stored minutes; in the
- * future the calendar alone speaks.
+ * The market status of each ticker, now or at an instant. In the past, the data state comes from the stored minutes; in the
+ * future, only the calendar counts.
  * @throws Fault unknown_ticker
  */
 export function marketStatus(call: Call<StatusQuery>): DataReply | Promise<DataReply> {
@@ -48,12 +48,12 @@ function judged(lastTickMs: number | null, { market, nowMs }: Scene, listing: Li
   });
 }
 
-/** The last tick at an instant as the minutes tell it: a minute's last tick may have come as late as its end. */
+/** The last tick before an instant, estimated from the minutes: a minute's last tick may have come as late as its end. */
 async function lastTickBefore({ market }: Scene, ticker: string, atMs: number): Promise<number | null> {
   const quoteMs = market.view.quote(ticker)?.time_msc;
   if (quoteMs !== undefined && quoteMs <= atMs) return quoteMs;
   const to = Math.floor(atMs / 1000) + 1;
-  // Minutes that are not written yet stand in the view.
+  // Minutes that are not written yet are in the view.
   const held = market.view.recentKlines(ticker, "M1").findLast(({ time }) => time < to);
   const [stored] = await market.store.read({ ticker, timeframe: "M1", from: 0, to, limit: 1, end: "newest" });
   const minute = Math.max(held?.time ?? -1, stored?.time ?? -1);

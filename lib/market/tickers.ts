@@ -11,7 +11,7 @@ const SUGGESTION_MAX_CHARACTERS = TICKER_MAX_CHARACTERS * 2;
 const PREFIX = /^[A-Z]+:/;
 const SEPARATORS = /[^A-Z0-9]/g;
 
-/** The listing, when it exists for the caller. */
+/** The listing, if the caller may read it. */
 export function findListing({ market, mayRead }: Scene, ticker: string): Listing | undefined {
   const listing = market.catalogue.find(ticker);
   return listing !== undefined && mayRead(listing) ? listing : undefined;
@@ -19,7 +19,7 @@ export function findListing({ market, mayRead }: Scene, ticker: string): Listing
 
 /**
  * The listings of the tickers, in their order.
- * @throws Fault unknown_ticker naming every one that does not exist for the caller, whether unknown or not permitted.
+ * @throws Fault unknown_ticker that names every ticker the caller cannot read, whether unknown or not permitted.
  */
 export function requireListings(scene: Scene, tickers: readonly string[], parameter: string): Listing[] {
   const listings: Listing[] = [];
@@ -38,7 +38,7 @@ export function requireListings(scene: Scene, tickers: readonly string[], parame
   return listings;
 }
 
-/** The ticker that was probably meant by a malformed one (`EUR/USD`, `C:EURUSD`), when it exists for the caller. */
+/** The ticker that a malformed one (`EUR/USD`, `C:EURUSD`) probably means, if the caller may read it. */
 export function suggestTicker(scene: Scene, malformed: readonly string[]): string | undefined {
   for (const text of malformed) {
     if (text.length > SUGGESTION_MAX_CHARACTERS) continue;

@@ -119,7 +119,10 @@ describe("ticks pushed to a node that does not take them", () => {
   });
 
   test.each([
-    new Fault("service_unavailable", { detail: "The database is behind, so no more ticks are taken right now.", retry_after: 5 }),
+    new Fault("service_unavailable", {
+      detail: "The database has fallen behind, so ticks are not accepted right now.",
+      retry_after: 5,
+    }),
     new Fault("invalid_parameter", { detail: "The body ended early.", parameter: "body" }),
     new Fault("payload_too_large", { detail: "Too long.", max: 7 }),
   ])("are refused as that node refuses them: $id", async (fault) => {

@@ -23,7 +23,7 @@ const ADVANCE_INTERVAL_MS = 100;
 /** A push that finds no room in the recorder fails after this. */
 const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
-/** What a feed gives of the time before a takeover has to come within this; then the clock goes on without it. */
+/** How long a takeover waits for a feed to deliver the time before it; after this the clock continues without. */
 const BACKFILL_MAX_MS = 2_000;
 
 interface ProducerOptions {
@@ -33,32 +33,32 @@ interface ProducerOptions {
   /** Absent where nothing is stored: the sandbox computes its klines. */
   writer?: KlineWriter | undefined;
   feed?: MarketFeed | undefined;
-  /** Where the feed begins, and whether another producer went before. */
+  /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
   epoch: string;
-  /** What is known before the first event, and then what the events make of it; nobody else writes it. */
+  /** The state before the first event, then updated by the events; nothing else writes to it. */
   projection: Projection;
   /**
-   * Takes the events too, in order, at once; must not throw and must not wait.
-   * @param reachedMs the instant (Unix ms) up to which klines have been closed by then
+   * Also receives the events, in order and synchronously; must not throw or block.
+   * @param reachedMs the instant (Unix ms) up to which klines have been closed
    */
   publish?: (events: readonly MarketEvent[], reachedMs: number) => void;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Called when what waited for a store that was away is written: windows that were read meanwhile may lack some of it. */
+  /** Called once rows that waited for an unavailable store are written: windows read before that may lack some of them. */
   onStoredLate?: () => void;
-  /** Rows that may wait to be written before feeders are held up; the recorder's own bound unless given. */
+  /** Rows that may wait to be written before feeders are slowed down; defaults to the recorder's own bound. */
   pendingMaxRows?: number | undefined;
 }
 
-/** Produces the events of a venue, once in an installation: feed, engine and recorder. */
+/** Produces the events of a venue from feed, engine and recorder; one per venue in an installation. */
 export interface Producer {
-  /** Unix ms the venue has reached: the clock, or where a feed that keeps time is. */
+  /** Unix ms the venue has reached: the clock, or the position of a feed with its own time. */
   now(): number;
   /** Validates ticks and applies the accepted ones. @throws Fault service_unavailable when too many rows wait to be stored */
   push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
-  /** Call it when stored history of a ticker (undefined: of any) was rewritten: open klines are recomputed. */
+  /** Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. */
   historyChanged(ticker?: string): Promise<void>;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
@@ -83,7 +83,7 @@ function recorderOf(options: ProducerOptions, log: Logger, stopping: AbortSignal
 function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" | "start" | "clock">) {
   const begunMs = clock.now();
   let reachedMs = start.fromMs ?? feed?.startMs ?? begunMs;
-  // What the feed gives of the time before must find its klines open.
+  // Ticks that the feed delivers from before the takeover must find their klines open.
   let catchingUp = feed !== undefined && start.fromMs !== undefined;
   return {
     now(): number {
@@ -108,11 +108,11 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
   const recorder = recorderOf(options, log, stopping.signal);
   const time = createEngineClock(options);
-  /** Klines have been closed up to here, by this producer or the one before it. */
+  /** Klines have been closed up to here, by this producer or its predecessor. */
   let advancedMs = start.fromMs ?? time.now();
   let recording: Recorder["record"] = () => undefined;
 
-  /** After a takeover nothing was missed before the first record of a topic either: it opens its sequence as a snapshot. */
+  /** After a takeover, the first record of a topic starts its sequence as a baseline: nothing before it was missed. */
   const isFirst = ({ seq }: MarketEvent) => seq === 1;
   const opening = (event: MarketEvent) => (isFirst(event) ? { ...event, restored: true } : event);
 
@@ -172,7 +172,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   async function historyChanged(ticker?: string): Promise<void> {
     advance();
     const changedMs = advancedMs;
-    // Until they are written only the view has them.
+    // Until they are written, only the view has them.
     if (recorder) await recorder.written(stopping.signal);
     const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
     watch.fill(touched.length);
@@ -198,7 +198,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const recordingUntil = new AbortController();
   const recorded = recorder?.run(recordingUntil.signal);
   if (feed) {
-    /** A feed waits as long as it takes; a push gives up. */
+    /** A feed waits as long as it takes; a push times out. */
     const takeFed = async (ticks: readonly Tick[]) => {
       await recorder?.room(stopping.signal);
       take(ticks);
@@ -214,7 +214,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
       if (recorder.hasRoom()) return take(ticks);
       throw new Fault("service_unavailable", {
-        detail: "The database is behind, so no more ticks are taken right now.",
+        detail: "The database has fallen behind, so ticks are not accepted right now.",
         retry_after: PUSH_RETRY_AFTER_S,
       });
     },
