@@ -9,36 +9,36 @@ import type { Projection } from "#server/view/projection";
 import { type Batch, createEventReader, type State } from "./redis-reader";
 import { BUS_KEYS, type Header } from "./wire";
 
-/** How long one call waits for something new; shorter than what a silent connection is cut after. */
+/** How long one read waits for new batches; shorter than the timeout of a silent connection. */
 const BLOCK_MS = 1_000;
-/** Batches read at once. */
+/** Batches per read. */
 const READ_MAX_BATCHES = 200;
-/** A read without an answer for so much longer shows that the connection is dead. */
+/** A read that is this much overdue means that the connection is dead. */
 const ANSWER_MAX_MS = 1_000;
 const READY_LOOK_MS = 100;
 const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
-/** Nothing was heard for this long: no node sends any more. Three heartbeats. */
+/** Without a batch for this long (three heartbeats), no node is publishing. */
 const SILENT_AFTER_MS = 3_000;
 const CATCH_UP_LOOK_MS = 5;
-/** A takeover does not wait longer than this for what was published before it. */
+/** How long a takeover waits for what was published before it. */
 const CATCH_UP_MAX_MS = 2_000;
 const FIRST_ID = "0-0";
-/** What is older is taken for another day's: quotes are shown, klines are the store's to tell. */
+/** State older than this may be from another day: its quotes are shown, its klines are read from the store instead. */
 const RECENT_MAX_MS = 60_000;
 
-/** Brings the events that one node publishes into the projection of another. */
+/** Applies the events that another node publishes to this node's projection. */
 export interface Follower {
   /** Follows until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when all that stood in Redis at the call is in the projection, Redis is away, or the signal aborts. */
+  /** Resolves when the projection has everything that was in Redis at the call, Redis is unreachable, or the signal aborts. */
   caughtUp(signal: AbortSignal): Promise<void>;
-  /** Of the newest batch; undefined before the first. */
+  /** The header of the newest batch; undefined before the first. */
   header(): Header | undefined;
-  /** Whether that batch is young enough to go on from; older ones say nothing of what was stored since. */
+  /** Whether that batch is recent enough to continue from; an older one says nothing about what was stored since. */
   isRecent(): boolean;
-  /** Resolves when what stood in Redis at first is in the projection; where nothing did, with the first batch. */
+  /** Resolves when the projection has the initial content of Redis; if there was none, with the first batch. */
   readonly begun: Promise<void>;
-  /** What is wrong, null when a sender is heard. */
+  /** What is wrong, null while events arrive. */
   problem(): string | null;
 }
 
@@ -50,7 +50,7 @@ interface FollowerOptions {
   log: Logger;
 }
 
-/** Compares ids of a stream: two numbers each. */
+/** Compares stream ids, which are two numbers each. */
 function compareIds(one: string, other: string): number {
   const [a = 0, b = 0] = one.split("-").map(Number);
   const [c = 0, d = 0] = other.split("-").map(Number);
@@ -58,9 +58,9 @@ function compareIds(one: string, other: string): number {
 }
 
 /**
- * Makes a follower. Each event reaches the projection once and in order: what comes twice is known by its sequence. After a
- * time away it goes on from the batch it read last; where that is gone, from the newest records, which then say how many
- * others they stand for. A sequence that jumps without that word is a real gap.
+ * Makes a follower. Each event reaches the projection once and in order: duplicates are recognised by their sequence. After a
+ * disconnect it continues from the last batch it read, or, when that is gone, from the newest records, which then carry the
+ * number of records they replace. A sequence that jumps without such a number is a real gap.
  */
 export function createFollower({ redis, venue, projection, clock, log }: FollowerOptions): Follower {
   const eventsKey = redis.key(venue, BUS_KEYS.events);
@@ -82,7 +82,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
   const readState = async (client: RedisClient) => reader.state(await client.hGetAll(stateKey));
   const isNew = ({ epoch, topic, seq }: MarketEvent) => epoch !== recent.epoch() || seq > recent.seq(topic);
 
-  /** Closes the gap that the last batches left: the newest records stand for what was missed before them. */
+  /** Closes the gap before the last batches: the newest records replace those that were missed. */
   function bridge({ header, events }: State): void {
     if (last !== undefined && (header.token < last.token || (header.token === last.token && header.n <= last.n))) return;
     const sameEpoch = header.epoch === recent.epoch();
@@ -115,7 +115,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
     if (compareIds(id, newestAtStart) >= 0) begin();
   }
 
-  /** Fills an empty projection: the newest records, and the recent events for readers that were away for a moment. */
+  /** Fills an empty projection: the newest records, and the recent events for clients that were briefly disconnected. */
   async function fill(client: RedisClient): Promise<void> {
     const state = await readState(client);
     if (state === undefined) return;
@@ -139,7 +139,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
   async function followOn(client: RedisClient, healthy: () => void, signal: AbortSignal): Promise<void> {
     if (!filled) await fill(client);
     filled = true;
-    // A server that lost its memory, and perhaps its clock, counts anew; what was read before is known by its number.
+    // A server that restarted empty, perhaps with another clock, starts new ids; batches read before are recognised by number.
     newestAtStart = await newestId(client);
     if (compareIds(newestAtStart, lastId) < 0) lastId = FIRST_ID;
     else if (newestAtStart === lastId && last !== undefined) begin();
@@ -152,13 +152,13 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
         const batch = reader.batch(message);
         if (batch !== undefined) await take(batch, client);
         else log.warn({ venue, id: message.id }, "skipping a batch of market events that cannot be parsed");
-        // Only now: whoever waits until this node has caught up looks at what it made of the batch.
+        // Only after the batch was applied: callers of `caughtUp` read the projection next.
         lastId = message.id;
       }
     }
   }
 
-  /** Follows on a connection of its own until that is lost or the signal aborts. */
+  /** Follows on a dedicated connection until it is lost or the signal aborts. */
   async function followOnce(healthy: () => void, signal: AbortSignal): Promise<void> {
     const client = redis.another();
     const end = () => client.isOpen && client.destroy();
@@ -189,7 +189,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
         while (redis.connected() && compareIds(lastId, target) < 0 && clock.now() < untilMs && !signal.aborted)
           await clock.wait(CATCH_UP_LOOK_MS, signal);
       } catch {
-        // It is away: there is nothing to catch up with.
+        // Redis is unreachable: there is nothing to catch up with.
       }
     },
     header: () => last,

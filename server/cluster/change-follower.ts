@@ -7,10 +7,10 @@ import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { repeat } from "#lib/repeat";
 import type { RunningMarket } from "#server/market";
 
-/** A change that could not be read is read again after this, with everything else. */
+/** After a change fails to load, everything is reloaded after this time. */
 const AGAIN_MS = 1_000;
 
-/** What a control message may concern, as far as it is up. */
+/** The parts that a control message may concern, as far as they have started. */
 export interface ChangeTargets {
   readonly catalogues: Readonly<Record<Venue, ReloadableCatalogue>>;
   access?: Access;
@@ -18,7 +18,7 @@ export interface ChangeTargets {
   streams?: { apply(message: ControlMessage): void };
 }
 
-/** Brings changes that were made behind our back into the running parts. */
+/** Loads changes made by other processes into the running parts. */
 interface ChangeFollower {
   /** Never rejects. */
   follow(message: ControlMessage): Promise<void>;
@@ -28,7 +28,7 @@ interface ChangeFollower {
 async function apply(message: ControlMessage, { catalogues, access, markets, streams }: ChangeTargets): Promise<void> {
   const { kind } = message;
   access?.apply(message);
-  // Keys and accounts are the database's to tell, so nothing has to be read before.
+  // Keys and accounts are always read from the database, so nothing has to be reloaded first.
   if (kind === "keys" || kind === "account" || kind === "sessions") streams?.apply(message);
   if (kind === "listings") await catalogues[message.venue].reload();
   if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
@@ -48,7 +48,7 @@ export function createChangeFollower(parts: ChangeTargets, clock: Clock, log: Lo
     await repeat({ clock, signal: stopping.signal, pause: AGAIN_MS, until: () => done, onError: () => undefined }, async () => {
       const before = failures;
       await apply({ kind: "everything" }, parts);
-      // What failed while everything was read may have been changed after it was read.
+      // A change that failed during the reload may have been made after its data was read.
       if (failures > before) return;
       done = true;
       retrying = undefined;

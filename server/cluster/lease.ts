@@ -4,28 +4,28 @@ import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import { repeat } from "#lib/repeat";
 
-/** How often the holder says that it is there. */
+/** How often the holder renews the lease. */
 const BEAT_INTERVAL_MS = 1_000;
-/** How often others look; a lease that was given back is taken this soon. */
+/** How often other nodes read the lease; a released lease is taken this soon. */
 const LOOK_INTERVAL_MS = 100;
-/** A lease whose beat stood still for this long, seen by one who could read it all the while, is free. */
+/** A lease whose beat has not changed for this long is free, if the reader could read it the whole time. */
 const FREE_AFTER_MS = 3_000;
-/** A holder that reaches nobody for this long gives the lease back when another node says that it would. */
+/** A holder cut off from the other nodes for this long releases the lease if another node reports that it can reach them. */
 const UNABLE_MAX_MS = 5_000;
-/** A look that took longer proves nothing about the time before it. */
+/** A read that took longer proves nothing about the time before it. */
 const LOOK_MAX_MS = 1_000;
-/** A recording begins anew when nobody held the lease for this long. */
+/** A recording restarts when nobody held the lease for this long. */
 const ORIGIN_KEPT_S = 60;
 
-/** The right to make a venue's events. */
+/** The right to produce a venue's events. */
 export interface Lease {
-  /** Higher than that of every holder before; stores refuse what comes with a lower one than they know. */
+  /** Higher than the token of every earlier holder; stores reject writes with a lower token than they know. */
   readonly token: number;
-  /** When the holders of this lease began, one after the other without a pause (Unix ms). */
+  /** Start of the current series of holders without a pause between them (Unix ms). */
   readonly originMs: number;
-  /** Aborts when another holds it. */
+  /** Aborts when another node holds the lease. */
   readonly lost: AbortSignal;
-  /** Gives it up at once: somebody was told that another holds it. */
+  /** Gives it up at once: a store reported that another node holds it. */
   readonly giveUp: () => void;
 }
 
@@ -34,7 +34,7 @@ interface LeaseOptions {
   venue: Venue;
   /** Shown to operators. */
   holder: string;
-  /** False while what this node would publish reaches nobody; others go first then. */
+  /** False while this node cannot reach the others; then they get the lease first. */
   able?: () => boolean;
   clock: Clock;
   log: Logger;
@@ -49,10 +49,10 @@ interface LeaseRow {
 }
 
 const LOOK = "SELECT token, beat, holder FROM venue_lease WHERE venue = $1";
-/** The same, saying that a node stands by that would reach the others. */
+/** The same, and records that a node stands by that can reach the others. */
 const STAND_BY = "UPDATE venue_lease SET standby_at = clock_timestamp() WHERE venue = $1 RETURNING token, beat, holder";
 const MAKE = "INSERT INTO venue_lease (venue, token, beat) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING";
-/** Compare and set: of two that saw the lease free, one gets it. What it said as a candidate counts no more. */
+/** Compare and set: of two nodes that saw the lease free, one gets it. Clears the standby mark. */
 const TAKE = `
   UPDATE venue_lease
      SET token = token + 1, holder = $4, beat = beat + 1,
@@ -67,13 +67,13 @@ const BEAT = `
 const GIVE_BACK = "UPDATE venue_lease SET holder = NULL, beat = beat + 1 WHERE venue = $1 AND token = $2";
 
 /**
- * Competes for a venue's lease until the signal aborts, and calls `hold` whenever it has it: `hold` runs until `lost` or the
- * signal aborts and ends what it began; then the lease is given back, so that another takes it at once.
+ * Competes for a venue's lease until the signal aborts, and calls `hold` whenever it has the lease. `hold` runs until `lost` or
+ * the signal aborts and cleans up; then the lease is released, so that another node can take it at once.
  *
- * A holder that is cut off from the others alone gives the lease back to one that is not.
+ * A holder that alone is cut off from the other nodes releases the lease to one that is not.
  *
- * No clock is compared with another: a lease is free when one and the same beat was read for three seconds. While the database
- * is away nobody can take it, and its holder goes on: what it publishes is still ordered by its token.
+ * Clocks are never compared: a lease is free when the same beat was read for three seconds. While the database is unavailable
+ * nobody can take the lease and its holder continues: its events are still ordered by its token.
  */
 export async function competeForLease(
   { pool, venue, holder, able = () => true, clock, log, elapsed = () => performance.now() }: LeaseOptions,
@@ -82,7 +82,7 @@ export async function competeForLease(
 ): Promise<void> {
   let seen: { key: string; sinceMs: number } | undefined;
 
-  /** The lease as it is read, when it may be taken. */
+  /** Reads the lease; returns it when it is free. */
   async function lookForFree(): Promise<LeaseRow | undefined> {
     const askedMs = elapsed();
     const mayLead = able();
@@ -131,7 +131,7 @@ export async function competeForLease(
   }
 
   const onError = (error: unknown, failures: number) => {
-    // What was not read for a while says nothing about that while.
+    // While reads fail, nothing is known about the beat.
     seen = undefined;
     if (failures === 1) log.warn({ err: error, venue }, "cannot read or take the lease; trying again");
   };

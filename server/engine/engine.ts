@@ -14,12 +14,12 @@ import type { LastQuote } from "#lib/market/ports";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
-/** What a ticker goes on from after a restart. */
+/** The state from which a ticker continues after a restart. */
 export interface RestoredTicker {
   readonly ticker: string;
   /** Undefined where only klines are known (imported history). */
   readonly lastQuote: LastQuote | undefined;
-  /** Klines whose clock has not closed them yet, ascending: one a timeframe, two where the one before waits for its clock. */
+  /** Klines that the clock has not closed yet, ascending: one per timeframe, two while the previous one waits for its close. */
   readonly openKlines: readonly Kline[];
   readonly day: DayState | undefined;
 }
@@ -29,17 +29,17 @@ export interface RestoredTicker {
  * events. Instants are Unix milliseconds.
  */
 interface Engine {
-  /** Why a tick may not enter now, null when it may. */
+  /** Why a tick is rejected, null when it is valid. */
   judge(tick: Tick, nowMs: number): TickRejection | null;
-  /** Takes a tick that was judged well: its quote, its snapshot and the klines it changed. */
+  /** Applies a valid tick; returns its quote, its snapshot and the klines it changed. */
   ingest(tick: Tick): MarketEvent[];
-  /** Closes the klines whose clock has run out, each once. */
+  /** Closes the klines that are due, each once. */
   advance(nowMs: number): MarketEvent[];
-  /** Continues a ticker from what was stored; gives the events that show its state. */
+  /** Continues a ticker from its stored state; returns the events that show it. */
   restore(restored: RestoredTicker): MarketEvent[];
 }
 
-/** The kline of one timeframe that is being folded, and the end of its interval in Unix seconds. */
+/** The open kline of a timeframe, and the end of its interval in Unix seconds. */
 interface Series {
   readonly timeframe: Kline["timeframe"];
   kline: Kline | undefined;
@@ -49,7 +49,7 @@ interface Series {
   seq: number;
 }
 
-/** A kline that was followed by a newer one before its clock ran out. */
+/** A kline that was followed by a newer one before it was due to close. */
 interface WaitingKline {
   readonly series: Series;
   readonly kline: Kline;
@@ -60,7 +60,7 @@ interface TickerState {
   readonly listing: Listing;
   readonly recent: RecentTicks;
   readonly series: readonly Series[];
-  /** At most one a timeframe. */
+  /** At most one per timeframe. */
   waiting: WaitingKline[];
   /** No kline of the ticker closes before this instant. */
   nextCloseMs: number;
@@ -75,10 +75,10 @@ interface TickerState {
 }
 
 interface EngineOptions {
-  /** The listing of a ticker that is not retired. */
+  /** Returns the listing of a ticker, undefined when unknown or retired. */
   listingOf: (ticker: string) => Listing | undefined;
   alignment: TradingAlignment;
-  /** Name of the sequences' life; another one for each engine. */
+  /** The epoch of its sequences; different for each engine. */
   epoch: string;
 }
 
@@ -86,18 +86,18 @@ function newSeries(ticker: string, timeframe: Timeframe): Series {
   return { timeframe, kline: undefined, endS: 0, topic: topicName("kline", ticker, timeframe), seq: 0 };
 }
 
-/** The day as the klines have it now; the ask range that ticks gave stays where the bids of the day are still the same. */
+/** The day according to the klines; keeps the ask range known from ticks while the bids of the day are unchanged. */
 function restoreDay(known: DayState | undefined, day: DayState | undefined): DayState | undefined {
   if (known === undefined || day === undefined || day.dayOpenS < known.dayOpenS) return known ?? day;
   const same = day.dayOpenS === known.dayOpenS && day.bidHigh === known.bidHigh && day.bidLow === known.bidLow;
   return same ? { ...day, askHigh: known.askHigh, askLow: known.askLow } : day;
 }
 
-/** Makes an engine without any state; restore what is stored before the first tick. */
+/** Makes an engine without state; call `restore` before the first tick. */
 export function createEngine({ listingOf, alignment, epoch }: EngineOptions): Engine {
   const states = new Map<string, TickerState>();
 
-  /** The state of a listed ticker; a listing that was edited starts its series anew with the same klines. */
+  /** The state of a listed ticker; an edited listing restarts its series with the same klines. */
   function stateOf(ticker: string): TickerState | undefined {
     const listing = listingOf(ticker);
     const known = states.get(ticker);
@@ -153,13 +153,13 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
     return klineEvent(series, series.kline, false);
   }
 
-  /** Lets a kline wait for its clock, in the place of an earlier state of it. */
+  /** Queues a kline until it is due to close; replaces an earlier state of the same kline. */
   function awaitClose(state: TickerState, series: Series, kline: Kline, endS: number): void {
     state.waiting = state.waiting.filter((entry) => entry.series !== series || entry.kline.time !== kline.time);
     state.waiting.push({ series, kline, closesAtMs: endS * 1000 + KLINE_CLOSE_DELAY_MS });
   }
 
-  /** Puts a kline where it stood: the newest of its timeframe is continued, an older one waits for its clock. */
+  /** Restores a kline: the newest of its timeframe is continued, an older one waits for its close. */
   function restoreKline(state: TickerState, kline: Kline): MarketEvent[] {
     const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
     if (series === undefined) return [];
@@ -227,7 +227,7 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
       state.day = restoreDay(known, day);
       const events = openKlines.flatMap((kline) => restoreKline(state, kline));
       if (lastQuote === undefined) {
-        // The quote stays; its day may have turned out another.
+        // The quote stays; its day may have changed.
         if (state.quote !== undefined && state.day !== known) events.push(snapshotEvent(state, state.quote));
         return events;
       }

@@ -9,36 +9,36 @@ import { mergeRows } from "#lib/market/kline-merge";
 import type { KlineStore, LastQuote, MarketView } from "#lib/market/ports";
 import type { RestoredTicker } from "./engine";
 
-/** Tickers that are read from the store at once. */
+/** Tickers that are read from the store in parallel. */
 const PARALLEL_READS_COUNT = 8;
 /** More rows than two trading days of minutes, or two months and a week of days, can hold. */
 const READ_MAX_ROWS = 5_000;
-/** Klines of one timeframe whose end may not have been told yet: the running one, and those of the minute before a takeover. */
-const UNTOLD_MAX_ROWS = 3;
+/** Klines of a timeframe whose close may not be published yet: the running one, and those of the minute before a takeover. */
+const UNPUBLISHED_MAX_ROWS = 3;
 
-/** No row is cut: the reads before were bounded. */
+/** Without bounds of its own: the reads before it were bounded. */
 const EVERYTHING = { from: 0, to: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY, end: "newest" } as const;
 
 interface HydrateOptions {
   store: KlineStore;
   view: MarketView;
   alignment: TradingAlignment;
-  /** The instant up to which is read, Unix milliseconds. */
+  /** End of the history to read, Unix milliseconds. */
   nowMs: number;
-  /** Klines have been closed up to here, Unix milliseconds; what ended later is restored as open, so that its end is told. */
+  /** Klines have been closed up to here, Unix milliseconds; those that ended later are restored as open and closed again. */
   closedMs: number;
   /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
   repair: boolean;
   /**
-   * Called without a pause after the view was read, so that no tick can come in between.
+   * Called synchronously after the view was read, so that no tick can come in between.
    * @param latestClosed the newest closed kline of each timeframe that has none open
    */
   restore: (restored: RestoredTicker, latestClosed: readonly Kline[]) => void;
 }
 
 /**
- * Restores every listing of a venue, several at a time; tickers without any history are left out.
- * Resolves to klines that a crash kept from being written.
+ * Restores every listing of a venue, several at a time; skips tickers without history.
+ * Resolves to the klines that a crash prevented from being written.
  */
 export async function hydrateAll(listings: readonly Listing[], options: HydrateOptions): Promise<Kline[]> {
   const stored = await options.store.lastQuotes(options.nowMs);
@@ -54,12 +54,12 @@ export async function hydrateAll(listings: readonly Listing[], options: HydrateO
   return missed;
 }
 
-/** Of what is stored and what was seen the newer; the recorder writes a little later than it is seen. */
+/** The newer of the stored and the seen state: the recorder writes with a short delay. */
 function newer(stored: LastQuote | undefined, seen: Snapshot | undefined): LastQuote | undefined {
   return seen !== undefined && seen.time_msc >= (stored?.time_msc ?? 0) ? seen : stored;
 }
 
-/** Klines of the view that are not stored so. */
+/** Klines of the view that differ from the stored ones, or are not stored. */
 function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
   const text = ({ time, open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
     [time, open, high, low, close, tick_volume, real_volume, spread].join();
@@ -68,10 +68,10 @@ function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
 }
 
 /**
- * The open klines of a ticker, recomputed from its M1 rows: up to D1 from the minutes, W1 and MN1 from the days. Rows the
- * view holds win over stored ones, and they are read last, so that ticks which came meanwhile are not lost.
+ * The open klines of a ticker, recomputed from its M1 rows: up to D1 from the minutes, W1 and MN1 from the days. Rows of the
+ * view win over stored ones and are read last, so that ticks which arrive during the reads are not lost.
  * Higher timeframes that closed around a crash are rebuilt too: only the interval of the last stored minute and the one
- * before it can have been missed.
+ * before it can be missing.
  */
 export async function hydrateTicker(
   listing: Listing,
@@ -99,10 +99,10 @@ export async function hydrateTicker(
 
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
   const closed = (kline: Kline) => isClosed(kline, closedMs, alignment);
-  // Several of a timeframe, where those before have ended but their end was not told: their clock has not run out, or another
-  // producer went away in the last minute.
+  // Several per timeframe when earlier ones have ended without a published close: their closing delay has not passed, or
+  // another producer stopped in the last minute.
   const open = listing.timeframes
-    .flatMap((timeframe) => (rows[timeframe] ?? []).slice(-UNTOLD_MAX_ROWS))
+    .flatMap((timeframe) => (rows[timeframe] ?? []).slice(-UNPUBLISHED_MAX_ROWS))
     .filter((kline) => !closed(kline));
   const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
   restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) }, latestClosed);
@@ -111,7 +111,7 @@ export async function hydrateTicker(
   return [...unstored(view.recentKlines(ticker, "M1"), minutes), ...longer];
 }
 
-/** The last two rows of a timeframe that the rows read cover from their start. */
+/** The last two klines of a timeframe whose intervals the rows cover from the start. */
 function lastWhole(timeframe: Timeframe, rows: readonly Kline[], before: (timeframe: Timeframe) => number): readonly Kline[] {
   const coveredFrom = timeframe === "W1" || timeframe === "MN1" ? before("MN1") : before("D1");
   return rows.slice(-2).filter((kline) => kline.time >= coveredFrom);

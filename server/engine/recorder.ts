@@ -5,14 +5,14 @@ import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
 import type { Listener } from "#server/events/bus";
 
-/** Longest time between a change and its row. */
+/** Longest time between a change and its write. */
 const FLUSH_INTERVAL_MS = 500;
-/** Rows that may wait while the database is away; past it feeders are held up. */
+/** Rows that may wait while the database is unavailable; past this, feeders are slowed down. */
 export const PENDING_MAX_ROWS = 50_000;
 /** Rows written in one statement. */
 const BATCH_MAX_ROWS = 5_000;
 
-/** What the recorder needs of the store; both calls write all or nothing and may be repeated. */
+/** What the recorder needs of the store. Writes are atomic and may be repeated. */
 export interface KlineWriter {
   /** Klines and last quotes of one batch, in one transaction; the last write of a key wins. */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
@@ -21,15 +21,15 @@ export interface KlineWriter {
 /** Stores a venue's events in batches. */
 export interface Recorder {
   readonly record: Listener;
-  /** Rows that wait to be written. */
+  /** Number of rows that wait to be written. */
   pending(): number;
   /** False while too many rows wait. */
   hasRoom(): boolean;
-  /** Resolves at once while there is room, else when a flush made some, or when the signal aborts. */
+  /** Resolves when there is room for more rows, or when the signal aborts. */
   room(signal?: AbortSignal): Promise<void>;
-  /** Resolves when all that was recorded before is stored, or when the signal aborts. */
+  /** Resolves when everything recorded before the call is stored, or when the signal aborts. */
   written(signal: AbortSignal): Promise<void>;
-  /** Runs until the signal aborts, then writes what is left. */
+  /** Runs until the signal aborts, then writes the remaining rows. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -38,20 +38,20 @@ interface RecorderOptions {
   clock: Clock;
   log: Logger;
   onFlush?: (rows: number, failed: boolean) => void;
-  /** Rows that may wait; PENDING_MAX_ROWS unless given. */
+  /** Rows that may wait; defaults to PENDING_MAX_ROWS. */
   pendingMaxRows?: number | undefined;
 }
 
 /**
  * Keeps the newest state of each dirty row and writes it at least every 500 ms: M1 klines and last quotes while they
  * change, higher timeframes only when they close (open ones are recomputed from M1 at start).
- * A failed batch stays and is tried again with the next one, so that nothing is lost while the process lives.
+ * A failed batch is kept and retried together with the next one, so nothing is lost while the process runs.
  */
 export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = PENDING_MAX_ROWS }: RecorderOptions): Recorder {
   let klines = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
   let waiters: (() => void)[] = [];
-  /** Who waits for the next flush that begins. */
+  /** Callers that wait for the next flush to start. */
   let awaited: (() => void)[] = [];
   let flushing = false;
   let failing = false;
@@ -66,7 +66,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     }
   }
 
-  /** Takes up to a batch of rows out of the dirty sets. */
+  /** Removes up to one batch of rows from the dirty sets. */
   function take(): { klines: Map<string, Kline>; quotes: Map<string, LastQuote> } {
     const batch = { klines, quotes };
     klines = new Map();
@@ -79,13 +79,13 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     return batch;
   }
 
-  /** Puts a failed batch back under whatever became newer meanwhile. */
+  /** Puts a failed batch back; states recorded since then win. */
   function putBack(batch: { klines: Map<string, Kline>; quotes: Map<string, LastQuote> }): void {
     klines = new Map([...batch.klines, ...klines]);
     quotes = new Map([...batch.quotes, ...quotes]);
   }
 
-  /** Writes what is dirty; tells those who waited when nothing of it is left. */
+  /** Writes all dirty rows, then resolves the callers that waited for them. */
   async function flush(): Promise<boolean> {
     const told = awaited;
     awaited = [];

@@ -1,16 +1,16 @@
 import type { MarketEvent } from "./event";
 
-/** Takes the events of one publication, in order; must not throw and must not wait. */
+/** Receives the events of one publication, in order; must not throw or block. */
 export type Listener = (events: readonly MarketEvent[]) => void;
 
 /**
- * Carries the events of one venue from its engine to whoever follows it.
+ * Carries the events of a venue from its engine to its subscribers.
  *
- * An adapter keeps the order of publication for every listener, gives each event to each listener once, and never
- * holds up the publisher for a listener's sake. It does not replay: who comes late fills itself from the store.
+ * An adapter keeps the order of publication for every listener, delivers each event to each listener once, and never
+ * delays the publisher because of a listener. It does not replay: a late subscriber loads earlier state from the store.
  */
 export interface Bus {
   publish(events: readonly MarketEvent[]): void;
-  /** Follows from now on; the returned function ends it. */
+  /** Delivers events from now on; returns the function that unsubscribes. */
   subscribe(listener: Listener): () => void;
 }

@@ -1,11 +1,11 @@
 import type { MarketEvent } from "./event";
 
-/** What waits in a queue: a market event, or something else that is never dropped (`event` undefined). */
+/** An entry of a queue: a market event, or something else that is never dropped (`event` undefined). */
 export interface Queued {
   readonly event: MarketEvent | undefined;
   /** Earlier events of the same topic that this one replaces. */
   readonly merged: number;
-  /** Starts its topic's sequence afresh, so nothing may replace it. */
+  /** Restarts its topic's sequence, so nothing may replace it. */
   readonly baseline: boolean;
 }
 
@@ -14,7 +14,7 @@ function canMerge({ event, baseline }: Queued): boolean {
   return event !== undefined && !baseline && !(event.type === "kline" && event.closed);
 }
 
-/** What stays: the newest mergeable event of each topic and everything that must not be dropped, in order. */
+/** The entries to keep: the newest mergeable event of each topic and everything that must not be dropped, in order. */
 function newestOf<Item extends Queued>(queue: readonly Item[]): Item[] {
   const kept: Item[] = [];
   const merged = new Set<string>();
@@ -38,8 +38,8 @@ function newestOf<Item extends Queued>(queue: readonly Item[]): Item[] {
 
 /**
  * Conflates quotes, snapshots and open klines to the newest of each topic. Closed klines, baselines and everything that is
- * not a market event stay. Sequences still rise, and an event that replaces others says how many.
- * @param replacing gives the item with another `merged` count
+ * not a market event stay. Sequences still rise, and an event that replaces others carries their number.
+ * @param replacing returns the item with a new `merged` count
  */
 export function conflate<Item extends Queued>(
   queue: readonly Item[],

@@ -3,20 +3,20 @@ import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 
-/** Long enough that no two epochs share a name. */
+/** Long enough that no two epochs share an id. */
 const EPOCH_CHARACTERS = 8;
 
-/** Where an event stands in its sequence. */
+/** The position of an event in its sequence. */
 interface Sequenced {
-  /** What the sequence is of, as topicName gives it. */
+  /** The topic of the sequence, from topicName. */
   readonly topic: string;
-  /** Names one life of the engine: a restart starts another, and all sequences anew. */
+  /** Identifies one run of the engine: a restart starts a new epoch, in which all sequences restart. */
   readonly epoch: string;
   /** Grows by 1 for each record of (type, ticker, timeframe) within the epoch, from 1. */
   readonly seq: number;
-  /** Records before it that it stands for, where they could not be carried one by one. */
+  /** Number of earlier records it replaces, because they could not be sent one by one. */
   readonly merged?: number;
-  /** True for what a new epoch begins with: nothing changed, the sequence goes on from here. */
+  /** True for the records a new epoch starts with: nothing changed, the sequence continues from here. */
   readonly restored?: boolean;
 }
 
@@ -37,12 +37,12 @@ export interface KlineEvent extends Sequenced {
 }
 
 /**
- * One change of market truth. The engine alone makes them; the bus carries them, the view shows them, the recorder
- * stores them, the hub sends them. `record` is the wire record and is never changed after it was published.
+ * One change of the market. Only the engine creates events; the bus carries them, the view shows them, the recorder stores
+ * them, the hub sends them. `record` is the wire record and never changes once published.
  */
 export type MarketEvent = QuoteEvent | SnapshotEvent | KlineEvent;
 
-/** Names a new epoch: one life of an engine, in which sequences rise from 1. */
+/** Makes the id of a new epoch: one run of an engine, in which sequences rise from 1. */
 export function newEpoch(): string {
   return randomUUID().slice(0, EPOCH_CHARACTERS);
 }

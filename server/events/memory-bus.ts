@@ -1,6 +1,6 @@
 import type { Bus, Listener } from "./bus";
 
-/** A bus inside one process: listeners are called at once, in the order they subscribed. */
+/** A bus within one process: listeners are called synchronously, in the order they subscribed. */
 export function createMemoryBus(): Bus {
   let listeners: readonly Listener[] = [];
   return {

@@ -11,20 +11,20 @@ import { createView, type View } from "./view";
 
 const GAPS_MS = FEED_GAPS_HOURS * HOUR_MS;
 
-/** What a node knows of a venue, made from its events alone. */
+/** A node's state of a venue, built only from its events. */
 export interface Projection {
   readonly view: View;
   readonly recent: Ring;
   readonly watch: FeedWatch;
-  /** Its way in: the newest records first, then the recent events, then whoever follows. */
+  /** Applies events: first to the newest records, then to the recent events, then to the followers. */
   readonly apply: Listener;
-  /** Follows the events, after view and recent events have them; the returned function ends it. */
+  /** Subscribes to the events, after view and recent events have them; returns the function that unsubscribes. */
   follow(listener: Listener): () => void;
   /** Rises when stored history was rewritten. */
   historyRevision(): number;
-  /** Drops klines that the store knows better, of one ticker or of all, and voids what was remembered of windows. */
+  /** Drops klines that are outdated by the store, of one ticker or all, and invalidates cached windows. */
   forget(ticker: string | undefined, keep: (kline: Kline) => boolean): void;
-  /** Learns from the store in which minutes of the last day ticks came, in an earlier run or by an import. */
+  /** Reads from the store in which minutes of the last day ticks came, from an earlier run or an import. */
   lookBack(nowMs: number): Promise<void>;
 }
 
@@ -32,11 +32,11 @@ interface ProjectionOptions {
   catalogue: Catalogue;
   store: KlineStore;
   clock: Clock;
-  /** Named before the first event came. */
+  /** The epoch before the first event. */
   epoch: string;
-  /** Nothing is known of before, Unix ms; null for a recording with its own times. */
+  /** Nothing before this is known, Unix ms; null for a recording with its own times. */
   sinceMs: number | null;
-  /** False where nobody asks for recent events: they are most of what a projection takes of memory. */
+  /** False where recent events are never requested: they take most of a projection's memory. */
   remembers?: boolean;
 }
 
@@ -67,12 +67,12 @@ export function createProjection({ catalogue, store, clock, epoch, sinceMs, reme
     },
     async lookBack(nowMs) {
       const fromMs = Math.floor((nowMs - GAPS_MS) / MINUTE_MS) * MINUTE_MS;
-      // A recording that has not begun is nowhere near any day that is stored.
+      // A recording that has not started has no current day to look back from.
       if (fromMs < 0) return;
       const tickers = catalogue.list().map((listing) => listing.ticker);
       const found = await store.minutesSince?.(tickers, fromMs / 1000);
       const [first] = found?.times ?? [];
-      // Minutes that are stored were none without ticks.
+      // When nothing earlier is stored, the time before the first stored minute is unknown.
       if (found?.earlier) watch.stored(found.times, fromMs);
       else if (found !== undefined && first !== undefined) watch.stored(found.times, first * 1000);
     },

@@ -3,21 +3,21 @@ import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contrac
 import type { Listener } from "#server/events/bus";
 import type { MarketEvent } from "#server/events/event";
 
-/** The recent events of a venue, from which a reader that was away for a moment is made whole again. */
+/** The recent events of a venue, from which a client that was briefly disconnected catches up. */
 export interface Ring {
   readonly apply: Listener;
-  /** Of the newest event; before the first the one it was made with. */
+  /** The epoch of the newest event; before the first event, the one it was made with. */
   epoch(): string;
   /** Sequence of the last event of a topic; 0 before the first. */
   seq(topic: string): number;
   /**
-   * The events of a topic after `seq`, in order; empty when nothing was missed. Undefined when that is not known any more:
-   * another epoch, too long ago, or a sequence that was never reached.
+   * The events of a topic after `seq`, in order; empty when nothing was missed. Undefined when unknown: another epoch, too
+   * long ago, or a sequence that was never reached.
    */
   since(topic: string, epoch: string, seq: number): readonly MarketEvent[] | undefined;
 }
 
-/** Events of one topic with the instants (Unix ms) they came at; those before `head` are gone. */
+/** Events of a topic with their arrival times (Unix ms); those before `head` are gone. */
 interface Recent {
   events: (MarketEvent | undefined)[];
   times: number[];
@@ -26,9 +26,9 @@ interface Recent {
 }
 
 /**
- * Keeps of each topic at most the last 1,000 events, none older than five minutes; the sequence is kept as long as the epoch
+ * Keeps at most the last 1,000 events of each topic, none older than five minutes; sequences are kept as long as the epoch
  * lasts. The first event of another epoch clears everything.
- * @param firstEpoch the epoch before any event came
+ * @param firstEpoch the epoch before the first event
  */
 export function createRing(clock: Clock, firstEpoch: string): Ring {
   const topics = new Map<string, Recent>();
@@ -43,16 +43,16 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
       recent.events[recent.head] = undefined;
       recent.head += 1;
     }
-    // Moving what is left costs as much as was dropped, so each event is moved once at most.
+    // The remaining events are moved only when at least as many were dropped, so each event moves at most once on average.
     if (recent.head * 2 < recent.events.length) return;
     recent.events = recent.events.slice(recent.head);
     recent.times = recent.times.slice(recent.head);
     recent.head = 0;
   }
 
-  /** Where the events after `seq` begin; undefined when one of them is not there. */
+  /** Index of the first event after `seq`; undefined when one of the events after it is missing. */
   function indexAfter({ events, head, seq: last }: Recent, seq: number): number | undefined {
-    // Mostly each event is one step of the sequence, and the place can be told.
+    // Usually each event is one step of the sequence, so its index can be computed.
     let index = Math.max(head, events.length - (last - seq));
     while (index < events.length && (events[index]?.seq ?? 0) <= seq) index += 1;
     const first = events[index];

@@ -6,7 +6,7 @@ import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
 import type { Listener } from "#server/events/bus";
 
-/** Klines kept a series: the open one, those that wait for their clock, and closed ones the recorder may not have written yet. */
+/** Klines kept per series: the open one, those about to close, and closed ones the recorder may not have written yet. */
 const RECENT_KLINES_COUNT = 64;
 
 interface Series {
@@ -14,14 +14,14 @@ interface Series {
   revision: number;
 }
 
-/** The projection of a venue's events that REST and sockets read; `apply` is its only way in. */
+/** The projection of a venue's events that REST and sockets read; only `apply` updates it. */
 export interface View extends MarketView {
   readonly apply: Listener;
-  /** Shows klines that no event brought: the last ones of a series that stands still. */
+  /** Adds klines that came with no event: the last ones of a series without new ticks. */
   fill(klines: readonly Kline[]): void;
-  /** Takes over what another view knows of these tickers. */
+  /** Copies the state of these tickers from another view. */
   adopt(other: MarketView, tickers: readonly string[]): void;
-  /** Drops klines of a ticker that are not kept: the store knows them better. */
+  /** Drops the klines of a ticker that `keep` rejects: the store has newer states of them. */
   forget(ticker: string, keep: (kline: Kline) => boolean): void;
 }
 
@@ -76,7 +76,7 @@ export function createView(): View {
   };
 }
 
-/** Puts a kline at its place by open time: mostly it replaces the last row or follows it. */
+/** Inserts a kline by open time; usually it replaces the last row or follows it. */
 function place(rows: Kline[], record: Kline): void {
   let index = rows.length - 1;
   while (index >= 0 && (rows[index]?.time ?? 0) > record.time) index -= 1;
