@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-test("a backfill is told of as it stands, with its rate", async () => {
+test("a backfill is reported with its progress and its rate", async () => {
   const id = await beginBackfill({ db, clock }, "live", BEGUN);
   expect(await listBackfills(db, clock)).toMatchObject([{ id, state: "running", share: 0, rows_per_s: null }]);
   await clock.advance(2_000);
@@ -41,7 +41,7 @@ test("a backfill is told of as it stands, with its rate", async () => {
   ]);
 });
 
-test("one that runs and says nothing any more is lost, one that ended is not", async () => {
+test("a running backfill that stops reporting is lost, a finished one is not", async () => {
   const [running] = await listBackfills(db, clock);
   const id = running?.id ?? "";
   await clock.advance(BACKFILL_SILENT_S * 1_000);
@@ -53,7 +53,7 @@ test("one that runs and says nothing any more is lost, one that ended is not", a
   expect((await listBackfills(db, clock))[0]?.state).toBe("done");
 });
 
-test("long paths and problems are kept in part", async () => {
+test("long paths and problems are shortened", async () => {
   const long = { ...BEGUN, file: `${"x".repeat(900)}/EURUSD.csv`, problem: `cannot be read: ${"y".repeat(900)}` };
   await beginBackfill({ db, clock }, "live", long);
   const [{ file, problem } = { file: "", problem: "" }] = await listBackfills(db, clock);
@@ -62,7 +62,7 @@ test("long paths and problems are kept in part", async () => {
   expect(problem).toMatch(/^cannot be read/);
 });
 
-test("the newest are listed, a bounded number is remembered, and a note of a forgotten one is left out", async () => {
+test("the newest backfills are listed, a bounded number is kept, and progress of a deleted one is ignored", async () => {
   const first = await beginBackfill({ db, clock }, "live", BEGUN);
   for (let count = 0; count < BACKFILLS_MAX_COUNT; count += 1) {
     await clock.advance(1);

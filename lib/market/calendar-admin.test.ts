@@ -34,14 +34,14 @@ const forex = async () => {
 const inHours = (hours: number) => new Date(NOW_MS + hours * HOUR_MS).toISOString();
 const stateNow = async () => (await createCatalogue(db, "live")).calendar("EURUSD")?.sessionAt(clock.now());
 
-describe("an operator's calendars", () => {
-  test("are listed with their definitions and how many instruments follow them", async () => {
+describe("calendar administration", () => {
+  test("calendars are listed with their definitions and the number of instruments that use them", async () => {
     expect((await listCalendars(context)).map(({ name }) => name)).toEqual(expect.arrayContaining(["forex", "metals"]));
     expect(await forex()).toMatchObject({ overrides: [], definition: { kind: "weekly" } });
     expect((await forex()).listings).toBeGreaterThan(40);
   });
 
-  test("are closed by an override at once, everywhere, and open again when it is lifted", async () => {
+  test("an override closes a calendar at once in every process, and lifting it opens the calendar again", async () => {
     const before = heard.length;
     const made = await addOverride(context, "forex", { state: "closed", starts_at: null, ends_at: null, note: "halt" });
     expect(made).toMatchObject({ starts_at: new Date(NOW_MS).toISOString(), ends_at: null });
@@ -53,7 +53,7 @@ describe("an operator's calendars", () => {
     expect((await forex()).overrides).toEqual([]);
   });
 
-  test("forget an override that had not begun when it is lifted, and lifting twice changes nothing", async () => {
+  test("an override lifted before its start never takes effect, and lifting it twice changes nothing", async () => {
     const [starts_at, ends_at] = [inHours(1), inHours(2)];
     const made = await addOverride(context, "metals", { state: "open", starts_at, ends_at, note: "" });
     expect(await overridesOf(context, "metals")).toEqual([made]);
@@ -61,7 +61,7 @@ describe("an operator's calendars", () => {
     await expect(liftOverride(context, made.id)).rejects.toMatchObject({ id: "not_found" });
   });
 
-  test("take another definition, which counts at once", async () => {
+  test("a new definition of a calendar takes effect at once", async () => {
     const { definition } = await forex();
     if (definition.kind !== "weekly") throw new Error("forex is weekly");
     const holiday = { ...definition, holidays: [...definition.holidays, "2026-01-07"] };
@@ -71,7 +71,7 @@ describe("an operator's calendars", () => {
     await putDefinition(context, "forex", definition);
   });
 
-  test("go by the override that starts last where several overlap", async () => {
+  test("of overlapping overrides, the one that starts last applies", async () => {
     const halt = { state: "closed", starts_at: inHours(-2), ends_at: inHours(2), note: "" } as const;
     const made = [await addOverride(context, "forex", { ...halt, state: "open", starts_at: inHours(-1), ends_at: inHours(1) })];
     made.push(await addOverride(context, "forex", halt));
@@ -80,7 +80,7 @@ describe("an operator's calendars", () => {
     expect((await forex()).overrides).toEqual([]);
   });
 
-  test("refuse what cannot be, in words", async () => {
+  test("invalid overrides and definitions are refused with a clear message", async () => {
     const halt = { state: "closed" as const, starts_at: null, ends_at: null, note: "" };
     await expect(addOverride(context, "mars", halt)).rejects.toMatchObject({ id: "not_found" });
     await expect(putDefinition(context, "mars", { kind: "always" })).rejects.toMatchObject({ id: "not_found" });

@@ -20,8 +20,8 @@ const OFFICE = CalendarDefinitionSchema.parse({
 const cycle = (openS: number, closedS: number) => ({ kind: "cycle", anchorS: 0, openS, closedS }) as const;
 const halt: AdminOverride = { id: "", state: "closed", starts_at: iso(NOW_MS), ends_at: iso(NOW_MS + HOUR_MS), note: "" };
 
-describe("the preview of a fortnight", () => {
-  test("tells now and the sessions, those over midnight in one", () => {
+describe("calendar preview", () => {
+  test("a preview shows the current state and the sessions, with one entry for a session over midnight", () => {
     const preview = previewCalendar(OFFICE, [], NOW_MS);
     expect(preview).toMatchObject({
       now: { state: "open", reason: null, next_close_at: "2026-01-10T12:00:00.000Z", next_open_at: "2026-01-11T00:00:00.000Z" },
@@ -34,20 +34,20 @@ describe("the preview of a fortnight", () => {
     ]);
   });
 
-  test("goes by overrides", () => {
+  test("a preview applies overrides", () => {
     const { now, sessions } = previewCalendar(OFFICE, [halt], NOW_MS);
     expect(now).toMatchObject({ state: "closed", reason: "operator_override", next_open_at: iso(NOW_MS + HOUR_MS) });
     expect(sessions?.[0]?.opens_at).toBe(iso(NOW_MS + HOUR_MS));
   });
 
-  test("has no sessions where the fortnight is past the covered day", () => {
+  test("a preview past the covered day has no sessions", () => {
     expect(previewCalendar(OFFICE, [], Date.UTC(2026, 11, 25))).toMatchObject({ sessions: null, sessions_cut: false });
   });
 
   test.each([
     { name: "each minute", openS: 30, closedS: 30 },
     { name: "each second", openS: 1, closedS: 1 },
-  ])("of a calendar that opens $name is cut, and says so", ({ openS, closedS }) => {
+  ])("the preview of a calendar that opens $name is cut and marked as such", ({ openS, closedS }) => {
     const { sessions, sessions_cut } = previewCalendar(cycle(openS, closedS), [], NOW_MS);
     expect(sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);
     expect(sessions_cut).toBe(true);
@@ -56,7 +56,7 @@ describe("the preview of a fortnight", () => {
     expect(sessions?.at(-1)).toEqual({ opens_at: iso(lastMs), closes_at: iso(lastMs + openS * 1_000) });
   });
 
-  test("is whole up to its bound", () => {
+  test("a preview with as many sessions as allowed is complete", () => {
     const periodS = (14 * 24 * HOUR_S) / PREVIEW_SESSIONS_MAX_COUNT;
     const { sessions, sessions_cut } = previewCalendar(cycle(periodS / 2, periodS / 2), [], periodS * 1_000 * 10_000);
     expect(sessions).toHaveLength(PREVIEW_SESSIONS_MAX_COUNT);

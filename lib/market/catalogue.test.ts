@@ -15,7 +15,7 @@ describe("catalogue", () => {
   afterAll(() => db.close());
   const key = (ticker: string) => ({ venue_ticker: { venue: "live", ticker } });
 
-  test("gives the seeded listings of its venue as they were seeded, by asset class, then ticker", () => {
+  test("a catalogue lists the seeded listings of its venue by asset class, then ticker", () => {
     expect(live.list()).toEqual(LIVE_LISTINGS);
     expect(live.find("XAUUSD")).toEqual(LIVE_LISTINGS.find(({ ticker }) => ticker === "XAUUSD"));
     expect(live.instrument("EURUSD")).toMatchObject({ ticker: "EURUSD", asset_class: "forex", digits: 5 });
@@ -26,7 +26,7 @@ describe("catalogue", () => {
     }
   });
 
-  test("hands out the calendar of each ticker, none where none is known", async () => {
+  test("a catalogue returns the calendar of each ticker, or none", async () => {
     expect(live.calendar("EURUSD")?.sessionAt(CHRISTMAS_MS).state).toBe("closed");
     const sandbox = await createCatalogue(db, "sandbox");
     expect(sandbox.calendar("EURUSD")?.sessionAt(CHRISTMAS_MS).state).toBe("open");
@@ -34,7 +34,7 @@ describe("catalogue", () => {
     expect(sandbox.calendar("TESTUNKNOWN")).toBeUndefined();
   });
 
-  test("follows an operator when it is read again: retired, added, overridden", async () => {
+  test("a reloaded catalogue shows retired and added listings and overrides", async () => {
     await db.prisma.listing.update({ where: key("EURUSD"), data: { retiredAt: new Date(1) } });
     const override = {
       calendarName: "metals",
@@ -58,7 +58,7 @@ describe("catalogue", () => {
       "an unknown zone",
       { kind: "weekly", zone: "Mars/Base", week: [], holidays: [], earlyCloses: {}, lateOpens: {}, coveredUntil: "2030-01-01" },
     ],
-  ])("keeps what it had, and names the calendar, when one was edited into %s", async (_what, definition) => {
+  ])("a catalogue keeps its contents and names the calendar when one was edited into %s", async (_what, definition) => {
     const before = live.list();
     const { definition: sound } = await db.prisma.calendar.findUniqueOrThrow({ where: { name: "metals" } });
     await db.prisma.calendar.update({ where: { name: "metals" }, data: { definition } });

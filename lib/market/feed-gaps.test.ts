@@ -29,13 +29,13 @@ function watched(...gaps: readonly (readonly [from: number, to: number])[]) {
   return watch;
 }
 
-describe("the gaps of a feed", () => {
-  test("are none where each minute has a tick, the running minute aside", () => {
+describe("feed gaps", () => {
+  test("a feed with a tick in every minute has no gaps; the current minute does not count", () => {
     const gaps = feedGaps(watched().sight, always, NOW_MS + 59_000);
     expect(gaps).toEqual({ since: iso(-1440), until: iso(0), threshold_s: 120, count: 0, total_s: 0, items: [] });
   });
 
-  test("are as long as the threshold at least, and told newest first", () => {
+  test("feed gaps are at least as long as the threshold and listed newest first", () => {
     expect(feedGaps(watched([-700, -690], [-500, -499], [-10, -8]).sight, always, NOW_MS)).toMatchObject({
       count: 2,
       total_s: 720,
@@ -46,7 +46,7 @@ describe("the gaps of a feed", () => {
     });
   });
 
-  test("last while no tick has come, and end with the first one", () => {
+  test("a feed gap lasts until the first tick", () => {
     const watch = watched([-5, 0]);
     expect(feedGaps(watch.sight, always, NOW_MS).items).toEqual([{ starts_at: iso(-5), ends_at: null, length_s: 300 }]);
     watch.tick(NOW_MS + 10_000);
@@ -55,7 +55,7 @@ describe("the gaps of a feed", () => {
     ]);
   });
 
-  test("are open time alone: closed hours neither count nor part what is silent on both their sides", () => {
+  test("feed gaps count open time only: closed hours add nothing and do not split a gap", () => {
     const closed = { state: "closed", fromMs: at(-100), untilMs: at(-40) } as const;
     const calendar = compileCalendar({ kind: "always" }, [closed]);
     expect(feedGaps(watched([-100, -40]).sight, catalogueOf(calendar), NOW_MS).count).toBe(0);
@@ -64,7 +64,7 @@ describe("the gaps of a feed", () => {
     ]);
   });
 
-  test("need one open market, and a market nothing is known of is none", () => {
+  test("a feed gap needs an open market, and an unknown calendar does not count as open", () => {
     const { sight } = watched([-100, -40]);
     const never = compileCalendar({ kind: "never" }, []);
     const unknown = compileCalendar(undefined, []);
@@ -74,14 +74,14 @@ describe("the gaps of a feed", () => {
     expect(feedGaps(sight, some, NOW_MS).items).toEqual([{ starts_at: iso(-100), ends_at: iso(-70), length_s: 1_800 }]);
   });
 
-  test("are listed up to a bound, and counted past it", () => {
+  test("feed gaps are listed up to a bound and counted past it", () => {
     const many = Array.from({ length: 60 }, (_, index) => [-1400 + index * 10, -1397 + index * 10] as const);
     const { count, total_s, items } = feedGaps(watched(...many).sight, always, NOW_MS);
     expect([count, total_s, items.length]).toEqual([60, 60 * 180, FEED_GAPS_MAX_COUNT]);
     expect(items[0]?.starts_at).toBe(iso(-1400 + 59 * 10));
   });
 
-  test("begin when the watch began, and with stored minutes before that", () => {
+  test("feed gaps start with the watch, or earlier when minutes are stored", () => {
     const watch = createFeedWatch(manualClock(NOW_MS), at(-10) + 1);
     expect(feedGaps(watch.sight, always, NOW_MS)).toMatchObject({
       since: iso(-9),
@@ -94,7 +94,7 @@ describe("the gaps of a feed", () => {
     });
   });
 
-  test("of a recording with its own times begin with its first tick", () => {
+  test("feed gaps of a recording with its own times start with its first tick", () => {
     const watch = createFeedWatch(manualClock(NOW_MS), null);
     expect(feedGaps(watch.sight, always, NOW_MS)).toMatchObject({ since: iso(0), count: 0 });
     watch.tick(at(-60));
@@ -102,8 +102,8 @@ describe("the gaps of a feed", () => {
   });
 });
 
-describe("the watch of a feed", () => {
-  test("forgets what is older than it tells of, however long it runs", () => {
+describe("feed watch", () => {
+  test("a feed watch drops minutes too old to report, however long it runs", () => {
     const watch = createFeedWatch(manualClock(NOW_MS), NOW_MS);
     for (let minute = 0; minute < 10_000; minute += 1) watch.tick(at(minute));
     const first = Math.floor(NOW_MS / MINUTE_MS);
@@ -112,7 +112,7 @@ describe("the watch of a feed", () => {
     expect(kept).toContain(first + 10_000 - 1441);
   });
 
-  test("counts overlapping readings of history as one, which ends with the last of them", async () => {
+  test("overlapping loads of history count as one, which ends with the last of them", async () => {
     const clock = manualClock(NOW_MS);
     const watch = createFeedWatch(clock, NOW_MS);
     watch.fill(3);

@@ -84,8 +84,8 @@ const quoteAll = (atMs: number) => {
   for (const { ticker } of t.markets.live.catalogue.list()) t.markets.live.quote(ticker, 1.1, 1.2, atMs);
 };
 
-describe("a sample", () => {
-  test("is taken at once and then at each full minute, for both venues", async () => {
+describe("health samples", () => {
+  test("a health sample is taken at start and at each full minute, for both venues", async () => {
     clockAt(TEST_START_MS + 20_000);
     quoteAll(TEST_START_MS + 15_000);
     const { minutes } = await record();
@@ -103,7 +103,7 @@ describe("a sample", () => {
     expect((await rowsOf("sandbox")).length).toBe(3);
   });
 
-  test("expects nothing of a closed market, of a venue without a provider, and of test tickers", async () => {
+  test("a health sample expects no ticks from a closed market, a venue without a provider, or test tickers", async () => {
     clockAt(Date.UTC(2026, 0, 10, 12));
     await record();
     expect(await rowsOf("live")).toMatchObject([{ expected: 0, fresh: 0 }]);
@@ -111,7 +111,7 @@ describe("a sample", () => {
     expect(await rowsOf("sandbox")).toMatchObject([{ expected: 54, fresh: 0, lag_ms: null }]);
   });
 
-  test("waits while the database is away, up to a bound, the newest first", async () => {
+  test("health samples wait while the database is unavailable, up to a bound, and the newest are kept", async () => {
     const { minutes } = await record();
     away = true;
     await minutes(PENDING_MAX_MINUTES + 5);
@@ -124,7 +124,7 @@ describe("a sample", () => {
     expect(rows[1].at.getTime()).toBe(TEST_START_MS + 7 * MINUTE_MS);
   });
 
-  test("is deleted when it is kept no longer", async () => {
+  test("a health sample is deleted after its retention time", async () => {
     const { minutes } = await record();
     const laterMs = TEST_START_MS + HEALTH_RETENTION_S * 1_000 + MINUTE_MS;
     clock.set(laterMs);
@@ -132,7 +132,7 @@ describe("a sample", () => {
     expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([laterMs]);
   });
 
-  test("of two processes counts where one of them was well", async () => {
+  test("of two processes' health samples, the healthy one counts", async () => {
     doors = { rest: false, stream: true };
     await record();
     clockAt(TEST_START_MS);
@@ -145,7 +145,7 @@ describe("a sample", () => {
     ["well and well is well", [10, 10], [12, 12], [12, 12]],
     ["the one that was well counts", [12, 7], [10, 10], [10, 10]],
     ["of two that missed some, the one that missed fewer counts", [54, 50], [54, 52], [54, 52]],
-  ])("of two processes that expect other instruments: %s", async (_, one, other, merged) => {
+  ])("health samples of two processes that expect different instruments merge: %s", async (_, one, other, merged) => {
     const { catalogue } = t.markets.live;
     const ordinary = catalogue.list().filter(({ assetClass }) => assetClass !== "test");
     for (const [expected = 0, fresh = 0] of [one, other, one]) {
@@ -157,7 +157,7 @@ describe("a sample", () => {
     expect(await rowsOf("live")).toMatchObject([{ expected: merged[0], fresh: merged[1] }]);
   });
 
-  test("that fails leaves its minute out, and the next is taken", async () => {
+  test("a failed health sample leaves its minute out, and the next one is taken", async () => {
     let broken = true;
     const knock = () => (broken ? Promise.reject(new Error("no such door")) : Promise.resolve(doors));
     const { minutes } = await record(markets(), knock);
@@ -168,7 +168,7 @@ describe("a sample", () => {
     expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([TEST_START_MS + MINUTE_MS]);
   });
 
-  test("is of both venues or of none", async () => {
+  test("a health sample is stored for both venues or for none", async () => {
     let broken = true;
     const { live, sandbox } = markets();
     const now = () => {
@@ -182,7 +182,7 @@ describe("a sample", () => {
     expect([(await rowsOf("live")).length, (await rowsOf("sandbox")).length]).toEqual([1, 1]);
   });
 
-  test("of the time to come, written while the clock ran ahead, is deleted", async () => {
+  test("a health sample in the future, written while the clock ran ahead, is deleted", async () => {
     clockAt(TEST_START_MS + 5 * MINUTE_MS);
     await record();
     const { history, checked } = await readHealth(t.db.pool, TEST_START_MS);
@@ -194,8 +194,8 @@ describe("a sample", () => {
   });
 });
 
-describe("the history", () => {
-  test("shows minutes that were not well, and a hole where the service did not run", async () => {
+describe("health history", () => {
+  test("health history shows unhealthy minutes, and a gap where the service did not run", async () => {
     quoteAll(TEST_START_MS);
     const { minutes } = await record();
     await minutes(14);
@@ -222,7 +222,7 @@ describe("the history", () => {
     expect(checked).toEqual({ at_ms: clock.now(), rest: true, stream: true });
   });
 
-  test("tells of the latest sample for three minutes", async () => {
+  test("health history returns the latest sample for three minutes", async () => {
     await record();
     const { checked } = await readHealth(t.db.pool, TEST_START_MS + 3 * MINUTE_MS);
     expect(checked).toEqual({ at_ms: TEST_START_MS, rest: true, stream: true });
@@ -230,8 +230,8 @@ describe("the history", () => {
   });
 });
 
-describe("the report", () => {
-  test("tells every instrument of both venues by calendar, and shares one look at the database", async () => {
+describe("health report", () => {
+  test("the health report lists every instrument of both venues by calendar, and requests share one database read", async () => {
     let reads = 0;
     const db = {
       pool: {
@@ -261,7 +261,7 @@ describe("the report", () => {
     expect(JSON.stringify(answers[0]).length).toBeLessThan(40_000);
   });
 
-  test("goes on without history while the database is away", async () => {
+  test("the health report omits history while the database is unavailable", async () => {
     const pool = { query: () => Promise.reject(new Error("away")) } as unknown as typeof t.db.pool;
     const report = await createHealthReport()({ markets: t.markets, db: { pool }, clock, log: createLog("silent") });
     expect(report).toMatchObject({ history: null, checked: null, venues: [{ venue: "live" }, { venue: "sandbox" }] });

@@ -28,7 +28,7 @@ async function faultOf(answer: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a pushed body", () => {
-  test("that breaks off is refused in words, and what came before is kept", async () => {
+  test("a pushed body that breaks off is refused with a message, and the lines before are kept", async () => {
     const taken: Tick[] = [];
     let sent = false;
     const body = new ReadableStream<Uint8Array>({
@@ -43,14 +43,14 @@ describe("a pushed body", () => {
     expect(taken).toHaveLength(1);
   });
 
-  test("that is compressed is refused before it is read", async () => {
+  test("a compressed pushed body is refused before it is read", async () => {
     const taken: Tick[] = [];
     const answer = ingestTicks({ request: request(LINE, { "content-encoding": "gzip" }), market: market(taken) });
     expect(await faultOf(answer)).toMatchObject({ id: "invalid_parameter", parameter: "Content-Encoding" });
     expect(taken).toEqual([]);
   });
 
-  test("of exactly the largest number of lines is taken, one line more is not", async () => {
+  test("a pushed body with the largest number of lines is accepted, one more line is refused", async () => {
     const taken: Tick[] = [];
     const most = await ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES)), market: market(taken) });
     expect(most.data).toMatchObject({ received: INGEST_MAX_LINES, accepted: INGEST_MAX_LINES });

@@ -17,7 +17,7 @@ const read = fc
   .map(({ length, ...rest }) => ({ ...rest, to: rest.from + length }));
 
 describe("merging stored rows with the view", () => {
-  test("gives each open time once, ascending, the view's row where both have one, from the named end", () => {
+  test("a merge returns each open time once, ascending, prefers the view's row, and cuts from the given end", () => {
     fc.assert(
       fc.property(rows(1.2), rows(1.3), read, (all, recent, window) => {
         const inside = ({ time }: { time: number }) => time >= window.from && time < window.to;
@@ -30,7 +30,7 @@ describe("merging stored rows with the view", () => {
   });
 });
 
-test("takes the state with more ticks, where a node heard less than was stored", () => {
+test("a merge prefers the stored row when it has more ticks than the view's", () => {
   const open = testKline("EURUSD", "M1", 60, 1.2);
   const whole = { ...open, close: 1.3, tick_volume: open.tick_volume + 1 };
   const read = { from: 0, to: 600, limit: 10, end: "newest" as const };
@@ -38,17 +38,17 @@ test("takes the state with more ticks, where a node heard less than was stored",
   expect(mergeRows([open], [whole], read)).toEqual([whole]);
 });
 
-describe("what the view can tell of rows that were read before", () => {
+describe("rows read earlier", () => {
   const at = (minute: number) => testKline("EURUSD", "M1", minute * 60);
 
-  test("covers their changes only when it holds every row that may have been open then", () => {
+  test("the view covers changes to cached rows only when it holds every row that may have been open then", () => {
     expect(coversChanges([at(1), at(2), at(3)], [at(2), at(3), at(4)])).toBe(true);
     expect(coversChanges([at(1), at(2), at(3)], [at(3), at(4)])).toBe(false);
     expect(coversChanges([at(1), at(2), at(3)], [])).toBe(false);
     expect(coversChanges([at(3)], [at(3), at(4)])).toBe(false);
   });
 
-  test("settles a window once all it holds is later", () => {
+  test("the view settles a window once all its rows are later", () => {
     const window = { from: 0, to: 300, limit: 3, end: "oldest" as const };
     expect(isSettled([at(1)], [at(5)], window)).toBe(true);
     expect(isSettled([at(1)], [at(4)], window)).toBe(false);
@@ -58,7 +58,7 @@ describe("what the view can tell of rows that were read before", () => {
 });
 
 describe("a window that the view covers", () => {
-  test("is the same without the store, whatever of the series the view holds", () => {
+  test("a window that the view covers is the same without the store, whatever part of the series the view holds", () => {
     let covered = 0;
     fc.assert(
       fc.property(rows(1.2), fc.nat(30), read, (all, held, window) => {
@@ -73,7 +73,7 @@ describe("a window that the view covers", () => {
     expect(covered).toBeGreaterThan(0);
   });
 
-  test("ends with what the view holds, or begins no earlier than that", () => {
+  test("a covered window ends with the view's rows, or starts no earlier than they do", () => {
     const recent = [10, 11, 12].map((minute) => testKline("EURUSD", "M1", minute * 60));
     const covers = (from: number, to: number, limit: number, end: "oldest" | "newest") =>
       coversWindow(recent, { from: from * 60, to: to * 60, limit, end });

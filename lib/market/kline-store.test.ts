@@ -45,37 +45,37 @@ describe("read", () => {
     store.read({ ticker: "READER", timeframe: "M1", from, to, limit, end });
   const times = (rows: Kline[]) => rows.map((row) => (row.time - START_S) / MINUTE_S);
 
-  test("gives wire records bit for bit as they were written, over the end of a year", async () => {
+  test("a read returns wire records bit for bit as written, across the end of a year", async () => {
     expect(await readAll("READER")).toEqual(minutes("READER", 120));
   });
 
-  test("includes from, excludes to, and keeps the end that is asked for, always ascending", async () => {
+  test("a read includes from, excludes to, and limits from the requested end, always ascending", async () => {
     expect(times(await ask(START_S, START_S + 180, 10, "oldest"))).toEqual([0, 1, 2]);
     expect(times(await ask(START_S, START_S + 100_000, 3, "oldest"))).toEqual([0, 1, 2]);
     expect(times(await ask(0, START_S + 100_000, 3, "newest"))).toEqual([117, 118, 119]);
     expect(await ask(START_S + 120 * MINUTE_S, 4_000_000_000, 5, "oldest")).toEqual([]);
   });
 
-  test("never shows one venue's rows to another", async () => {
+  test("a read never returns rows of the other venue", async () => {
     const sandbox = createKlineStore(db.pool, "sandbox");
     expect(await sandbox.read({ ticker: "READER", timeframe: "M1", from: 0, to: 4e9, limit: 10, end: "oldest" })).toEqual([]);
     expect(await sandbox.coverage("READER", "M1")).toBeNull();
   });
 
-  test("tells what a series covers", async () => {
+  test("the store reports the range of a series", async () => {
     expect(await store.coverage("READER", "M1")).toEqual({ first: START_S, last: START_S + 119 * MINUTE_S });
     expect(await store.coverage("READER", "H1")).toBeNull();
   });
 });
 
 describe("write", () => {
-  test("keeps the last write of a key, within a batch too", async () => {
+  test("the last write of a key wins, within a batch too", async () => {
     await store.writeKlines([kline("LASTWINS", START_S, { close: 1 }), kline("LASTWINS", START_S, { close: 2 })]);
     await store.writeKlines([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
     expect(await readAll("LASTWINS")).toEqual([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
   });
 
-  test("keeps the newest quote of a ticker, whatever order quotes come in", async () => {
+  test("the newest quote of a ticker is kept, in whatever order quotes are written", async () => {
     const quote = (time_msc: number, bid: number) => ({
       ticker: "LASTQUOTE",
       time_msc,
@@ -92,7 +92,7 @@ describe("write", () => {
     expect((await store.lastQuotes(5_000)).get("LASTQUOTE")).toEqual({ ...quote(3_000, 3), ask_low: 3.5 });
   });
 
-  test("writes klines and quotes together or neither", async () => {
+  test("klines and quotes of a batch are written together or not at all", async () => {
     const bad = kline("TOGETHER", START_S, { close: null as unknown as number });
     await expect(
       store.writeBatch([bad], [{ ticker: "TOGETHER", time_msc: 1, bid: 1, ask: 1, ask_high: 1, ask_low: 1 }]),
@@ -100,17 +100,17 @@ describe("write", () => {
     expect((await store.lastQuotes(5_000)).has("TOGETHER")).toBe(false);
   });
 
-  test("makes the partition of a year when its first row comes, however many writers meet there", async () => {
+  test("the partition of a year is created with its first row, even by concurrent writers", async () => {
     const stores = [1, 2, 3, 4].map(() => createKlineStore(db.pool, "live"));
     await Promise.all(stores.map((own, index) => own.writeKlines([kline(`YEAR${index}X`, Date.UTC(1999, 5) / 1000)])));
     for (const index of [0, 1, 2, 3]) expect(await readAll(`YEAR${index}X`)).toHaveLength(1);
   });
 
-  test("refuses times outside the years it keeps, with the years in the message", async () => {
+  test("a write outside the storable years is refused with the years in the message", async () => {
     await expect(store.writeKlines([kline("ANCIENT", 9e9)])).rejects.toThrow(/2255/);
   });
 
-  test("survives two writers of the same rows at once", async () => {
+  test("two concurrent writers of the same rows both succeed", async () => {
     const batch = minutes("COLLIDE", 500);
     await Promise.all([store.copyKlines(batch), store.copyKlines(batch), store.writeKlines([...batch].reverse())]);
     expect(await readAll("COLLIDE")).toEqual(batch);
@@ -118,7 +118,7 @@ describe("write", () => {
 });
 
 describe("copy", () => {
-  test("leaves the same rows as writing one batch after the other, for any batches", async () => {
+  test("copying leaves the same rows as writing one batch after the other, for any batches", async () => {
     const row = fc.record({
       ticker: fc.constantFrom("COPYA", "COPYB"),
       minute: fc.integer({ min: 0, max: 40 }),
@@ -147,14 +147,14 @@ describe("copy", () => {
     );
   });
 
-  test("takes batches longer than one chunk, and the same batch twice", async () => {
+  test("copying accepts batches longer than one chunk, and the same batch twice", async () => {
     const batch = minutes("LONGCOPY", 5_000, { real_volume: 1.5 });
     await store.copyKlines(batch);
     await store.copyKlines(batch);
     expect(await readAll("LONGCOPY")).toEqual(batch);
   });
 
-  test("stores nothing of a batch that fails", async () => {
+  test("a copy that fails stores nothing", async () => {
     const batch = [...minutes("BROKEN", 100), kline("BROKEN", START_S + 6_000, { close: Number.NaN })];
     await expect(store.copyKlines(batch)).rejects.toThrow(/BROKEN M1 1577839200 holds NaN/);
     expect(await readAll("BROKEN")).toEqual([]);
@@ -162,7 +162,7 @@ describe("copy", () => {
 });
 
 describe("replace", () => {
-  test("puts the rows in place of what the window held, and touches nothing beside it", async () => {
+  test("a replace swaps the rows of its window and touches nothing else", async () => {
     await store.writeKlines(minutes("REPLACED", 10));
     const fresh = [kline("REPLACED", START_S + 180, { close: 9 })];
     await store.replaceKlines("REPLACED", "M1", START_S + 120, START_S + 300, fresh);
@@ -198,25 +198,22 @@ describe("shape", () => {
     ["no statistics at all", undefined],
     ["a vacuum that counted pages but looked at no column", "VACUUM kline"],
     ["fresh statistics", "ANALYZE kline"],
-  ])(
-    "reads a range as one ordered index range scan for each year it touches, stopping at the limit: %s",
-    async (_state, maintain) => {
-      await store.copyKlines(minutes("SHAPE", 12_000, {}, START_S - 600_000));
-      await store.copyKlines(minutes("OTHERS", 12_000));
-      if (maintain !== undefined) await db.pool.query(maintain);
-      for (const name of ["kline_oldest", "kline_newest"] as const) {
-        const text = await plan(name);
-        expect(text).not.toMatch(/Sort|Seq Scan|Bitmap|Merge Append/);
-        expect(text.match(/Index Scan (Backward )?using kline_y\d+_pkey/g)).toHaveLength(2);
-        const touched = [...text.matchAll(/Index Scan.*rows=(\d+)/g)].map((match) => Number(match[1]));
-        expect(touched.reduce((sum, rows) => sum + rows, 0)).toBe(500);
-      }
-    },
-  );
+  ])("a range is read with one ordered index scan per year, stopping at the limit: %s", async (_state, maintain) => {
+    await store.copyKlines(minutes("SHAPE", 12_000, {}, START_S - 600_000));
+    await store.copyKlines(minutes("OTHERS", 12_000));
+    if (maintain !== undefined) await db.pool.query(maintain);
+    for (const name of ["kline_oldest", "kline_newest"] as const) {
+      const text = await plan(name);
+      expect(text).not.toMatch(/Sort|Seq Scan|Bitmap|Merge Append/);
+      expect(text.match(/Index Scan (Backward )?using kline_y\d+_pkey/g)).toHaveLength(2);
+      const touched = [...text.matchAll(/Index Scan.*rows=(\d+)/g)].map((match) => Number(match[1]));
+      expect(touched.reduce((sum, rows) => sum + rows, 0)).toBe(500);
+    }
+  });
 });
 
 describe("the minutes of a day", () => {
-  test("are those of any of the tickers, each once, with word of what is stored before", async () => {
+  test("the minutes of a day are those of any of the tickers, each once, and tell whether earlier rows exist", async () => {
     await store.writeKlines([...minutes("ONE", 3), ...minutes("TWO", 2, {}, START_S + 120), ...minutes("OTHER", 9)]);
     await store.writeKlines(minutes("ONE", 1, { timeframe: "M5" }, START_S + 600));
     const offsets = async (tickers: readonly string[], from: number) => {

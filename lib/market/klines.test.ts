@@ -23,7 +23,7 @@ describe("the window", () => {
   const all = M1.map(({ time }) => time);
   beforeAll(() => live().store.writeBatch(M1, []));
 
-  test("is the newest rows when neither end is given, ascending, with from and to as integers", async () => {
+  test("a window without bounds has the newest rows, ascending, with from and to as integers", async () => {
     const answer = await ask("ticker=eurusd&timeframe=M1&limit=5");
     expect(times(answer)).toEqual(all.slice(-5));
     expect(answer.body.data).toMatchObject({
@@ -37,7 +37,7 @@ describe("the window", () => {
     });
   });
 
-  test("is the oldest rows from `from`, with the next row's open time when there are more", async () => {
+  test("a window with only `from` has the oldest rows from there, and the next row's open time when there are more", async () => {
     const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 1_190}&limit=3`);
     expect(times(answer)).toEqual(all.slice(1, 4));
     expect(answer.body.data).toMatchObject({ from: NOW - 1_190, next_from: NOW - 1_200 + 240 });
@@ -45,17 +45,17 @@ describe("the window", () => {
     expect(times(next)).toEqual(all.slice(4, 7));
   });
 
-  test("is the newest rows before `to`, which is excluded", async () => {
+  test("a window with only `to` has the newest rows before it, excluding `to`", async () => {
     expect(times(await ask(`ticker=EURUSD&timeframe=M1&to=${NOW - 600}&limit=2`))).toEqual([NOW - 720, NOW - 660]);
   });
 
-  test("is half-open when both ends are given", async () => {
+  test("a window with both bounds is half-open", async () => {
     const answer = await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 600}&to=${NOW - 480}`);
     expect(times(answer)).toEqual([NOW - 600, NOW - 540]);
     expect(answer.body.data).toMatchObject({ count: 2, limit: 500, expected_count: 2, next_from: null });
   });
 
-  test("takes a `to` in the future as now, and a window without rows is 200 and empty", async () => {
+  test("a `to` in the future counts as now, and a window without rows is 200 and empty", async () => {
     expect((await ask(`ticker=EURUSD&timeframe=M1&from=${NOW - 60}&to=${NOW + 9_999}`)).body.data.to).toBe(NOW + 1);
     for (const query of [`from=${NOW + 100}`, "from=100&to=200", "to=1"])
       expect(await ask(`ticker=EURUSD&timeframe=M1&${query}`)).toMatchObject({
@@ -64,7 +64,7 @@ describe("the window", () => {
       });
   });
 
-  test("says how many intervals the market was open, so that a closed market is not lost data", async () => {
+  test("a window says in how many intervals the market was open, so that a closed market is not taken for lost data", async () => {
     const saturday = Date.UTC(2026, 0, 3, 12) / 1000;
     expect((await ask(`ticker=EURUSD&timeframe=H1&from=${saturday}&to=${saturday + 7_200}`)).body.data).toMatchObject({
       count: 0,
@@ -76,7 +76,7 @@ describe("the window", () => {
     expect(unknown.body.data.expected_count).toBeNull();
   });
 
-  test("refuses a timeframe that is not offered for the ticker, with those that are", async () => {
+  test("a timeframe that is not offered for the ticker is refused with the list of those that are", async () => {
     const { live: market } = t.markets;
     const { find } = market.catalogue;
     Object.assign(market.catalogue, { find: (ticker: string) => ({ ...find(ticker), timeframes: ["H1", "D1"] }) });
@@ -86,7 +86,7 @@ describe("the window", () => {
   });
 });
 
-test("answers byte for byte what the contract says", async () => {
+test("klines match the contract byte for byte", async () => {
   await live().store.writeBatch([{ ...testKline("EURGBP", "D1", NOW - 136_800, 1.10002), real_volume: 3 }], []);
   const answer = await ask(`ticker=EURGBP&timeframe=D1&from=${NOW - 136_800}&to=${NOW - 136_799}`);
   expect(answer.text).toBe(
@@ -95,7 +95,7 @@ test("answers byte for byte what the contract says", async () => {
 });
 
 describe("rows of the view", () => {
-  test("win over stored ones, come after them, and fill in what is not written yet", async () => {
+  test("rows of the view win over stored ones, follow them, and fill in what is not written yet", async () => {
     await live().store.writeBatch([testKline("GBPUSD", "M1", NOW - 180, 1.5), testKline("GBPUSD", "M1", NOW - 120, 1.5)], []);
     live().kline(testKline("GBPUSD", "M1", NOW - 120, 1.6));
     live().kline(testKline("GBPUSD", "M1", NOW - 60, 1.7));
@@ -105,7 +105,7 @@ describe("rows of the view", () => {
     expect(times(await ask(`ticker=GBPUSD&timeframe=M1&from=${NOW - 180}&to=${NOW}&limit=2`))).toEqual([NOW - 180, NOW - 120]);
   });
 
-  test("are in the very next answer after they changed, remembered or not", async () => {
+  test("changed rows of the view are in the very next answer, cached or not", async () => {
     const query = "ticker=AUDUSD&timeframe=M1&limit=3";
     await live().store.writeBatch(testKlines("AUDUSD", "M1", NOW - 600, 5, 60), []);
     for (let minute = 0; minute < 80; minute += 1) {
@@ -119,7 +119,7 @@ describe("rows of the view", () => {
     }
   });
 
-  test("do not make a closed window be read again", async () => {
+  test("changed rows of the view do not cause a closed window to be read again", async () => {
     await live().store.writeBatch(testKlines("NZDUSD", "M1", NOW - 36_000, 600, 60), []);
     live().kline(testKline("NZDUSD", "M1", NOW - 60));
     const query = `ticker=NZDUSD&timeframe=M1&from=${NOW - 36_000}&to=${NOW - 18_000}`;
@@ -133,8 +133,8 @@ describe("rows of the view", () => {
   });
 });
 
-describe("a remembered window", () => {
-  test("is read once by many that ask at once, and not again while nothing changed", async () => {
+describe("a cached window", () => {
+  test("a window is read once for concurrent requests, and not again while nothing changes", async () => {
     await live().store.writeBatch(testKlines("USDJPY", "H1", NOW - 36_000, 10, 3_600), []);
     const before = live().reads();
     const query = "ticker=USDJPY&timeframe=H1";
@@ -146,7 +146,7 @@ describe("a remembered window", () => {
     expect(later.body.data).toMatchObject({ to: NOW + 11, items: answers[0]?.body.data.items });
   });
 
-  test("is read again when stored history was rewritten", async () => {
+  test("a cached window is read again after stored history was rewritten", async () => {
     const query = `ticker=USDCAD&timeframe=H1&to=${NOW - 7_200}`;
     await live().store.writeBatch([testKline("USDCAD", "H1", NOW - 36_000, 1.2)], []);
     const first = await ask(query);
@@ -158,7 +158,7 @@ describe("a remembered window", () => {
   });
 });
 
-describe("while the database is away", () => {
+describe("while the database is unavailable", () => {
   const all = testKlines("EURJPY", "M1", NOW - 1_200, 21, 60);
   const recent = all.slice(-10);
   const shown = (answer: Answer) => [answer.status, ...times(answer)];
@@ -187,7 +187,7 @@ describe("while the database is away", () => {
     error = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   });
 
-  test.each(windows)("a window of the newest klines is the one it would be: %s", async (window) => {
+  test.each(windows)("without the database, a window of the newest klines is the same: %s", async (window) => {
     const query = `ticker=EURJPY&timeframe=M1&${window}`;
     const cut = await ask(query);
     away = false;
@@ -197,7 +197,7 @@ describe("while the database is away", () => {
   });
 
   test.each(["limit=11", "limit=500", `to=${NOW - 540}&limit=1`, `from=${NOW - 541}&limit=1`])(
-    "one that needs more is service_unavailable, with a time to come again: %s",
+    "without the database, a window that needs stored rows is service_unavailable with retry_after: %s",
     async (window) => {
       const answer = await ask(`ticker=EURJPY&timeframe=M1&${window}`);
       expect(answer).toMatchObject({ status: 503, ...failed("service_unavailable", { retry_after: 1 }) });
@@ -205,7 +205,7 @@ describe("while the database is away", () => {
     },
   );
 
-  test("a remembered window goes on with what is new in the view, and nothing made without the store is remembered", async () => {
+  test("without the database, a cached window continues with new rows of the view, and new answers are not cached", async () => {
     away = false;
     const query = "ticker=EURJPY&timeframe=M1&limit=20";
     await ask(query);
@@ -219,7 +219,7 @@ describe("while the database is away", () => {
     expect(live().reads()).toBe(before + 1);
   });
 
-  test("a node that does not hear the market answers nothing from memory", async () => {
+  test("a node without market events answers nothing from memory", async () => {
     away = true;
     const market = live() as { isBehind?: () => boolean };
     market.isBehind = () => true;
@@ -228,7 +228,7 @@ describe("while the database is away", () => {
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=8")).toMatchObject({ status: 200 });
   });
 
-  test("another error of the store is not hidden", async () => {
+  test("other errors of the store are not hidden", async () => {
     error = new Error("a mistake of ours");
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=1")).toMatchObject({ status: 500, ...failed("internal_error") });
   });
@@ -238,7 +238,7 @@ describe("caching", () => {
   const query = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW - HOUR_S}`;
   beforeAll(() => live().store.writeBatch(testKlines("USDCHF", "H1", NOW - 36_000, 10, 3_600), []));
 
-  test("lets a window of closed klines be kept, with a strong ETag that gives 304", async () => {
+  test("a window of closed klines may be cached, with a strong ETag that gives 304", async () => {
     const answer = await ask(query);
     const etag = answer.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\w-]{20,}"$/);
@@ -254,7 +254,7 @@ describe("caching", () => {
     expect((await ask(`${query}&limit=3`)).headers.get("etag")).not.toBe(etag);
   });
 
-  test("begins 2 s after the end of the window's last kline, on the clock", async () => {
+  test("caching starts 2 s after the end of the window's last kline, on the clock", async () => {
     const closing = `ticker=USDCHF&timeframe=H1&from=${NOW - 36_000}&to=${NOW}`;
     for (const [ms, kept] of [
       [1_999, false],
@@ -267,12 +267,12 @@ describe("caching", () => {
     }
   });
 
-  test("is not allowed for a window that ends with now", async () => {
+  test("a window that ends with now may not be cached", async () => {
     expect((await ask("ticker=USDCHF&timeframe=H1")).headers.get("cache-control")).toBe("no-store");
   });
 
   test.each(["now", "closedUpTo"] as const)(
-    "is not allowed where feed or another node have not come so far: %s",
+    "a window past what the feed or another node has reached may not be cached: %s",
     async (name) => {
       const market = live() as { [Name in typeof name]?: () => number };
       market[name] = () => (NOW - HOUR_S) * 1000 + 1_999;

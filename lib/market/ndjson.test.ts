@@ -27,7 +27,7 @@ async function read(text: string, cuts: readonly number[] = []): Promise<{ lines
 }
 
 describe("reading a body line by line", () => {
-  test("gives the same lines however the bytes arrive", async () => {
+  test("a body gives the same lines however its bytes are chunked", async () => {
     const line = fc.string({ unit: fc.constantFrom("a", "é", "💱", " ", "{"), maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.array(fc.nat(60), { maxLength: 6 }), async (lines, cuts) => {
@@ -44,7 +44,7 @@ describe("reading a body line by line", () => {
     );
   });
 
-  test("numbers lines as an editor does, passing over blank ones", async () => {
+  test("lines are numbered as in an editor, and blank ones are skipped", async () => {
     const { lines } = await read("a\r\n\n  \nb");
     expect(lines).toEqual([
       { number: 1, text: "a" },
@@ -52,7 +52,7 @@ describe("reading a body line by line", () => {
     ]);
   });
 
-  test("an overlong line is named and the next one is read", async () => {
+  test("an overlong line is reported and the next one is read", async () => {
     const { lines } = await read(`${"x".repeat(21)}\nok\n`, [5, 10]);
     expect(lines).toEqual([
       { number: 1, text: null },
@@ -60,7 +60,7 @@ describe("reading a body line by line", () => {
     ]);
   });
 
-  test("past the body limit it stops, after the lines before", async () => {
+  test("reading stops at the body limit, after the lines before it", async () => {
     const { lines, tooLong } = await read("0123456789\n".repeat(30));
     expect(tooLong).toBe(true);
     expect(lines).toHaveLength(18);

@@ -51,10 +51,10 @@ async function holding(statement: string) {
   };
 }
 
-describe("the years that are kept no longer", () => {
+describe("expired years", () => {
   beforeAll(() => store.writeKlines([2003, 2004, 2005].flatMap(wholeYear)));
 
-  test("are those that ended before the time to keep began, on the second", async () => {
+  test("a year expires when its end is before the retention time, to the second", async () => {
     const expired = (nowS: number, years: number) => expiredYears(db.pool, nowS, years);
     expect(await expired(second(2006, 5), 2)).toEqual([2003]);
     expect(await expired(second(2007) - 1, 2)).toEqual([2003]);
@@ -62,7 +62,7 @@ describe("the years that are kept no longer", () => {
     expect(await expired(second(2006, 5), 3)).toEqual([]);
   });
 
-  test("are none when all is to be kept, nor any that holds nothing to drop", async () => {
+  test("no year expires without a retention time, nor a year with nothing to drop", async () => {
     expect(await expiredYears(db.pool, second(2100), 0)).toEqual([]);
     await createPartitions(db.pool)(second(2001), second(2001));
     await store.writeKlines([testKline("EURUSD", "D1", second(2002))]);
@@ -71,7 +71,7 @@ describe("the years that are kept no longer", () => {
 });
 
 describe("dropping the short klines of a year", () => {
-  test("leaves its days, weeks and months, and the years beside it; it may be written to and dropped again", async () => {
+  test("dropping keeps days, weeks, months and other years, and the year can be written and dropped again", async () => {
     await store.writeKlines([2009, 2010, 2011].flatMap(wholeYear));
     for (let time = 1; time <= 2; time += 1) {
       expect(await held(2010)).toEqual([...TIMEFRAMES]);
@@ -85,7 +85,7 @@ describe("dropping the short klines of a year", () => {
     expect(rows.map(({ relname }) => relname)).toEqual(["kline_y2010", "kline_y2010_pkey"]);
   });
 
-  test("gives back the room they took", async () => {
+  test("dropping frees disk space", async () => {
     const size = async () => Number((await db.pool.query("SELECT pg_total_relation_size('kline_y2012') AS size")).rows[0].size);
     await store.copyKlines(Array.from({ length: 20_000 }, (_, index) => testKline("EURUSD", "M1", second(2012) + index * 60)));
     const before = await size();
@@ -93,7 +93,7 @@ describe("dropping the short klines of a year", () => {
     expect(await size()).toBeLessThan(before / 20);
   });
 
-  test("disturbs neither readers nor writers: each answer has what it had, and what was dropped never comes back", async () => {
+  test("dropping disturbs neither readers nor writers, and dropped rows never come back", async () => {
     await store.copyKlines([
       ...Array.from({ length: 50_000 }, (_, index) => testKline("GBPUSD", "M1", second(2014) + index * 60)),
       ...Array.from({ length: 300 }, (_, index) => testKline("GBPUSD", "D1", second(2014) + index * DAY_S)),
@@ -141,7 +141,7 @@ describe("dropping the short klines of a year", () => {
   test.each([
     ["a reader that goes on for long", "SELECT FROM kline LIMIT 1"],
     ["a writer of that year", "UPDATE kline_y2016 SET close = close"],
-  ])("gives way to %s, and leaves nothing behind", async (_what, statement) => {
+  ])("dropping gives way to %s and leaves nothing behind", async (_what, statement) => {
     await store.writeKlines(wholeYear(2016));
     const letGo = await holding(statement);
     expect(await dropShortKlines(db.pool, 2016)).toBe("busy");
@@ -151,21 +151,21 @@ describe("dropping the short klines of a year", () => {
     expect(rows).toEqual([{ left: null }]);
   });
 
-  test("is one process's at a time", async () => {
+  test("only one process drops at a time", async () => {
     await store.writeKlines(wholeYear(2018));
     const outcomes = await Promise.all([dropShortKlines(db.pool, 2018), dropShortKlines(db.pool, 2018)]);
     expect(outcomes.sort()).toEqual(["dropped", "elsewhere"]);
     expect(await held(2018)).toEqual(KEPT);
   });
 
-  test("goes on where one that was killed on its way had come to", async () => {
+  test("dropping completes what a killed attempt left unfinished", async () => {
     await store.writeKlines(wholeYear(2020));
     await db.pool.query("CREATE TABLE kline_y2020_rest (LIKE kline INCLUDING ALL)");
     expect(await dropShortKlines(db.pool, 2020)).toBe("dropped");
     expect(await held(2020)).toEqual(KEPT);
   });
 
-  test("changes nothing when it fails", async () => {
+  test("a failed drop changes nothing", async () => {
     const before = await partitions();
     await expect(dropShortKlines(db.pool, 1980)).rejects.toThrow(/kline_y1980/);
     expect(await partitions()).toEqual(before);

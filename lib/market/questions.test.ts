@@ -15,7 +15,7 @@ afterAll(() => t.close());
 describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
   const ask = (tickers: string) => t.ask(`/api/v1/market/${kind}/latest?tickers=${tickers}`);
 
-  test("come in request order without duplicates, in any case and with blanks", async () => {
+  test("latest records come in request order without duplicates; case and blanks of tickers do not matter", async () => {
     for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.1, 1.2, TEST_START_MS);
     const { items, missing } = (await ask("%20xauusd%20,EURUSD,XAUUSD%2Ceurusd")).body.data;
     expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["XAUUSD", "EURUSD"]);
@@ -23,7 +23,7 @@ describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
     expect(missing).toBeUndefined();
   });
 
-  test("name tickers that have none yet; when none has, the answer is market_data_not_ready", async () => {
+  test("tickers without a record are listed; when none has a record, the answer is market_data_not_ready", async () => {
     expect((await ask("USDZAR,EURUSD,USDSGD")).body.data).toMatchObject({
       items: [{ ticker: "EURUSD" }],
       missing: ["USDZAR", "USDSGD"],
@@ -36,18 +36,18 @@ describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  test("are refused as a whole when one ticker is unknown", async () => {
+  test("one unknown ticker refuses the whole request for latest records", async () => {
     expect(await ask("EURUSD,AAABBB")).toMatchObject(failed("unknown_ticker", { tickers: ["AAABBB"] }));
   });
 
-  test("take a hundred tickers", async () => {
+  test("latest records of a hundred tickers come in one request", async () => {
     const hundred = LIVE_LISTINGS.map(({ ticker }) => ticker).join(",");
     expect((await ask(`${hundred},${hundred}`)).status).toBe(200);
   });
 });
 
 describe("instruments", () => {
-  test("are those of the key's venue by asset class, then ticker", async () => {
+  test("instruments are those of the key's venue by asset class, then ticker", async () => {
     const { items } = (await t.ask("/api/v1/market/instruments")).body.data;
     expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(LIVE_LISTINGS.map(({ ticker }) => ticker));
     expect(items[0]).toMatchObject({
@@ -59,7 +59,7 @@ describe("instruments", () => {
     expect((await t.ask("/api/v1/market/instruments", { key })).body.data.items).toHaveLength(SANDBOX_LISTINGS.length);
   });
 
-  test("are narrowed to what the account may read", async () => {
+  test("instruments are limited to those the account may read", async () => {
     const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const { items } = (await t.ask("/api/v1/market/instruments", { key })).body.data;
     expect(new Set(items.map((item: { asset_class: string }) => item.asset_class))).toEqual(new Set(["metals"]));
@@ -71,7 +71,7 @@ describe("market status", () => {
     (await t.ask(`/api/v1/market/status?tickers=${tickers}${at === undefined ? "" : `&at=${encodeURIComponent(at)}`}`)).body.data
       .items;
 
-  test("goes by the newest quote now", async () => {
+  test("the current market status uses the newest quote", async () => {
     t.markets.live.quote("EURUSD", 1.1, 1.2, TEST_START_MS - 60_000);
     t.markets.live.quote("GBPUSD", 1.1, 1.2, TEST_START_MS - 60_001);
     expect(await status("EURUSD,GBPUSD,NZDCAD")).toMatchObject([
@@ -95,7 +95,7 @@ describe("market status", () => {
     expect(item).toMatchObject({ updated_at: "2026-01-07T12:00:00.000Z", next_close_at: expect.stringMatching(/Z$/) });
   });
 
-  test("goes by stored klines in the past", async () => {
+  test("a past market status uses stored klines", async () => {
     const minute = Date.UTC(2026, 0, 6, 10, 0) / 1000;
     await t.markets.live.store.writeBatch([testKline("AUDUSD", "M1", minute)], []);
     const at = (second: number) => new Date((minute + second) * 1000).toISOString();
@@ -107,19 +107,19 @@ describe("market status", () => {
     ]);
   });
 
-  test("counts klines in the past that are not stored yet", async () => {
+  test("a past market status includes klines that are not stored yet", async () => {
     t.markets.live.kline(testKline("NZDUSD", "M1", NOW - 600));
     expect(await status("NZDUSD", new Date((NOW - 590) * 1000).toISOString())).toMatchObject([{ market_data_state: "live" }]);
   });
 
-  test("goes by the calendar alone in the future", async () => {
+  test("a future market status uses only the calendar", async () => {
     expect(await status("EURUSD", "2026-01-10T12:00:00+00:00")).toMatchObject([
       { calendar_state: "closed", market_data_state: "missing", final_display_state: "closed", reason: "projected" },
     ]);
     expect(await status("EURUSD", "2026-01-08T12:00:00Z")).toMatchObject([{ final_display_state: "open", reason: "projected" }]);
   });
 
-  test("is unknown, and no error, for an instrument without a calendar", async () => {
+  test("the market status of an instrument without a calendar is unknown, not an error", async () => {
     const { text: key } = await t.issueKey({ venue: "sandbox" });
     const answer = await t.ask("/api/v1/market/status?tickers=TESTUNKNOWN", { key });
     expect(answer.body.data.items).toMatchObject([
