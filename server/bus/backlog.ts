@@ -1,9 +1,9 @@
 import { conflate, type Queued } from "#server/events/conflate";
 import type { MarketEvent } from "#server/events/event";
 
-/** Events that may wait to be sent. Past this, the oldest are conflated. */
+/** Most events that wait to be sent. Past this, the oldest are conflated. */
 export const WAITING_MAX_EVENTS = 100_000;
-/** Conflated in one go: a longer run would block the node that produces the events. */
+/** Events conflated per step: a longer step would block the node that produces the events. */
 const CONFLATE_STEP_EVENTS = 5_000;
 
 /** An event that waits. */
@@ -63,7 +63,7 @@ export function createBacklog({
 
   const size = () => final.length + replaceable.length + waiting.length;
 
-  /** Conflates one step more of the oldest events. */
+  /** Conflates another step of the oldest events. */
   function conflateOldest(): void {
     const oldest = replaceable.concat(waiting.splice(0, stepEvents));
     const separated = separate(conflate(oldest, withMerged));

@@ -7,12 +7,12 @@ import type { MarketEvent } from "#server/events/event";
 import { createBacklog } from "./backlog";
 import { createBatchWriter, type PrintedBatch } from "./redis-writer";
 
-/** Events of one batch. */
+/** Most events in a batch. */
 const BATCH_MAX_EVENTS = 2_000;
-/** A batch without events is sent after this, so that nodes can tell a quiet market from a lost publisher. */
+/** After this time without events an empty batch is sent, so that nodes can tell a quiet market from a lost publisher. */
 const HEARTBEAT_INTERVAL_MS = 1_000;
 const RETRY_MS = 100;
-/** How long `stop` waits for the backlog to leave. */
+/** How long `stop` waits for the backlog to be sent. */
 const STOP_MAX_MS = 1_000;
 
 interface PublisherOptions {
@@ -21,10 +21,10 @@ interface PublisherOptions {
   /** Fencing token of the lease. */
   token: number;
   epoch: string;
-  /** Where this node takes pushed ticks. */
+  /** Where this node accepts pushed ticks. */
   address: string;
   problem: () => string | null;
-  /** Called once, when a higher token has published: Redis takes nothing more of this one. */
+  /** Called once when a higher token has published: Redis then rejects this publisher. */
   onFenced: () => void;
   clock: Clock;
   log: Logger;
@@ -34,15 +34,15 @@ interface PublisherOptions {
 export interface Publisher {
   /** Queues events in order, without waiting. @param reachedMs klines are closed up to here, Unix ms */
   publish(events: readonly MarketEvent[], reachedMs: number): void;
-  /** True once Redis has every event published before the call; false when that cannot be told now. */
+  /** True once Redis has every event published before the call; false when that cannot be determined now. */
   published(): Promise<boolean>;
-  /** Begins to send; call it when the restored state is complete. */
+  /** Starts sending; call it when the restored state is complete. */
   start(): void;
-  /** Sends the backlog, as far as Redis takes it in time, and ends. */
+  /** Sends as much of the backlog as Redis accepts in time, and stops. */
   stop(): Promise<void>;
 }
 
-/** Makes a publisher. Events published within one turn, or while a batch is being sent, leave as one batch. */
+/** Makes a publisher. Events published within one tick of the event loop, or during a send, form one batch. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { redis, venue, token, epoch, address, problem, onFenced, clock, log } = options;
   const stopping = new AbortController();
@@ -58,7 +58,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let wake = (): void => undefined;
   let running: Promise<void> | undefined;
 
-  /** Answers those who wait for events that were sent; all of them when nothing can be sent. */
+  /** Resolves the callers whose events were sent, or all of them when nothing can be sent. */
   function settle(published: boolean): void {
     const settled = pending.filter(({ upTo }) => !published || upTo <= sent);
     pending = pending.filter((one) => !settled.includes(one));
@@ -66,7 +66,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   function nextBatch(): { printed: PrintedBatch; upTo: number } {
-    // The first batch is the whole restored state, so that a node which starts from it misses no topic.
+    // The first batch is the complete restored state, so that a node that starts from it misses no topic.
     const batch = backlog.take(n === 0 ? backlog.size() : BATCH_MAX_EVENTS);
     n += 1;
     const atMs = (backlog.size() > 0 ? batch.at(-1)?.reachedMs : undefined) ?? reachedMs;
@@ -115,7 +115,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         if (stopping.signal.aborted) break;
         await idle();
       }
-      // The other events of this turn go into the same batch.
+      // Other events of the same tick of the event loop go into the same batch.
       await nextTurn();
       const { printed, upTo } = nextBatch();
       await deliver(printed, upTo);

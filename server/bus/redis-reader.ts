@@ -10,7 +10,7 @@ import {
   STATE_ID,
 } from "./wire";
 
-/** Events that left together. */
+/** Events that were sent together. */
 export interface Batch {
   readonly id: string;
   readonly header: Header;
@@ -20,16 +20,16 @@ export interface Batch {
 /** A newest record, or one of the last closed klines. */
 interface StateEvent {
   readonly event: MarketEvent;
-  /** False for the first of several closed klines: others before it may have been forgotten. */
+  /** False for the first of several closed klines: earlier ones may have been dropped. */
   readonly complete: boolean;
 }
 
 /** The newest records as of one batch. */
 export interface State {
-  /** Of the batch. */
+  /** The id of the batch. */
   readonly id: string;
   readonly header: Header;
-  /** Each topic's in the order of its sequence. */
+  /** Each topic's records in the order of its sequence. */
   readonly events: readonly StateEvent[];
 }
 
@@ -38,15 +38,15 @@ interface Message {
   readonly message: Readonly<Record<string, string>>;
 }
 
-/** Reads what publishers wrote. */
+/** Decodes what publishers wrote. */
 interface EventReader {
-  /** A batch of the stream; undefined for what is none. */
+  /** Decodes a batch of the stream; undefined when it is not a valid batch. */
   batch(message: Message): Batch | undefined;
-  /** The newest records from the fields of their hash; undefined when there are none. */
+  /** Decodes the newest records from the fields of their hash; undefined when there are none. */
   state(fields: Readonly<Record<string, string>>): State | undefined;
 }
 
-/** The records of one field; none of one that cannot be read: the others are good all the same. */
+/** The records of a field; none when the field cannot be decoded, so that the other fields still count. */
 function recordsOf(field: string, text: string, read: (row: Row) => MarketEvent): StateEvent[] {
   try {
     const isClosed = field.endsWith(CLOSED_SUFFIX);
@@ -58,7 +58,7 @@ function recordsOf(field: string, text: string, read: (row: Row) => MarketEvent)
   }
 }
 
-/** Makes a reader; it remembers the columns it saw last, which change with a release only. */
+/** Makes a reader; it caches the last columns it saw, which change only with a release. */
 export function createEventReader(): EventReader {
   let known: { text: string; read: ReturnType<typeof createRowReader> } | undefined;
 

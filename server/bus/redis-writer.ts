@@ -8,7 +8,7 @@ import { BUS_KEYS, COLUMNS_TEXT, type Header, STATE_COLUMNS, STATE_HEADER, STATE
 
 /** How long batches stay: a node that was disconnected for less catches up from them. */
 const EVENTS_KEPT_S = 60;
-/** The same as a number, however fast they come. */
+/** Upper bound of their number, however fast they come. */
 const EVENTS_KEPT_MAX_BATCHES = 50_000;
 /** How old the newest records in Redis may be. */
 const STATE_INTERVAL_MS = 500;
@@ -44,12 +44,12 @@ export interface PrintedBatch {
 
 /** Writes the batches of one lease holder to Redis. */
 interface BatchWriter {
-  /** Prints a batch and adds its events to the newest records; call it once a batch. */
+  /** Encodes a batch and adds its events to the newest records; call it once per batch. */
   print(header: Header, events: readonly MarketEvent[]): PrintedBatch;
   /**
    * Sends a batch, with the newest records when they are due.
-   * @returns false when a higher token has published: nothing was written
-   * @throws when Redis is unavailable, or refuses it; the batch may have been taken all the same
+   * @returns false, with nothing written, when a higher token has published
+   * @throws when Redis is unavailable or rejects the batch; it may have been written all the same
    */
   write(batch: PrintedBatch): Promise<boolean>;
   /** Stops watching the connection. */
@@ -63,15 +63,15 @@ interface BatchWriterOptions {
   clock: Clock;
 }
 
-/** Makes the writer of one lease; its first batch replaces what the last holder left. */
+/** Makes the writer of a lease; its first batch replaces the state of the previous holder. */
 export function createBatchWriter({ redis, venue, token, clock }: BatchWriterOptions): BatchWriter {
   const keys = [BUS_KEYS.fence, BUS_KEYS.events, BUS_KEYS.state].map((name) => redis.key(venue, name));
   const publish = createScript(redis, PUBLISH);
   const state = createLatestState();
   let stateMs = Number.NEGATIVE_INFINITY;
-  /** Redis may hold none of our newest records: at first, and after every disconnect. */
+  /** True when Redis may lack our newest records: at start, and after every disconnect. */
   let reset = true;
-  // It may have restarted empty between two batches without either of them failing.
+  // Redis may have restarted empty between two batches without either of them failing.
   const end = redis.onReady(() => {
     reset = true;
   });
@@ -101,8 +101,8 @@ export function createBatchWriter({ redis, venue, token, clock }: BatchWriterOpt
 }
 
 /**
- * Voids every lower token, before a new lease holder reads what was published last. Returns the highest token so far: when it is
- * not lower than `token`, the database was restored to an earlier state.
+ * Invalidates every lower token before a new lease holder reads the last published state. Returns the highest token so far: when
+ * that is not lower than `token`, the database was restored to an earlier state.
  * @throws when Redis is unavailable
  */
 export async function raiseFence(redis: Redis, venue: Venue, token: number): Promise<number> {

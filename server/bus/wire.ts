@@ -6,18 +6,18 @@ import { Snapshot } from "#lib/contract/snapshot";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
-/** What is said of a batch beside its events. */
+/** The metadata of a batch. */
 export const Header = z.object({
-  /** Of the lease its sender held; a higher one makes all lower ones void. */
+  /** The sender's lease token; a higher token invalidates all lower ones. */
   token: z.int(),
-  /** Counts the batches of one sender from 1. */
+  /** Number of the batch, counted from 1 per sender. */
   n: z.int(),
   epoch: z.string(),
   /** Klines have been closed up to here, Unix ms. */
   reachedMs: z.number(),
-  /** Where its sender takes pushed ticks. */
+  /** Where its sender accepts pushed ticks. */
   address: z.string(),
-  /** What is wrong with the feed, null when it is well or none is bound. */
+  /** What is wrong with the feed; null when it is healthy or none is bound. */
   problem: z.string().nullable(),
 });
 export type Header = z.infer<typeof Header>;
@@ -37,10 +37,10 @@ export const COLUMNS_TEXT = JSON.stringify(COLUMNS);
 const CLOSED = 1;
 const RESTORED = 2;
 
-/** An event without what its batch says once: kind, sequence, flags, merged, then the values of the record in column order. */
+/** An event without the fields its batch has once: kind, sequence, flags, merged, then the values of the record in column order. */
 export type Row = readonly [kind: Kind, seq: number, flags: number, merged: number, ...values: unknown[]];
 
-/** An event as a row of a batch. */
+/** Encodes an event as a row of a batch. */
 export function toRow(event: MarketEvent): Row {
   const { type, seq, merged = 0, restored } = event;
   const flags = (type === "kline" && event.closed ? CLOSED : 0) | (restored ? RESTORED : 0);
@@ -48,7 +48,7 @@ export function toRow(event: MarketEvent): Row {
   return [type, seq, flags, merged, ...COLUMNS[type].map((column) => record[column])];
 }
 
-/** Reads rows whose columns and epoch are given; columns that this release does not know are kept, as additions to a record. */
+/** Decodes rows with the given columns and epoch; columns unknown to this release are kept as additional fields of a record. */
 export function createRowReader(columnsText: string): (row: Row, epoch: string) => MarketEvent {
   const columns = JSON.parse(columnsText) as Record<Kind, readonly string[]>;
   return ([type, seq, flags, merged, ...values], epoch) => {
@@ -75,15 +75,15 @@ export const BUS_KEYS = {
   fence: "fence",
   /** Batches of the last minute. */
   events: "events",
-  /** Newest records, for a node that knows nothing yet. */
+  /** Newest records, for a node that starts. */
   state: "state",
 } as const;
 
-/** Fields of the state that are no topic. */
+/** Fields of the state that are not topics. */
 export const STATE_ID = "id";
 export const STATE_HEADER = "header";
 export const STATE_COLUMNS = "columns";
-/** After a topic's name: the field of its last closed klines. */
+/** Suffix of a topic's name for the field of its last closed klines. */
 export const CLOSED_SUFFIX = " closed";
-/** Closed klines kept there a series: those that a node which starts now may not find in the store yet. */
+/** Closed klines kept there per series: a node that starts now may not find them in the store yet. */
 export const CLOSED_KEPT_COUNT = 8;

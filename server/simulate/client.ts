@@ -3,35 +3,35 @@ import type { Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
 import type { JoinFrames } from "#server/socket/frames";
 
-/** A socket says that it is full at this many bytes that the far side has not taken. */
+/** A socket reports backpressure when this many bytes are unread by the other side. */
 const BUFFER_MAX_BYTES = 65_536;
-/** Violations that are told; the rest is counted. */
+/** Violations kept as text; the rest are only counted. */
 const TOLD_MAX_COUNT = 5;
 
 interface Seen {
-  /** Of the last record. */
+  /** Sequence of the last record. */
   seq: number;
   records: number;
   merged: number;
 }
 
-/** What clients saw that they should not have. */
+/** The violations that clients observed. */
 export interface Complaints {
   count: number;
   readonly told: string[];
 }
 
-/** Notes a complaint; only the first few are kept as text. */
+/** Records a violation; only the first few are kept as text. */
 export function complain(complaints: Complaints, text: string): void {
   complaints.count += 1;
   if (complaints.told.length < TOLD_MAX_COUNT) complaints.told.push(text);
 }
 
-/** A connection without a socket: it counts bytes, reads at its own pace, and checks that it misses nothing unsaid. */
+/** A connection without a socket: it counts bytes, reads at its own pace, and checks that every missing record is announced. */
 export class VirtualClient implements Wire {
   readonly name: string;
   readonly topics: readonly Topic[];
-  /** Bytes a millisecond; infinite for one that keeps up. */
+  /** Bytes per millisecond; infinite for a client that keeps up. */
   readonly speed: number;
   bytes = 0;
   messages = 0;
@@ -68,7 +68,7 @@ export class VirtualClient implements Wire {
     return this.#unread > 0;
   }
 
-  /** Takes what comes within so many milliseconds; true when it is ready again after it was not. */
+  /** Reads what arrives within this many milliseconds; true when its backpressure ends. */
   read(ms: number): boolean {
     const full = !this.ready();
     const taken = Math.min(this.#unread, this.speed * ms);
@@ -77,7 +77,7 @@ export class VirtualClient implements Wire {
     return full && this.ready();
   }
 
-  /** Looks at what was written since the last look: each record follows the one before it, or says how many it stands for. */
+  /** Checks what was written since the last check: each record follows the previous one, or says how many it replaces. */
   check(complaints: Complaints): void {
     const written = this.#written;
     this.#written = [];
@@ -94,21 +94,24 @@ export class VirtualClient implements Wire {
     if (event.seq !== seen.seq + merged + 1)
       complain(complaints, `${this.name} got ${event.topic} ${event.seq} (merged ${merged}) after ${seen.seq}`);
     if (merged > 0 && this.speed === Number.POSITIVE_INFINITY)
-      complain(complaints, `${this.name} keeps up, and got ${event.topic} ${event.seq} for ${merged} others`);
+      complain(complaints, `${this.name} keeps up, but got ${event.topic} ${event.seq} in place of ${merged} others`);
     seen.seq = event.seq;
     seen.records += 1;
     seen.merged += merged;
   }
 
-  /** Compares the end with the sequences as they were published; gives how many records newer ones stood for. */
+  /** Compares the final state with the published sequences; returns how many records were merged into newer ones. */
   finish(lastSeq: (topic: string) => number, complaints: Complaints): number {
     let merged = 0;
     for (const { name } of this.topics) {
       const seen = this.#seen.get(name) ?? { seq: 0, records: 0, merged: 0 };
       if (seen.seq !== lastSeq(name))
-        complain(complaints, `${this.name} ended at ${name} ${seen.seq}, and ${lastSeq(name)} were published`);
+        complain(complaints, `${this.name} ended at ${name} ${seen.seq}, but ${lastSeq(name)} were published`);
       if (seen.records + seen.merged !== lastSeq(name))
-        complain(complaints, `${this.name} got ${seen.records} records of ${name} for ${seen.merged} more, not ${lastSeq(name)}`);
+        complain(
+          complaints,
+          `${this.name} got ${seen.records} records of ${name} and ${seen.merged} merged ones, not ${lastSeq(name)}`,
+        );
       merged += seen.merged;
     }
     return merged;

@@ -10,24 +10,24 @@ import type { WireBatch } from "./ingest";
 import { NO_HISTORY, STEP_MS } from "./market";
 import type { Meter } from "./meter";
 
-/** Sessions ask each outbox a few times a second whether its reader is too slow. */
+/** A few times a second, sessions check each outbox for a reader that is too slow. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** A queue that nobody holds up is empty after so many steps, or never. */
+/** A queue whose client reads freely is empty after this many steps, or never. */
 const DRAIN_MAX_STEPS = 100_000;
 
 /** A node that sends the events to clients. */
 export interface Edge {
   readonly projection: Projection;
   readonly clients: readonly VirtualClient[];
-  /** Lets a client in that follows these topics from the next event on. */
+  /** Connects a client that follows these topics from the next event on. */
   open(name: string, topics: readonly Topic[], bytesPerMs: number): void;
-  /** Takes a batch, if one came, and lets a step of time pass for the clients. */
+  /** Applies a batch, if there is one, and advances the clients by one step of time. */
   step(batch: WireBatch | undefined): void;
-  /** Lets the clients read until nothing waits for them. */
+  /** Lets the clients read until their queues are empty. */
   drain(): void;
-  /** Bytes that wait in outboxes. */
+  /** Bytes queued in outboxes. */
   queuedBytes(): number;
-  /** Clients that were too slow to be kept. */
+  /** Clients closed for being too slow. */
   closed(): number;
 }
 
@@ -44,7 +44,7 @@ interface Connection {
   open: boolean;
 }
 
-/** Makes the node: what it reads from the wire goes through projection and hub into the outboxes of its clients. */
+/** Makes the node: batches from the wire pass through projection and hub into the outboxes of its clients. */
 export function createEdge({ catalogue, clock, meter, complaints }: EdgeOptions): Edge {
   const projection = createProjection({ catalogue, store: NO_HISTORY, clock, epoch: "none", sinceMs: clock.now() });
   const hub = createHub();
@@ -66,7 +66,7 @@ export function createEdge({ catalogue, clock, meter, complaints }: EdgeOptions)
   function take(batch: WireBatch): void {
     id += 1;
     const read = meter.measure("decode", () => reader.batch({ id: `${id}-0`, message: batch }));
-    if (read === undefined) throw new Error(`batch ${id} was not understood`);
+    if (read === undefined) throw new Error(`cannot decode batch ${id}`);
     meter.measure("follow", () => projection.apply(read.events));
     meter.measure("fan-out", () => hub.apply(read.events));
   }

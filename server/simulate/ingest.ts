@@ -12,18 +12,18 @@ import { NO_HISTORY } from "./market";
 import type { Meter } from "./meter";
 
 const EPOCH = "simulate";
-/** How old the newest records in Redis may be, as the publisher has it. */
+/** Maximum age of the newest records in Redis, as in the publisher. */
 const STATE_INTERVAL_MS = 500;
 
-/** A batch as it stands in the stream. */
+/** A batch as stored in the stream. */
 export type WireBatch = Readonly<Record<"header" | "columns" | "events", string>>;
 
-/** The node that makes the events. */
+/** The node that produces the events. */
 export interface Ingest {
   readonly projection: Projection;
-  /** Takes the ticks of a step and closes klines up to now; gives the batch that tells the others, undefined when nothing changed. */
+  /** Applies the ticks of a step and closes klines up to now; returns the batch for the other nodes, undefined without changes. */
   step(ticks: readonly Tick[]): WireBatch | undefined;
-  /** Bytes that were written beside the batches: the newest records, for nodes that start. */
+  /** Bytes written besides the batches: the newest records, for nodes that start. */
   stateBytes(): number;
   /** Events so far. */
   events(): number;
@@ -37,7 +37,7 @@ interface IngestOptions {
   meter: Meter;
 }
 
-/** Length of a batch on its way. */
+/** Length of an encoded batch, bytes. */
 export function bytesOf(batch: WireBatch): number {
   return Object.entries(batch).reduce((sum, [name, text]) => sum + name.length + text.length, 0);
 }
@@ -64,7 +64,7 @@ export function createIngest({ catalogue, clock, meter }: IngestOptions): Ingest
     const events: MarketEvent[] = engine.advance(nowMs);
     for (const tick of ticks) {
       const rejection = engine.judge(tick, nowMs);
-      if (rejection !== null) throw new Error(`a tick of ${tick.ticker} was refused: ${rejection}`);
+      if (rejection !== null) throw new Error(`a tick of ${tick.ticker} was rejected: ${rejection}`);
       events.push(...engine.ingest(tick));
     }
     return events;

@@ -3,16 +3,16 @@ import { type Listing, toInstrument } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 
-/** Time between two looks at the market; what comes within it travels as one batch, as it does under load. */
+/** Length of a step; the events of a step travel as one batch, as they do under load. */
 export const STEP_MS = 5;
-/** A Monday noon: no session turns within a run of an hour. */
+/** A Monday noon: no session opens or closes within a run of an hour. */
 export const START_MS = Date.UTC(2026, 0, 5, 12);
 const SPREAD_POINTS = 12;
 const PRICE_BASE_POINTS = 100_000;
 const PRICE_STEPS_COUNT = 977;
 const PRICE_STEP_POINTS = 3;
 
-/** The first `count` live instruments, and made-up ones after them. */
+/** The first `count` live instruments, followed by invented ones. */
 export function listingsOf(count: number): readonly Listing[] {
   const [pattern] = LIVE_LISTINGS;
   if (pattern === undefined) throw new Error("the catalogue is empty");
@@ -36,7 +36,7 @@ export function catalogueOf(listings: readonly Listing[]): Catalogue {
 /** A simulated market has no past. */
 export const NO_HISTORY: KlineStore = { read: async () => [], lastQuotes: async () => new Map() };
 
-/** Gives the ticks of the step that ends at an instant (Unix ms), each ticker at its own pace and never all at once. */
+/** Makes the ticks of the step that ends at an instant (Unix ms); the tickers are spread over time, never all at once. */
 export function createTicks(listings: readonly Listing[], ticksPerSecond: number): (nowMs: number) => Tick[] {
   const everyMs = 1000 / ticksPerSecond;
   const counts = listings.map(() => 0);

@@ -1,15 +1,15 @@
-/** CPU time by name of what it went into, microseconds of all threads of the process. */
+/** CPU time by name of the work, microseconds of all threads of the process. */
 export interface Meter {
   /** Runs `work` and counts its time under a name. */
   measure<Result>(name: string, work: () => Result): Result;
-  /** Microseconds that went into it so far. */
+  /** Microseconds spent on it so far. */
   spentUs(name: string): number;
 }
 
-/** Looking at the clock takes time of its own; so many empty looks tell how much. */
+/** Number of empty measurements that determine the cost of reading the clock itself. */
 const EMPTY_LOOKS_COUNT = 5_000;
 
-/** Makes a meter. Time in which others have the processor does not count, nor does the look at the clock itself. */
+/** Makes a meter. It counts neither the time of other processes nor the cost of reading the clock. */
 export function createMeter(): Meter {
   const spent = new Map<string, { us: number; looks: number }>();
 
@@ -35,7 +35,7 @@ export function createMeter(): Meter {
   };
 }
 
-/** Bytes of what is alive, when the collector can be asked to run (`--expose-gc`); else with what it has not collected yet. */
+/** Bytes of live objects after a garbage collection (needs `--expose-gc`); without it, uncollected garbage counts too. */
 export function liveBytes(): number {
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();

@@ -35,24 +35,24 @@ export const OPTIONS = {
 
 export const USAGE = `npm run simulate -- [options]
 
-Drives engine, bus, wire codec, projections, hubs and outboxes with virtual clients on a clock of its own, and says what
-each step costs here. There are no sockets: what the system's network costs is measured by npm run bench.
+Drives engine, bus, wire codec, projections, hubs and outboxes with virtual clients on a simulated clock, and reports what
+each step costs on this machine. It opens no sockets: npm run bench measures what the network costs.
 
   --tickers 40                  instruments
   --ticks-per-second 10         of each instrument, at most 200
   --clients 1000                spread over the edges
   --subscriptions 10            instruments each client follows
-  --stream quote                what of them: quote, snapshot or kline (M1)
+  --stream quote                stream they follow: quote, snapshot or kline (M1)
   --slow 0.02                   share of the clients that read a twentieth of what they are sent
-  --seconds 60                  of the market's time
+  --seconds 60                  simulated time
   --edges 2                     nodes that follow the events and send them to clients
-  --target-connections 1000000  what the arithmetic is for
-  --message-us US               CPU microseconds a message, as measured with sockets by npm run bench -- fanout
-  --follow-us US                CPU microseconds a tick of an edge without clients, as measured by npm run bench -- cluster
-  --connection-bytes BYTES      memory a connection, as measured with sockets by npm run bench -- idle
+  --target-connections 1000000  connections to size the installation for
+  --message-us US               CPU microseconds per message, as measured with sockets by npm run bench -- fanout
+  --follow-us US                CPU microseconds per tick of an edge without clients, as measured by npm run bench -- cluster
+  --connection-bytes BYTES      memory per connection, as measured with sockets by npm run bench -- idle
   --help
 
-Exit code: 0 when every client got what it should, 1 when one did not, 2 for wrong usage.`;
+Exit code: 0 when every client received what it should, 1 when one did not, 2 for wrong usage.`;
 
 /** One market with its audience. */
 export interface Scene {
@@ -69,14 +69,14 @@ export interface Scene {
   readonly edges: number;
 }
 
-/** What an installation is to be sized for, and what was measured with sockets. */
+/** The target to size an installation for, and costs measured with sockets. */
 export interface Target {
   readonly connections: number;
-  /** CPU microseconds a message; undefined: as simulated. */
+  /** CPU microseconds per message; undefined: as simulated. */
   readonly messageUs: number | undefined;
-  /** CPU microseconds that an edge spends on a tick before it has a client; undefined: as simulated. */
+  /** CPU microseconds that an edge without clients spends per tick; undefined: as simulated. */
   readonly followUs: number | undefined;
-  /** Memory a connection, bytes; undefined: as simulated. */
+  /** Memory per connection, bytes; undefined: as simulated. */
   readonly connectionBytes: number | undefined;
 }
 
@@ -84,7 +84,7 @@ type Values = { readonly [Name in keyof typeof OPTIONS]?: string };
 
 /**
  * Reads the command line.
- * @throws UsageError that names the option and what it may be
+ * @throws UsageError that names the option and its allowed values
  */
 export function readOptions(values: Values): { scene: Scene; target: Target } {
   const whole = (name: NumberName) => numberIn(name, values[name] ?? "", true);

@@ -82,8 +82,8 @@ describe("a virtual client", () => {
   test("complains of a gap, a double, a merge without need, and of a missing end", () => {
     expect(complaintsOf(KEEPS_UP, 3, quote(1), quote(3))[0]).toBe("one got quote:EURUSD 3 (merged 0) after 1");
     expect(complaintsOf(KEEPS_UP, 1, quote(1), quote(1))[0]).toBe("one got quote:EURUSD 1 (merged 0) after 1");
-    expect(complaintsOf(KEEPS_UP, 2, quote(2, 1))[0]).toBe("one keeps up, and got quote:EURUSD 2 for 1 others");
-    expect(complaintsOf(1, 2, quote(1))[0]).toBe("one ended at quote:EURUSD 1, and 2 were published");
+    expect(complaintsOf(KEEPS_UP, 2, quote(2, 1))[0]).toBe("one keeps up, but got quote:EURUSD 2 in place of 1 others");
+    expect(complaintsOf(1, 2, quote(1))[0]).toBe("one ended at quote:EURUSD 1, but 2 were published");
   });
 
   test("takes no more than a socket's buffer until it reads", () => {

@@ -10,30 +10,30 @@ import { createMeter, liveBytes, type Meter } from "./meter";
 import type { Scene } from "./options";
 
 const KLINE_TIMEFRAME: Timeframe = "M1";
-/** Slow clients read this share of what they are sent, of records of about this length. */
+/** Slow clients read this share of what is sent to them; records have about this length. */
 const SLOW_READ_SHARE = 0.05;
 const RECORD_ABOUT_BYTES = 230;
 
-/** What happened, the same in every run of a scene. */
+/** Counts, identical in every run of a scene. */
 interface Counts {
   readonly ticks: number;
   readonly events: number;
   readonly batches: number;
-  /** Of the batches, each counted once however many nodes read it. */
+  /** Bytes of the batches, each counted once however many nodes read it. */
   readonly busBytes: number;
-  /** Newest records, which nobody reads but nodes that start. */
+  /** Bytes of the newest records, which only starting nodes read. */
   readonly stateBytes: number;
   readonly messages: number;
   readonly clientBytes: number;
-  /** Records for which newer ones stood. */
+  /** Records merged into newer ones. */
   readonly merged: number;
-  /** Clients that were too slow to be kept. */
+  /** Clients closed for being too slow. */
   readonly closed: number;
-  /** Bytes that waited in outboxes when the last tick had come. */
+  /** Bytes queued in outboxes after the last tick. */
   readonly queuedBytes: number;
 }
 
-/** What it cost: CPU microseconds of the parts, over the whole run and all nodes together, and live memory. */
+/** Costs: CPU microseconds of each part, over the whole run and all nodes, and live memory. */
 interface Costs {
   /** Engine and the ingest node's own projection. */
   readonly engineUs: number;
@@ -43,20 +43,20 @@ interface Costs {
   readonly decodeUs: number;
   readonly fanoutUs: number;
   readonly bytesPerClient: number;
-  /** Of one node: newest records, and the recent ones that reconnecting clients ask for. */
+  /** Memory of one node: newest records, and the recent ones for reconnecting clients. */
   readonly bytesPerTicker: number;
 }
 
-/** A simulation that ended. */
+/** The result of a simulation. */
 export interface Result {
   readonly scene: Scene;
   readonly counts: Counts;
   readonly costs: Costs;
-  /** What should not have happened; a count of 0 is what is promised. */
+  /** Violations; the service promises none. */
   readonly complaints: Complaints;
 }
 
-/** A repeatable choice of whole numbers below `end` (a linear congruential generator). */
+/** A repeatable sequence of integers below `end` (a linear congruential generator). */
 function chances(seed: number): (end: number) => number {
   let state = seed;
   return (end) => {
@@ -72,7 +72,7 @@ function swap(deck: Listing[], one: number, other: number): void {
   deck[other] = first;
 }
 
-/** The audience, spread over the edges; each client follows as many tickers, chosen by chance, the same in every run. */
+/** Connects the clients, spread over the edges; each follows the same number of random tickers, identical in every run. */
 function openClients(edges: readonly Edge[], listings: readonly Listing[], scene: Scene): void {
   const { clients, subscriptions, ticksPerSecond, stream, slow } = scene;
   const chance = chances(1);
@@ -89,7 +89,7 @@ function openClients(edges: readonly Edge[], listings: readonly Listing[], scene
   }
 }
 
-/** Every node shows the same at the end. */
+/** Checks that every node shows the same state at the end. */
 function compareNodes(edges: readonly Edge[], ingest: Ingest, listings: readonly Listing[], complaints: Complaints): void {
   const shownBy = ({ projection: { view, recent } }: Pick<Ingest, "projection">, { ticker, timeframes }: Listing) =>
     JSON.stringify([
@@ -105,7 +105,7 @@ function compareNodes(edges: readonly Edge[], ingest: Ingest, listings: readonly
   }
 }
 
-/** Runs the market for its time; each step of it is 5 ms. */
+/** Runs the market in steps of 5 ms. */
 function play(
   ingest: Ingest,
   edges: readonly Edge[],
@@ -142,7 +142,7 @@ function costsOf(meter: Meter, memory: Pick<Costs, "bytesPerClient" | "bytesPerT
   };
 }
 
-/** Runs a scene to its end, when every client has read what waited for it. */
+/** Runs a scene until every client has read its queue. */
 export function simulate(scene: Scene): Result {
   const listings = listingsOf(scene.tickers);
   const catalogue = catalogueOf(listings);

@@ -1,34 +1,34 @@
 import type { Target } from "./options";
 import type { Result } from "./simulation";
 
-/** How busy a node's core may be on average: the rest is for bursts, REST, and clients of a node that has gone. */
+/** How busy a node's core may be on average: the rest is for bursts, REST, and clients of a failed node. */
 export const CORE_LOAD_MAX = 0.6;
-/** Nodes beside the edges that read all events: the one that makes them, and the one that waits to take over. */
+/** Nodes besides the edges that read all events: the one that produces them, and its standby. */
 const INGEST_NODES_COUNT = 2;
 
-/** What so many connections need, each of them like a simulated client that keeps up. */
+/** What the target connections need, if each behaves like a simulated client that keeps up. */
 export interface Sizing {
   readonly messagesPerSecond: number;
   readonly messageUs: number;
   /** Share of a core that an edge spends on following the events, before it has a client. */
   readonly followLoad: number;
-  /** Clients whose messages fill what is left of an edge's core. 0: one core cannot follow so many events. */
+  /** Clients that the rest of an edge's core can serve. 0: one core cannot even follow the events. */
   readonly clientsPerEdge: number;
   readonly edges: number;
-  /** Share of a core that making and sending the events takes. */
+  /** Share of a core for producing and sending the events. */
   readonly ingestLoad: number;
-  /** Ticks a second of all tickers at which the ingest node's core is as busy as it may be. */
+  /** Ticks per second, over all tickers, at which the ingest node's core reaches its allowed load. */
   readonly ticksPerSecondMax: number;
   readonly memoryPerEdgeBytes: number;
   readonly networkPerEdgeBytesPerSecond: number;
   readonly networkBytesPerSecond: number;
   readonly redisInBytesPerSecond: number;
   readonly redisOutBytesPerSecond: number;
-  /** Batches that Redis hands to nodes. */
+  /** Batches that Redis delivers to nodes. */
   readonly redisReadsPerSecond: number;
 }
 
-/** The arithmetic from what a simulation measured; bytes are those of frames, without TCP's own. */
+/** Sizes an installation from a simulation; bytes are those of frames, without the overhead of TCP. */
 export function sizeFor({ scene, counts, costs }: Result, target: Target): Sizing {
   const ticksPerSecond = scene.tickers * scene.ticksPerSecond;
   const perClient = scene.subscriptions * scene.ticksPerSecond;
@@ -39,7 +39,7 @@ export function sizeFor({ scene, counts, costs }: Result, target: Target): Sizin
   const room = CORE_LOAD_MAX - followLoad;
   const clientsPerEdge = Math.max(0, Math.floor((room * 1e6) / (perClient * messageUs)));
   const edges = clientsPerEdge === 0 ? Number.NaN : Math.ceil(target.connections / clientsPerEdge);
-  // The ingest node reads back what it sent, as every node does.
+  // The ingest node reads its own batches back, like every node.
   const tickUs = (costs.engineUs + costs.encodeUs) / counts.ticks + followUs;
   const messageBytes = counts.clientBytes / counts.messages;
   const messagesPerSecond = target.connections * perClient;
