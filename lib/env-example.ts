@@ -1,8 +1,8 @@
 import { EnvSchema } from "./env";
 
 const HEADER = [
-  "# Everything that can be set, with its default. Copy this file to .env, or set a variable in the environment of the process,",
-  "# which wins over the file. An empty variable counts as unset. A wrong value stops the start with its name and what is allowed.",
+  "# All environment variables, with their defaults. Copy this file to .env, or set the variables in the environment, which takes",
+  "# precedence over the file. An empty variable counts as unset. If a value is invalid, the service does not start and names it.",
 ];
 
 function text(value: unknown): string {

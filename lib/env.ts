@@ -25,21 +25,21 @@ export const EnvSchema = z
     ROLE: z
       .enum(["all", "ingest", "edge"])
       .default("all")
-      .describe("What this node does: all, ingest (takes in ticks) or edge (answers clients); all but `all` need REDIS_URL."),
+      .describe("Role of this node: all, ingest (receives ticks) or edge (serves clients); ingest and edge need REDIS_URL."),
     REDIS_URL: z
       .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// URL." })
       .optional()
-      .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: one node alone."),
+      .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: a single node."),
     REDIS_PREFIX: z
       .string()
       .regex(/^[A-Za-z0-9_.-]{1,40}$/, "must be 1 to 40 letters, digits, `_`, `.` and `-`.")
       .default("spotwire")
-      .describe("Begin of every key in Redis; installations that share one need different ones."),
+      .describe("Prefix of every key in Redis; installations that share a Redis need different prefixes."),
     NODE_URL: z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
       .optional()
-      .describe("Address at which other nodes reach this one, for ticks pushed to another. Unset: host name and port."),
+      .describe("URL at which other nodes reach this node to forward ticks. Unset: host name and port."),
     NODE_ENV: z.enum(["development", "test", "production"]).default("production").describe("development, test or production."),
     PORT: port.default(3000).describe("Port to listen on; 0 picks a free one."),
     HOST: z.string().min(1).default("0.0.0.0").describe("Address to listen on."),
@@ -47,86 +47,93 @@ export const EnvSchema = z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
       .optional()
-      .describe("Address readers use, for links in answers. Unset: paths without a host."),
-    DATA_DIR: z.string().min(1).default("./.data").describe("Where the embedded database and generated secrets live."),
+      .describe("Public URL of the service, for links in responses and emails. Unset: paths without a host."),
+    DATA_DIR: z.string().min(1).default("./.data").describe("Directory of the embedded database and generated secrets."),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
       .optional()
       .describe("PostgreSQL 15 or later. Unset: an embedded PostgreSQL in DATA_DIR."),
-    DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(10).describe("Connections kept to the database."),
+    DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(10).describe("Size of the database connection pool."),
     DATABASE_WAIT_S: z.coerce
       .number()
       .int()
       .min(0)
       .max(3600)
       .default(60)
-      .describe("Seconds to go on trying to reach the database at start."),
+      .describe("Maximum seconds to wait for the database at startup."),
     KLINE_RETENTION_YEARS: z.coerce
       .number()
       .int()
       .min(0)
       .max(200)
       .default(0)
-      .describe("Years that klines shorter than a day are kept; older ones go a whole calendar year at a time. 0 keeps all."),
+      .describe("Years to keep klines shorter than a day; older ones are deleted by calendar year. 0 keeps all."),
     LOG_LEVEL: z
       .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
       .default("info")
-      .describe("Least level that is logged."),
+      .describe("Minimum level to log."),
     DEMO_KEY: z
       .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)], "must be an sw_test_ key, or `off`.")
       .default(DEMO_KEY_DEFAULT)
-      .describe("The public demo key, another sw_test_ key in its place, or off."),
-    TRUSTED_PROXIES: list.default([]).describe("Comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed."),
+      .describe("The public demo key: the default, another sw_test_ key, or off."),
+    TRUSTED_PROXIES: list
+      .default([])
+      .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
     LIVE_FEED: z
       .enum(["none", "push", "replay"])
       .default("none")
-      .describe("What feeds the live venue: none, push (POST /api/v1/ingest/ticks) or replay (recorded tick files)."),
+      .describe("Data source of the live venue: none, push (POST /api/v1/ingest/ticks) or replay (recorded tick files)."),
     LIVE_PROVIDER: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "must be 1 to 40 lower-case letters, digits and dashes.")
       .optional()
       .describe("Slug shown as provider_source of the live venue. Unset: the name of the feed."),
-    REPLAY_FILES: list.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, named TICKER=path."),
-    REPLAY_PACE: z.coerce.number().positive().max(10_000).default(1).describe("1 is the recorded pace, 10 ten times as fast."),
+    REPLAY_FILES: list.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, each as TICKER=path."),
+    REPLAY_PACE: z.coerce
+      .number()
+      .positive()
+      .max(10_000)
+      .default(1)
+      .describe("Replay speed: 1 is the recorded pace, 10 is ten times as fast."),
     REPLAY_SHIFT: z
       .enum(["now", "none"])
       .default("now")
-      .describe("now moves the recording so that it starts at this instant; none keeps its own times."),
+      .describe("now shifts the recording so that it starts now; none keeps its original times."),
     NEXTAUTH_SECRET: z
       .string()
       .min(SECRET_MIN_CHARACTERS)
       .optional()
       .describe(
-        "Secret behind sign-ins and playground tokens, the same on every node. Unset: made once and kept in DATA_DIR; needed in production with DATABASE_URL.",
+        "Secret that signs sessions and playground tokens, the same on every node. Unset: generated once and stored in DATA_DIR; required in production with DATABASE_URL.",
       ),
     GITHUB_ID: z
       .string()
       .optional()
-      .describe("Client id of a GitHub OAuth app; with its secret, people can sign in with GitHub."),
-    GITHUB_SECRET: z.string().optional().describe("Its client secret."),
+      .describe("Client ID of a GitHub OAuth app. Set it with GITHUB_SECRET to enable sign-in with GitHub."),
+    GITHUB_SECRET: z.string().optional().describe("Client secret of the GitHub OAuth app."),
     GOOGLE_ID: z
       .string()
       .optional()
-      .describe("Client id of a Google OAuth client; with its secret, people can sign in with Google."),
-    GOOGLE_SECRET: z.string().optional().describe("Its client secret."),
+      .describe("Client ID of a Google OAuth client. Set it with GOOGLE_SECRET to enable sign-in with Google."),
+    GOOGLE_SECRET: z.string().optional().describe("Client secret of the Google OAuth client."),
     OIDC_ISSUER: z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .optional()
-      .describe("Issuer of any other OpenID Connect provider people can sign in with; needs the next two."),
+      .describe("Issuer of another OpenID Connect provider for sign-in; needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."),
     OIDC_CLIENT_ID: z
       .string()
       .optional()
-      .describe("Client id at that provider. Its redirect URI: PUBLIC_URL/api/auth/callback/oidc."),
-    OIDC_CLIENT_SECRET: z.string().optional().describe("Client secret at that provider."),
-    OIDC_NAME: z.string().min(1).max(40).default("OpenID").describe("What the button for that provider says."),
+      .describe("Client ID at this provider. Redirect URI: PUBLIC_URL/api/auth/callback/oidc."),
+    OIDC_CLIENT_SECRET: z.string().optional().describe("Client secret at this provider."),
+    OIDC_NAME: z.string().min(1).max(40).default("OpenID").describe("Name of this provider on the sign-in button."),
     SMTP_URL: z
       .url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL." })
       .optional()
       .describe(
-        "Mail server, as smtp://user:password@host:587. Unset: mails are written to the log. Set PUBLIC_URL with it, for the links.",
+        "Mail server, as smtp://user:password@host:587. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
       ),
-    MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender of mails."),
+    MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
   })
   .superRefine(({ ROLE, REDIS_URL, DATABASE_URL }, context) => {
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
