@@ -185,7 +185,7 @@ describe("an operator", () => {
   });
 
   test("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
-    await page.getByText("Opens more than 300 times in the coming fortnight").first().waitFor();
+    await page.getByText("Opens more than 300 times in the next two weeks").first().waitFor();
   });
 
   test("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {

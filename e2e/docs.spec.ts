@@ -204,7 +204,7 @@ test("samples of the reference run as they stand, with the demo key", async () =
   const { text } = await read("/docs/operations/latest-quotes.md");
   expect(text).toContain(`-H "Authorization: Bearer ${product.demoKey}"`);
   expect(text).not.toContain("SPOTWIRE_KEY");
-  expect((await read("/docs/operations/ingest-ticks.md")).text).toContain("holds a key with the scope `market:ingest`");
+  expect((await read("/docs/operations/ingest-ticks.md")).text).toContain("a key with the scope `market:ingest`");
 });
 
 describe("the examples", () => {

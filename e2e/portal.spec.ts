@@ -230,7 +230,7 @@ describe("a developer", () => {
       }, COUNTED)
       .toBe(0);
     const streams = page.locator("div").filter({ has: page.getByText("Stream connections", { exact: true }) });
-    expect(await streams.last().textContent()).toMatch(/^Stream connections1opened today · at most \d+ at once on plan /);
+    expect(await streams.last().textContent()).toMatch(/^Stream connections1opened today · up to \d+ at once on plan /);
     client.close();
   });
 
@@ -376,7 +376,7 @@ describe("the end", () => {
     await page.goto(await mailbox.nextLink(EMAIL, "/reset"), { waitUntil: "networkidle" });
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set password" }).click();
-    await page.getByText("Password changed").waitFor();
+    await page.getByText("Your password was changed").waitFor();
   });
 
   test("deletes the account, and its keys with it", async () => {
