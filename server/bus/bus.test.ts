@@ -86,7 +86,7 @@ const batches = fc.array(fc.array(fc.nat(TOPICS.length - 1), { maxLength: 40 }),
 
 /** What every carrier guarantees. */
 function busSuite(open: () => Promise<Carrier>): void {
-  test("brings every event to each follower once, in the order of publication", async () => {
+  test("a bus delivers every event to each follower once, in the order of publication", async () => {
     const carrier = await open();
     const [one, other] = [await carrier.follow(), await carrier.follow()];
     const next = createSequences();
@@ -107,7 +107,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     expect(published.length).toBeGreaterThan(100);
   });
 
-  test("does not hold up the publisher: what is published can still be far from whoever follows", async () => {
+  test("a bus does not block the publisher: events may reach followers later", async () => {
     const carrier = await open();
     const heard = await carrier.follow();
     const next = createSequences();
@@ -118,7 +118,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     expect(heard.events).toEqual(published.flat());
   });
 
-  test("who comes late hears all that is published from then on, and nothing out of order or twice", async () => {
+  test("a late follower receives everything published from then on, in order and once", async () => {
     const carrier = await open();
     const early = await carrier.follow();
     const next = createSequences();
@@ -135,7 +135,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     expect(early.events).toEqual([...before, ...after]);
   });
 
-  test("who ends to follow hears no more, and the others go on", async () => {
+  test("a follower that unsubscribes receives no more events, and the others continue", async () => {
     const carrier = await open();
     const [one, other] = [await carrier.follow(), await carrier.follow()];
     const next = createSequences();
@@ -150,7 +150,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     expect(other.events).toEqual([...first, ...second]);
   });
 
-  test("says nothing of a publication without events", async () => {
+  test("a bus delivers nothing for a publication without events", async () => {
     const carrier = await open();
     const heard = await carrier.follow();
     carrier.publish([]);

@@ -67,7 +67,7 @@ withRedis("events through Redis", (nodes) => {
     return counts.reduce((sum, [, calls, rejected]) => sum + Number(calls) + Number(rejected), 0);
   }
 
-  test("more events than a batch takes leave in several, whole and in order", async () => {
+  test("more events than fit in a batch are sent in several, complete and in order", async () => {
     const redis = await nodes.open("several");
     const node = await listening(followVenue(redis));
     const publisher = publishVenue(redis);
@@ -81,7 +81,7 @@ withRedis("events through Redis", (nodes) => {
     expect(sizes).toEqual([1, BATCH_MAX_EVENTS, BATCH_MAX_EVENTS, 9]);
   });
 
-  test("while Redis is away no more waits than it may; every closed kline comes, and each jump says what it stands for", async () => {
+  test("while Redis is unreachable the backlog stays bounded, every closed kline arrives, and each jump carries the number it replaces", async () => {
     const redis = await nodes.open("away");
     const node = await listening(followVenue(redis));
     const publisher = publishVenue(redis);
@@ -106,7 +106,7 @@ withRedis("events through Redis", (nodes) => {
     expect(node.events.some(({ merged = 0 }) => merged > 1_000)).toBe(true);
   });
 
-  test("more closed klines than may wait are not kept for ever: the newest are, a gap shows, and nothing else is lost", async () => {
+  test("of more closed klines than the backlog holds, the newest are kept, a gap shows, and nothing else is lost", async () => {
     const redis = await nodes.open("bound");
     const node = await listening(followVenue(redis));
     const publisher = publishVenue(redis);
@@ -133,7 +133,7 @@ withRedis("events through Redis", (nodes) => {
     expect(node.projection.view.quote("XAUUSD")).toEqual(quiet.record);
   });
 
-  test("a batch whose answer was lost is sent again, stands there twice, and is applied once", async () => {
+  test("a batch whose answer was lost is sent again and applied once, although Redis holds it twice", async () => {
     const way = await losingWay(nodes.server.port);
     const direct = await nodes.open("twice");
     const through = openRedis({ url: way.url, prefix: "twice", log: createLog("silent") });
@@ -164,12 +164,12 @@ withRedis("events through Redis", (nodes) => {
     through.close();
   });
 
-  test("Redis that was away too shortly to be missed is filled again all the same", async () => {
+  test("Redis is filled again even after an outage too short to be noticed", async () => {
     const clock = manualClock(1_000_000);
     const redis = await nodes.open("short");
     const publisher = publishVenue(redis, { clock });
     await sendWhole(publisher, [quote(1), quote(1, "GBPUSD")]);
-    // Nothing is sent meanwhile: the clock of the sender stands still.
+    // Nothing is sent in the meantime: the publisher's clock stands still.
     await nodes.server.kill();
     await nodes.server.start();
     await vi.waitUntil(() => redis.connected(), SOON);
@@ -181,7 +181,7 @@ withRedis("events through Redis", (nodes) => {
     expect(late.projection.view.quote("GBPUSD")).toEqual(quote(1, "GBPUSD").record);
   });
 
-  test("a sender that another took the place of is told once, and publishes nothing any more", async () => {
+  test("a publisher fenced off by a newer one is notified once, and publishes nothing more", async () => {
     const redis = await nodes.open("fenced");
     const node = await listening(followVenue(redis));
     let told = 0;
@@ -201,7 +201,7 @@ withRedis("events through Redis", (nodes) => {
     expect(await raiseFence(redis, "live", 3)).toBe(5);
   });
 
-  test("a sender that was stopped lets Redis be, even one that takes nothing", async () => {
+  test("a stopped publisher leaves Redis alone, even when Redis accepts nothing", async () => {
     const redis = await nodes.open("refusing");
     const { client } = redis;
     const publisher = publishVenue(redis);
@@ -223,7 +223,7 @@ withRedis("events through Redis", (nodes) => {
     }
   });
 
-  test("nodes of one prefix hear nothing of another's", async () => {
+  test("nodes of one prefix receive no events of another", async () => {
     const [one, other] = [await nodes.open("one"), await nodes.open("other")];
     expect(PREFIX.exec(one.key("live", ""))?.[1]).toBe("one");
     const [near, far] = [await listening(followVenue(one)), await listening(followVenue(other))];

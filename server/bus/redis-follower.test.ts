@@ -33,7 +33,7 @@ const seqs = (events: readonly MarketEvent[], type: MarketEvent["type"]) =>
 const withRedis = await redisDescribe();
 
 withRedis("a node that follows through Redis", (nodes) => {
-  /** A sender whose newest records are written when told, and a node that heard its first events. */
+  /** A publisher that writes its newest records on demand, and a node that has received its first events. */
   async function begun(prefix: string) {
     const clock = manualClock(Date.now());
     const redis = await nodes.open(prefix);
@@ -54,7 +54,7 @@ withRedis("a node that follows through Redis", (nodes) => {
   }
   const put = (redis: Redis, fields: Record<string, string>, id = "*") => redis.client.xAdd(busKeys(redis).events, id, fields);
 
-  test("goes on without a gap from the batches, when it was away for less than they are kept", async () => {
+  test("a follower disconnected for less than the retention of batches continues from them without a gap", async () => {
     const { node, publisher } = await begun("batches");
     await node.pause();
     for (let seq = 2; seq <= 20; seq += 1) await sendWhole(publisher, [quote(seq)]);
@@ -63,7 +63,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(seqs(node.events, "quote")).toEqual(Array.from({ length: 20 }, (_, index) => [index + 1, 0]));
   });
 
-  test("away for longer, it gets the newest records, each saying what it stands for, and every closed kline", async () => {
+  test("a follower disconnected for longer gets the newest records, each with the number it replaces, and every closed kline", async () => {
     const { node, sendUnkept } = await begun("bridged");
     await node.pause();
     const minutes = [1, 2, 3].flatMap((m) => [kline(m * 2, m - 1, true), kline(m * 2 + 1, m)]);
@@ -84,7 +84,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(node.projection.view.recentKlines("EURUSD", "M1").map(({ time }) => time / 60)).toEqual([0, 1, 2, 3]);
   });
 
-  test("of more closed klines than are kept it gets the last ones, and does not say that the others were merged", async () => {
+  test("a follower that missed more closed klines than are kept gets the last ones, and does not report the others as merged", async () => {
     const { node, sendUnkept } = await begun("forgotten");
     await node.pause();
     const missed = CLOSED_KEPT_COUNT + 3;
@@ -97,7 +97,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(unexplained(node.events)).toEqual([kline(8, 3, true)]);
   });
 
-  test("does not take what a former sender left behind, nor what cannot be read, and goes on after it", async () => {
+  test("a follower skips batches of a former publisher and batches it cannot decode, and continues after them", async () => {
     const { node, publisher, redis } = await begun("garbage");
     const epoch = "former";
     await put(redis, batchFields({ token: 0, n: 2, epoch }, [{ ...quote(2), epoch }]));
@@ -117,7 +117,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(node.follower.header()?.token).toBe(1);
   });
 
-  test("starts, and closes a gap, beside fields of the newest records that cannot be read", async () => {
+  test("a follower starts and closes a gap although some fields of the newest records cannot be decoded", async () => {
     const { node, sendUnkept, redis } = await begun("fields");
     const { state } = busKeys(redis);
     await redis.client.hSet(state, { "quote:AUDUSD": "not a row", "quote:NZDUSD": "null", "kline:EURUSD:H1 closed": "[7]" });
@@ -130,7 +130,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(unexplained(node.events)).toEqual([]);
   });
 
-  test("starts when the header of the newest records cannot be read", async () => {
+  test("a follower starts although the header of the newest records cannot be decoded", async () => {
     const redis = await nodes.open("header");
     const { state } = busKeys(redis);
     await redis.client.hSet(state, { id: "1-1", header: "{", columns: "{}" });
@@ -139,7 +139,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     await vi.waitUntil(() => node.projection.view.quote("EURUSD") !== undefined, SOON);
   });
 
-  test("goes on when Redis comes back empty with its clock behind: ids are lower than those it read", async () => {
+  test("a follower continues when Redis comes back empty with its clock behind, so that ids are lower than before", async () => {
     const { node, publisher, redis, clock } = await begun("behind");
     const ahead = `${Date.now() + HOUR_MS}-0`;
     await put(redis, batchFields({ n: 2 }, [quote(2)]), ahead);
@@ -162,7 +162,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(Number(newest?.id.split("-")[0])).toBeLessThan(Number(ahead.split("-")[0]));
   });
 
-  test("says since when nobody is heard, in seconds, also when it started after the last was", async () => {
+  test("a follower reports for how many seconds no events have arrived, even when it started after the last one", async () => {
     const { publisher, redis } = await begun("silent");
     await publisher.stop();
     // As after a crash: nothing came after the newest records.
@@ -174,7 +174,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     expect(late.follower.problem()).toMatch(/no events from an ingest node (yet|for \d+ s)/);
   });
 
-  test("begins another epoch with what is restored, and takes nothing of the one before any more", async () => {
+  test("a follower starts a new epoch with the restored state, and ignores later batches of the previous one", async () => {
     const { node, redis } = await begun("epochs");
     const next = (event: MarketEvent): MarketEvent => ({ ...event, epoch: "next" });
     const publisher = publishVenue(redis, { token: 2, epoch: "next" });

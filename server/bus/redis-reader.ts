@@ -24,7 +24,7 @@ interface StateEvent {
   readonly complete: boolean;
 }
 
-/** The newest records as of one batch. */
+/** The newest records, up to and including a batch. */
 export interface State {
   /** The id of the batch. */
   readonly id: string;

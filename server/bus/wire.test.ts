@@ -49,8 +49,8 @@ const event: fc.Arbitrary<MarketEvent> = fc
 const carried = (row: Row) => JSON.parse(JSON.stringify(row)) as Row;
 const ownColumns = () => JSON.parse(COLUMNS_TEXT) as Columns;
 
-describe("an event as a row of a batch", () => {
-  test("any event comes back as it was, its record value by value", () => {
+describe("the wire format of events", () => {
+  test("any event survives encoding and decoding, its record value by value", () => {
     const read = createRowReader(COLUMNS_TEXT);
     fc.assert(
       fc.property(event, (sent) => {
@@ -64,13 +64,13 @@ describe("an event as a row of a batch", () => {
     );
   });
 
-  test("gives clients the record as the engine printed it, byte for byte", () => {
+  test("a decoded record is printed to clients byte for byte as the engine printed it", () => {
     const read = createRowReader(COLUMNS_TEXT);
     for (const record of [quoteExample, snapshotExample, klineExample])
       expect(JSON.stringify(read(carried(toRow(eventOf(record))), TEST_EPOCH).record)).toBe(JSON.stringify(record));
   });
 
-  test("says nothing that the event does not say: no flag, no merged, no closed but of a kline", () => {
+  test("a decoded event has no field that the original lacks: no flag, no merged, and closed only on klines", () => {
     const read = createRowReader(COLUMNS_TEXT);
     for (const record of [quoteExample, snapshotExample, klineExample]) {
       const plain = eventOf(record);
@@ -78,7 +78,7 @@ describe("an event as a row of a batch", () => {
     }
   });
 
-  test("is read by the columns its batch names, in whatever order they stand there", () => {
+  test("a row is decoded by the columns its batch names, in any order", () => {
     fc.assert(
       fc.property(event, fc.infiniteStream(fc.nat()), (sent, order) => {
         const columns = ownColumns();
@@ -95,7 +95,7 @@ describe("an event as a row of a batch", () => {
     );
   });
 
-  test("keeps what a newer release adds to a record, and does without what an older one did not have", () => {
+  test("a decoded record keeps fields that a newer release adds, and tolerates those that an older one lacks", () => {
     const columns = ownColumns();
     const [kind, seq, flags, merged, ...values] = carried(toRow(eventOf(quoteExample, { seq: 7 })));
     const newer = createRowReader(JSON.stringify({ ...columns, quote: ["venue_time", ...columns.quote, "depth"] }));
@@ -109,7 +109,7 @@ describe("an event as a row of a batch", () => {
     expect(older([kind, seq, flags, merged, ...left], TEST_EPOCH).record).toStrictEqual(without);
   });
 
-  test("a release that knows another kind of event beside these is read by those that do not", () => {
+  test("events of a kind that only a newer release knows are skipped by older ones", () => {
     const read = createRowReader(JSON.stringify({ ...ownColumns(), trade: ["ticker", "price"] }));
     expect(read(carried(toRow(eventOf(klineExample, { closed: true }))), TEST_EPOCH)).toEqual(
       eventOf(klineExample, { closed: true }),

@@ -11,7 +11,7 @@ import { type ChangeTargets, createChangeFollower } from "./change-follower";
 
 const AGAIN_MS = 1_000;
 
-/** A follower over parts that say what was asked of them, and fail while they are told to. */
+/** A follower over parts that record their calls, and fail on demand. */
 function createScene() {
   const clock = watchedClock();
   const asked: string[] = [];
@@ -41,7 +41,7 @@ function createScene() {
     ...{ clock, follower, failing, asked, withMarkets },
     /** What was asked since it was taken last. */
     take: () => asked.splice(0),
-    /** Holds up what is asked under this name; the returned function lets it go on. */
+    /** Blocks calls of this name until the returned function is called. */
     hold(what: string): () => void {
       let release = (): void => undefined;
       gates.set(what, new Promise((resolve) => (release = resolve)));
@@ -60,8 +60,8 @@ const LISTINGS: ControlMessage = { kind: "listings", venue: "live" };
 const ALL_LISTINGS = VENUES.map((venue) => `listings ${venue}`);
 const EVERYTHING = [...ALL_LISTINGS, ...VENUES.map((venue) => `history ${venue} all`)];
 
-describe("changes made behind the back of a running node", () => {
-  test("are read where they were made, and nowhere else", async () => {
+describe("changes made by other processes", () => {
+  test("a change reloads only the part it concerns", async () => {
     const { follower, take, withMarkets } = createScene();
     withMarkets();
     await follower.follow(LISTINGS);
@@ -76,7 +76,7 @@ describe("changes made behind the back of a running node", () => {
     expect(take()).toEqual([]);
   });
 
-  test("that cannot be read are read again each second, with everything else, until they can", async () => {
+  test("a change that cannot be loaded reloads everything each second until it succeeds", async () => {
     const { follower, clock, failing, take, messages, withMarkets } = createScene();
     withMarkets();
     failing.add("listings live");
@@ -96,7 +96,7 @@ describe("changes made behind the back of a running node", () => {
     expect([take(), clock.waits]).toEqual([[], []]);
   });
 
-  test("many that cannot be read are read again once", async () => {
+  test("many changes that cannot be loaded cause one reload", async () => {
     const { follower, clock, failing, take } = createScene();
     for (const name of ALL_LISTINGS) failing.add(name);
     for (let times = 0; times < 50; times += 1) await follower.follow(LISTINGS);
@@ -105,7 +105,7 @@ describe("changes made behind the back of a running node", () => {
     failing.clear();
     await clock.advance(AGAIN_MS);
     expect(take()).toEqual(ALL_LISTINGS);
-    // And the next failure begins anew.
+    // The next failure starts a new series of retries.
     failing.add("listings live");
     await follower.follow(LISTINGS);
     failing.clear();
@@ -114,7 +114,7 @@ describe("changes made behind the back of a running node", () => {
     expect(take()).toEqual(ALL_LISTINGS);
   });
 
-  test("one that fails while everything is read again is not taken for read: that reading began before it", async () => {
+  test("a change that fails during a reload causes another one, because that reload started before it", async () => {
     const { follower, clock, failing, take, hold, withMarkets } = createScene();
     withMarkets();
     failing.add("listings live");
@@ -133,7 +133,7 @@ describe("changes made behind the back of a running node", () => {
     expect(take()).toContain("listings live");
   });
 
-  test("concern parts that came up after it was made", async () => {
+  test("a change reaches parts that started after the follower was made", async () => {
     const { follower, take, withMarkets } = createScene();
     await follower.follow({ kind: "klines", venue: "live" });
     expect(take()).toEqual([]);
@@ -142,7 +142,7 @@ describe("changes made behind the back of a running node", () => {
     expect(take()).toEqual(["history live all"]);
   });
 
-  test("are read no more once it is stopped, and stopping does not wait for the next time", async () => {
+  test("a stopped follower loads no more changes, and stopping does not wait for the next retry", async () => {
     const { follower, clock, failing, take } = createScene();
     failing.add("listings live");
     await follower.follow(LISTINGS);

@@ -22,7 +22,7 @@ describe("the lease of a venue", () => {
   type Options = Partial<Parameters<typeof competitor>[1]>;
   const compete = (name: string, options: Options = {}) => competitor(name, { pool: db.pool, ...options });
 
-  /** The database through a door of this test. */
+  /** The database through a proxy of this test. */
   async function doorway() {
     const door = await proxyTo(db.url);
     await door.open();
@@ -42,7 +42,7 @@ describe("the lease of a venue", () => {
   }
   const row = async () => (await db.pool.query("SELECT token, beat, holder FROM venue_lease")).rows[0];
 
-  test("of many that compete one holds at any time, each with a higher token, until all have had it", async () => {
+  test("of many competing nodes one holds the lease at any time, each with a higher token, until all have had it", async () => {
     let holding = 0;
     let most = 0;
     const tokens: number[] = [];
@@ -70,7 +70,7 @@ describe("the lease of a venue", () => {
     expect(most).toBe(1);
   });
 
-  test("is taken from a silent holder after three seconds of one's own time, not a millisecond before", async () => {
+  test("a lease is taken from a silent holder after three seconds of the taker's own time, not a millisecond earlier", async () => {
     const { other } = await two();
     for (let looks = 0; looks < FREE_AFTER_MS / LOOK_MS - 1; looks += 1) await other.look(LOOK_MS);
     await other.look(LOOK_MS - 1);
@@ -80,7 +80,7 @@ describe("the lease of a venue", () => {
     expect(await row()).toMatchObject({ token: "2", holder: "other" });
   });
 
-  test("is not taken when its holder beat between the look and the taking", async () => {
+  test("a lease is not taken when its holder renewed it after the read", async () => {
     let between = (): Promise<void> => Promise.resolve();
     const query = async (text: string, values: unknown[]) => {
       const answer = await db.pool.query(text, values);
@@ -96,7 +96,7 @@ describe("the lease of a venue", () => {
     expect(holder.lease()?.lost.aborted).toBe(false);
   });
 
-  test("is never taken while its beat moves, however late the beats come", async () => {
+  test("a lease is never taken while its beat changes, however late the renewals come", async () => {
     const { holder, other } = await two();
     for (let beats = 0; beats < 5; beats += 1) {
       await other.look(FREE_AFTER_MS - 1);
@@ -110,7 +110,7 @@ describe("the lease of a venue", () => {
     expect(other.lease()?.token).toBe(2);
   });
 
-  test("no difference of wall clocks makes it free", async () => {
+  test("a difference of wall clocks never frees the lease", async () => {
     const { holder, other } = await two({ startMs: 4e12 });
     await db.pool.query("UPDATE venue_lease SET beaten_at = '2001-01-01'");
     await other.look(LOOK_MS);
@@ -120,7 +120,7 @@ describe("the lease of a venue", () => {
     expect(holder.lease()).toBeDefined();
   });
 
-  test("a look that failed, or took long, proves nothing about the time before it", async () => {
+  test("a read of the lease that failed or took long proves nothing about the time before it", async () => {
     const { door, pool } = await doorway();
     const { other } = await two({ pool });
     await other.look(FREE_AFTER_MS - 1);
@@ -138,7 +138,7 @@ describe("the lease of a venue", () => {
     expect(other.lease()?.token).toBe(2);
   });
 
-  test("given back, it is another's at the next look; the token rises over every restart", async () => {
+  test("a released lease goes to another node at its next read, and the token rises with every restart", async () => {
     const tokens: (number | undefined)[] = [];
     let node = await compete("first");
     await node.look(0);
@@ -154,7 +154,7 @@ describe("the lease of a venue", () => {
     expect(tokens).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("while the database is away its holder keeps it and nobody takes it; back, all goes on as before", async () => {
+  test("while the database is unavailable the holder keeps the lease and nobody takes it, and afterwards the holder continues", async () => {
     const { door, pool } = await doorway();
     const holder = await compete("holder", { pool });
     await holder.look(0);
@@ -175,7 +175,7 @@ describe("the lease of a venue", () => {
     expect([holder.held.length, other.held]).toEqual([1, []]);
   });
 
-  test("a holder that another took it from is told at its next beat, and does not give back what is not its own", async () => {
+  test("a holder that lost its lease learns so at its next renewal, and does not release the lease of its successor", async () => {
     const { holder, other } = await two();
     const { lost } = holder.lease() as Lease;
     await other.look(FREE_AFTER_MS);
@@ -188,7 +188,7 @@ describe("the lease of a venue", () => {
     expect(holder.held).toHaveLength(1);
   });
 
-  test("a holder that reaches nobody leaves it to one that does, and keeps it while there is none", async () => {
+  test("a holder cut off from the others leaves the lease to a node that is not, and keeps it while there is none", async () => {
     let reaches = true;
     const able = () => reaches;
     const holder = await compete("holder", { able });
@@ -211,7 +211,7 @@ describe("the lease of a venue", () => {
     expect(other.lease()?.token).toBe(2);
   });
 
-  test("who gives it up, or cannot hold it, leaves it to the next", async () => {
+  test("a node that gives the lease up, or fails to hold it, leaves it to the next", async () => {
     const failing = await compete("failing", { hold: () => Promise.reject(new Error("cannot start")) });
     await failing.look(0);
     await failing.clock.waitingFor(LOOK_MS);
@@ -226,7 +226,7 @@ describe("the lease of a venue", () => {
     expect(next.lease()?.token).toBe(3);
   });
 
-  test("a recording goes on under the next holder within a minute, and begins anew after", async () => {
+  test("a recording continues under the next holder within a minute, and restarts after that", async () => {
     const originOf = async (startMs: number, pausedS: number) => {
       await db.pool.query(`UPDATE venue_lease SET beaten_at = clock_timestamp() - interval '${pausedS} seconds'`);
       const node = await compete("holder", { startMs });

@@ -101,7 +101,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   const sequences = (events: readonly MarketEvent[], topic: string) =>
     events.filter((e) => e.topic === topic).map(({ seq }) => seq);
 
-  test("brings each event to every node once, in order; a node that comes later knows the same", () =>
+  test("a shared venue delivers each event to every node once, in order, and a node that starts later has the same state", () =>
     scene(async () => {
       const edge = await start(false, "edge");
       expect(edge.market.feedProblem()).toContain("no events from an ingest node");
@@ -131,7 +131,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(late.market.recent.since(topic, edge.market.epoch, 45)?.map(({ seq }) => seq)).toEqual([46, 47, 48, 49, 50]);
     }));
 
-  test("goes on under another holder within a second when the lease is given back, from the last tick, in a new epoch", () =>
+  test("a shared venue continues under another holder within a second of a release, from the last tick, in a new epoch", () =>
     scene(async () => {
       const first = await start(true, "first");
       await until(() => first.market.push !== undefined);
@@ -158,7 +158,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       ]);
     }));
 
-  test("a feed with history fills the time between two holders: no tick is missing, none comes twice", () =>
+  test("a feed with history fills the time between two holders: no tick is missing or duplicated", () =>
     scene(async () => {
       const catalogue = createSandboxCatalogue();
       const prices = createSandboxPrices({ catalogue, seed: 1 });
@@ -194,7 +194,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(second.market.feedProblem()).toBeNull();
     }));
 
-  test("tells the end of a kline whose clock ran out while nobody held the lease", () =>
+  test("a kline that was due to close while nobody held the lease is closed by the next holder", () =>
     scene(async () => {
       // Half past a minute, by a clock that is behind.
       aheadMs = -((systemClock.now() + 30_000) % 60_000);
@@ -215,7 +215,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(closed()).toMatchObject([{ record: open, epoch: edge.market.epoch, seq: 2 }]);
     }));
 
-  test("a holder that was away for long writes nothing any more, neither to the store nor to the other nodes", () =>
+  test("a former holder that was paused for long writes neither to the store nor to the other nodes", () =>
     scene(async () => {
       const first = await start(true, "first");
       await until(() => first.market.push !== undefined);
@@ -258,7 +258,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => quoteOf(edge) === 1.3);
     }));
 
-  test("Redis that comes back empty is filled again; nodes go on without a gap and without anything twice", () =>
+  test("after Redis comes back empty it is filled again, and nodes continue without gaps or duplicates", () =>
     scene(async () => {
       const ingest = await start(true, "ingest");
       const edge = await start(false, "edge");

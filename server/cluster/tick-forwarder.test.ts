@@ -48,7 +48,7 @@ async function listen(listener: RequestListener): Promise<string> {
 
 type Push = NonNullable<Market["push"]>;
 
-/** A node with a door at an address: it takes pushed ticks where `push` says how. */
+/** A node that listens at an address; it accepts pushed ticks when `push` is given. */
 async function openNode(push: Partial<Record<Venue, Push>> = {}, { secret = SECRET, nowMs = 0 } = {}) {
   const clock = manualClock(nowMs);
   const catalogue = createSandboxCatalogue();
@@ -81,8 +81,8 @@ const failing =
   () =>
     Promise.reject(fault);
 
-describe("ticks pushed to a node that does not take them", () => {
-  test("reach the one that does, and its receipt comes back", async () => {
+describe("ticks pushed to a node without the lease", () => {
+  test("pushed ticks are forwarded to the lease holder, and its receipt comes back", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     const receipt = await asked.forward("live", holder.address, bodyOf([line(1), line(2), "garbage\n", line(3)]));
@@ -98,7 +98,7 @@ describe("ticks pushed to a node that does not take them", () => {
     expect(await asked.forward("live", holder.address, null)).toMatchObject({ received: 0 });
   });
 
-  test("are taken as they arrive: a body is not collected before", async () => {
+  test("forwarded ticks are streamed: the body is not buffered first", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     const parts = [line(1), line(3)];
@@ -125,19 +125,19 @@ describe("ticks pushed to a node that does not take them", () => {
     }),
     new Fault("invalid_parameter", { detail: "The body ended early.", parameter: "body" }),
     new Fault("payload_too_large", { detail: "Too long.", max: 7 }),
-  ])("are refused as that node refuses them: $id", async (fault) => {
+  ])("an error of the lease holder is passed on to the client: $id", async (fault) => {
     const [asked, holder] = [await openNode(), await openNode({ live: failing(fault) })];
     const refused = asked.forward("live", holder.address, bodyOf([line(1)]));
     await expect(refused).rejects.toSatisfy(isFault);
     await expect(refused).rejects.toMatchObject({ id: fault.id, data: fault.data });
   });
 
-  test("are refused with an error of that node's own where something broke there", async () => {
+  test("an internal error of the lease holder is passed on", async () => {
     const [asked, holder] = [await openNode(), await openNode({ live: failing(new Error("a bug")) })];
     await expect(asked.forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject({ id: "internal_error" });
   });
 
-  test("say how many lines one request takes, as when they had come to the right node", async () => {
+  test("the line limit of a forwarded request is the same as at the lease holder", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     const body = bodyOf(["{}\n".repeat(INGEST_MAX_LINES), line(1)]);
@@ -146,14 +146,14 @@ describe("ticks pushed to a node that does not take them", () => {
     expect(ticks).toEqual([]);
   });
 
-  test("are too many in bytes too, though that node reads no further than it must", async () => {
+  test("a forwarded request past the byte limit is refused, though the lease holder stops reading early", async () => {
     const [asked, holder] = [await openNode(), await openNode({ live: taking().push })];
     const part = `${"x".repeat(65_535)}\n`;
     const parts = Array.from({ length: Math.ceil((4 * INGEST_MAX_BYTES) / part.length) }, () => part);
     await expect(asked.forward("live", holder.address, bodyOf(parts))).rejects.toMatchObject({ id: "payload_too_large" });
   });
 
-  test("that break off are taken up to there; nothing hangs", async () => {
+  test("a forwarded body that breaks off is accepted up to there, and nothing hangs", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     await expect(asked.forward("live", holder.address, bodyOf([line(1), line(3)], true))).rejects.toSatisfy(isFault);
@@ -161,7 +161,7 @@ describe("ticks pushed to a node that does not take them", () => {
     expect(ticks.map(({ bid }) => bid).at(-1)).toBe(4);
   });
 
-  test("are nobody's where no node holds the lease, or where the one that was named does not either", async () => {
+  test("pushed ticks are refused when no node holds the lease, or when the named node does not hold it either", async () => {
     const [asked, other] = [await openNode(), await openNode()];
     await expect(asked.forward("live", undefined, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     await expect(asked.forward("live", other.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
@@ -169,7 +169,7 @@ describe("ticks pushed to a node that does not take them", () => {
     expect(other.forwardPush).not.toHaveBeenCalled();
   });
 
-  test("are nobody's where nobody answers, or something that is no node", async () => {
+  test("pushed ticks are refused when the lease holder does not answer, or when something else answers in its place", async () => {
     const asked = await openNode();
     const forward = (address: string) => asked.forward("live", address, bodyOf([line(1)]));
     await expect(forward(`http://127.0.0.1:${await closedPort()}`)).rejects.toMatchObject(NOBODY);
@@ -186,7 +186,7 @@ describe("ticks pushed to a node that does not take them", () => {
     for (const answer of answers) await expect(forward(await listen(answer)), `${answer}`).rejects.toMatchObject(NOBODY);
   });
 
-  test("are given up after half a minute when that node hangs", async () => {
+  test("forwarding fails after half a minute when the lease holder hangs", async () => {
     const limit = new AbortController();
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(limit.signal);
     onTestFinished(() => timeout.mockRestore());
@@ -199,20 +199,20 @@ describe("ticks pushed to a node that does not take them", () => {
   });
 });
 
-describe("the door for ticks that another node sends on", () => {
+describe("the endpoint for forwarded ticks", () => {
   const passOf = (secret: string, claims: { venue: Venue; until: number }, purpose = "pushed ticks") =>
     createSignedTokens({ secret, purpose, prefix: "sw_node_", claims: {} as never, maxCharacters: 300 }).sign(claims);
   const until = PASS_LIFETIME_MS;
 
   test.each([
     ["no pass", {}],
-    ["a text that is none", { authorization: "Bearer sw_node_x.y" }],
+    ["an invalid pass", { authorization: "Bearer sw_node_x.y" }],
     ["an API key", { authorization: `Bearer sw_live_${"a".repeat(40)}` }],
     ["a pass of another installation", { authorization: `Bearer ${passOf("another secret", { venue: "live", until })}` }],
-    ["what was signed for another purpose", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until }, "tickets")}` }],
-    ["a pass that is over", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until: 0 })}` }],
-    ["a venue that there is not", { authorization: `Bearer ${passOf(SECRET, { venue: "paper" as Venue, until })}` }],
-  ])("is shut for %s", async (_name, headers) => {
+    ["a token signed for another purpose", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until }, "tickets")}` }],
+    ["an expired pass", { authorization: `Bearer ${passOf(SECRET, { venue: "live", until: 0 })}` }],
+    ["an unknown venue", { authorization: `Bearer ${passOf(SECRET, { venue: "paper" as Venue, until })}` }],
+  ])("the endpoint for forwarded ticks refuses %s", async (_name, headers) => {
     const { ticks, push } = taking();
     const holder = await openNode({ live: push, sandbox: push });
     const response = await fetch(holder.address + FORWARDED_TICKS_PATH, { method: "POST", headers, body: line(1) });
@@ -220,7 +220,7 @@ describe("the door for ticks that another node sends on", () => {
     expect(ticks).toEqual([]);
   });
 
-  test("lets a pass in for the venue it names alone, for five minutes", async () => {
+  test("a forwarding pass is valid only for its venue, and for five minutes", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     await expect(asked.forward("sandbox", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
@@ -231,7 +231,7 @@ describe("the door for ticks that another node sends on", () => {
     expect(ticks).toHaveLength(1);
   });
 
-  test("does not tell a feeder of a quarrel between nodes, and keeps the id of the request", async () => {
+  test("a rejected forwarding pass is not reported to the feeder, and the request id is kept", async () => {
     const holder = await openNode({ live: taking().push }, { secret: "another installation's" });
     await expect((await openNode()).forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     const response = await fetch(holder.address + FORWARDED_TICKS_PATH, { method: "POST", headers: { "x-request-id": "req_7" } });

@@ -97,7 +97,7 @@ function minutesOf(ticks: readonly Tick[]): Kline[] {
 }
 
 describe("engine", () => {
-  test("any order of ticks, pauses and crashes gives the klines of a plain aggregation, in all nine timeframes", async () => {
+  test("the engine makes the klines of a plain aggregation in all nine timeframes, for any order of ticks, pauses and crashes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { store, accepted, view, nowMs } = await play(steps);
@@ -138,7 +138,7 @@ describe("engine", () => {
     );
   });
 
-  test("a tick of the next interval does not close the one before early", () => {
+  test("a tick of the next interval does not close the previous kline early", () => {
     const engine = createEngine({ listingOf, alignment, epoch: "test" });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
     const next = { ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2001 };
@@ -151,18 +151,18 @@ describe("engine", () => {
     ]);
   });
 
-  test("unknown and retired tickers are refused by name", () => {
+  test("ticks of unknown and retired tickers are rejected as such", () => {
     const engine = createEngine({ listingOf, alignment, epoch: "test" });
     expect(engine.judge({ ticker: "XXXYYY", time_msc: START_MS, bid: 1, ask: 1 }, START_MS)).toBe("unknown_ticker");
   });
 
-  test("a price that would be rounded to nothing is refused", () => {
+  test("a price that would be rounded to zero is rejected", () => {
     const engine = createEngine({ listingOf, alignment, epoch: "test" });
     const tick = (bid: number) => engine.judge({ ticker: "EURUSD", time_msc: START_MS, bid, ask: 1 }, START_MS);
     expect([1e-9, 0.000004, 0.00001].map(tick)).toEqual(["bad_price", "bad_price", null]);
   });
 
-  test("a snapshot carries the trading day and the close of the one before", () => {
+  test("a snapshot carries the trading day and the previous close", () => {
     const engine = createEngine({ listingOf, alignment, epoch: "test" });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
     const events = engine.ingest({ ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2002 });

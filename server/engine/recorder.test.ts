@@ -28,7 +28,7 @@ function start() {
 }
 
 describe("recorder", () => {
-  test("writes each dirty row once, at its newest state, within half a second", async () => {
+  test("the recorder writes each dirty row once, in its newest state, within half a second", async () => {
     const { clock, store, recorder, flushes, stop } = start();
     recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), eventOf(snapshotExample)]);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
@@ -40,7 +40,7 @@ describe("recorder", () => {
     await stop();
   });
 
-  test("stores higher timeframes only when they close", async () => {
+  test("the recorder stores higher timeframes only when they close", async () => {
     const { clock, store, recorder, stop } = start();
     recorder.record([klineEvent({ timeframe: "H1" }), klineEvent({ timeframe: "D1" }, true)]);
     await clock.advance(500);
@@ -48,7 +48,7 @@ describe("recorder", () => {
     await stop();
   });
 
-  test("keeps a failed batch and writes it later, without going back behind newer states", async () => {
+  test("the recorder keeps a failed batch and writes it later, without overwriting newer states", async () => {
     const { clock, store, recorder, stop } = start();
     store.away(true);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), klineEvent({ timeframe: "M1", time: 60, close: 1 })]);
@@ -61,14 +61,14 @@ describe("recorder", () => {
     await stop();
   });
 
-  test("writes what is left when it is stopped", async () => {
+  test("a stopped recorder writes its remaining rows", async () => {
     const { store, recorder, stop } = start();
     recorder.record([klineEvent({ timeframe: "M1" })]);
     await stop();
     expect(store.all()).toHaveLength(1);
   });
 
-  test("holds feeders up when too many rows wait, and lets them go on when there is room", async () => {
+  test("the recorder blocks feeders while too many rows wait, and releases them when there is room", async () => {
     const { clock, store, recorder, stop } = start();
     store.away(true);
     recorder.record(Array.from({ length: PENDING_MAX_ROWS }, (_, index) => klineEvent({ timeframe: "M1", time: index * 60 })));

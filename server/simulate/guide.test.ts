@@ -10,26 +10,26 @@ const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", 
 const matches = (pattern: RegExp, text = GUIDE) => [...text.matchAll(pattern)].map(([, found = ""]) => found);
 
 describe("the guide on scaling", () => {
-  test("names commands that exist", () => {
+  test("the scaling guide names only commands that exist", () => {
     const commands = new Set(matches(/npm run ([\w:]+)/g));
     expect([...commands]).toContain("simulate");
     for (const command of commands) expect(Object.keys(SCRIPTS)).toContain(command);
   });
 
-  test("gives the simulation arguments that it takes", () => {
+  test("the scaling guide uses valid arguments of the simulation", () => {
     const runs = matches(/^npm run simulate -- ((?:.*\\\n)*.*)$/gm).map((text) => text.replaceAll("\\\n", " "));
     expect(runs.length).toBeGreaterThan(0);
     for (const run of runs) expect(readOptions(parseArguments(OPTIONS, run.trim().split(/\s+/)).values)).toBeDefined();
   });
 
-  test("names benches that exist", () => {
+  test("the scaling guide names only benches that exist", () => {
     const names = matches(/^ {2}(\w+): bench/gm, readFileSync("server/bench/main.ts", "utf8"));
     const asked = matches(/npm run bench -- ([a-z ]+)/g).flatMap((text) => text.trim().split(" "));
     expect(asked).toContain("cluster");
     for (const name of asked) expect(names).toContain(name);
   });
 
-  test("sets variables that the service reads", () => {
+  test("the scaling guide sets only variables that the service reads", () => {
     const variables = new Set(matches(/^ +(?:[\w]+=\S+ )*([A-Z_]{4,})=/gm));
     const elsewhere = ["SITE_ADDRESS", "EDGES", "EDGE_UPSTREAMS"];
     expect([...variables]).toContain("REDIS_URL");

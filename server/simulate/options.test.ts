@@ -5,7 +5,7 @@ import { OPTIONS, readOptions } from "./options";
 
 const optionsOf = (...args: string[]) => readOptions(parseArguments(OPTIONS, args).values);
 
-test("the command alone has a default for everything", () => {
+test("every option of npm run simulate has a default", () => {
   expect(optionsOf()).toEqual({
     scene: {
       ...{
@@ -23,7 +23,7 @@ test("the command alone has a default for everything", () => {
   });
 });
 
-test("what was measured with sockets is taken in place of what is simulated", () => {
+test("costs measured with sockets replace simulated ones", () => {
   const options = optionsOf("--message-us", "2.1", "--follow-us", "190", "--connection-bytes", "6349");
   expect(options.target).toMatchObject({ messageUs: 2.1, followUs: 190, connectionBytes: 6349 });
 });
@@ -38,15 +38,15 @@ test.each([
   [["--slow", "2"], "--slow 2: must be a share from 0 to 1."],
   [["--stream", "trades"], "--stream trades: must be one of quote, kline, snapshot."],
   [["--subscriptions", "41"], "--subscriptions 41: there are only 40 tickers (--tickers)."],
-])("%j is refused in one line", (args, line) => {
+])("npm run simulate refuses %j with one line", (args, line) => {
   expect(() => optionsOf(...args)).toThrow(line);
 });
 
-test("an argument that does not exist is named", () => {
+test("npm run simulate names an unknown argument", () => {
   expect(() => optionsOf("--nodes", "2")).toThrow("Unknown option '--nodes'.");
 });
 
-test("the command shows the line, no stack, and ends with 2", () => {
+test("npm run simulate prints one line without a stack for wrong usage, and exits with 2", () => {
   const { status, stderr, stdout } = spawnSync(process.execPath, ["--import", "tsx", "server/simulate/main.ts", "--edges", "0"], {
     encoding: "utf8",
   });

@@ -24,7 +24,7 @@ const RIGHT = { count: 0, told: [] };
 const KEEPS_UP = Number.POSITIVE_INFINITY;
 
 describe("a simulated market", () => {
-  test("clients that keep up get every record of what they follow once, in order", () => {
+  test("clients that keep up receive every record of their topics once, in order", () => {
     const { counts, complaints } = simulate(SMALL);
     expect(complaints).toEqual(RIGHT);
     expect(counts.ticks).toBe(4 * 20 * 3);
@@ -33,7 +33,7 @@ describe("a simulated market", () => {
     expect(counts).toMatchObject({ merged: 0, closed: 0, queuedBytes: 0 });
   });
 
-  test("slow clients are whole by what merged records say", () => {
+  test("slow clients miss nothing that merged records do not announce", () => {
     const { counts, complaints } = simulate({
       ...SMALL,
       ...{ ticksPerSecond: 200, clients: 4, subscriptions: 4, slow: 0.5, seconds: 12 },
@@ -45,7 +45,7 @@ describe("a simulated market", () => {
     expect(counts.closed).toBe(0);
   });
 
-  test("a closed kline comes too, and the ones after it go on", () => {
+  test("closed klines are delivered, and the klines after them continue the sequence", () => {
     const { counts, complaints } = simulate({ ...SMALL, stream: "kline", ticksPerSecond: 2, seconds: 65 });
     expect(complaints).toEqual(RIGHT);
     // One of M1 and no other closes for each ticker; the clock of M5 and longer ones has not run out.
@@ -53,7 +53,7 @@ describe("a simulated market", () => {
     expect(counts.messages).toBe(6 * 2 * (2 * 65 + 1));
   });
 
-  test("it counts the same in every run, and what one edge gets does not depend on how many there are", () => {
+  test("a simulation counts the same in every run, and what an edge receives does not depend on the number of edges", () => {
     const counts = simulate(SMALL).counts;
     expect(simulate(SMALL).counts).toEqual(counts);
     expect(simulate({ ...SMALL, edges: 3 }).counts).toEqual(counts);
@@ -74,19 +74,19 @@ describe("a virtual client", () => {
     return complaints.told;
   }
 
-  test("is content with all records, or with newer ones that say so", () => {
+  test("a virtual client accepts all records, or newer ones with a merged count", () => {
     expect(complaintsOf(KEEPS_UP, 2, quote(1), quote(2))).toEqual([]);
     expect(complaintsOf(1, 5, quote(1), quote(5, 3))).toEqual([]);
   });
 
-  test("complains of a gap, a double, a merge without need, and of a missing end", () => {
+  test("a virtual client reports a gap, a duplicate, a needless merge, and a missing end", () => {
     expect(complaintsOf(KEEPS_UP, 3, quote(1), quote(3))[0]).toBe("one got quote:EURUSD 3 (merged 0) after 1");
     expect(complaintsOf(KEEPS_UP, 1, quote(1), quote(1))[0]).toBe("one got quote:EURUSD 1 (merged 0) after 1");
     expect(complaintsOf(KEEPS_UP, 2, quote(2, 1))[0]).toBe("one keeps up, but got quote:EURUSD 2 in place of 1 others");
     expect(complaintsOf(1, 2, quote(1))[0]).toBe("one ended at quote:EURUSD 1, but 2 were published");
   });
 
-  test("takes no more than a socket's buffer until it reads", () => {
+  test("a virtual client accepts no more than a socket's buffer until it reads", () => {
     const client = new VirtualClient("slow", [TOPIC], 10_000, createJoinFrames());
     for (let seq = 1; client.ready(); seq += 1) client.write([quote(seq)]);
     expect(client.bytes).toBeGreaterThanOrEqual(65_536);
@@ -112,7 +112,7 @@ describe("the arithmetic", () => {
     complaints: RIGHT,
   };
 
-  test("fills a core to the share that it may be busy", () => {
+  test("sizing fills a core up to its allowed load", () => {
     // 80 ticks a second at 20 µs to follow; 40 messages a second and client at 1 µs.
     const sizing = sizeFor(result, TARGET);
     expect(sizing.followLoad).toBeCloseTo(0.0016);
@@ -125,14 +125,14 @@ describe("the arithmetic", () => {
     expect(sizing.memoryPerEdgeBytes).toBeCloseTo((1_000_000 / sizing.edges) * 1_000 + 4 * 500);
   });
 
-  test("goes by what was measured with sockets where that is given", () => {
+  test("sizing prefers costs measured with sockets", () => {
     const target = { connections: 1_000_000, messageUs: 2, followUs: 20, connectionBytes: 6_000 };
     const sizing = sizeFor(result, target);
     expect(sizing.clientsPerEdge).toBe(Math.floor((CORE_LOAD_MAX - 0.0016) * 12_500));
     expect(report(result, sizing, target)).toContain("a second at 2.00 µs (as given)");
   });
 
-  test("says so when one core cannot even follow the events", () => {
+  test("sizing says when one core cannot even follow the events", () => {
     const busy = { ...result, costs: { ...result.costs, decodeUs: 4_800_000 } };
     const sizing = sizeFor(busy, TARGET);
     expect(sizing.clientsPerEdge).toBe(0);

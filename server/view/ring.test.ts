@@ -20,14 +20,14 @@ function createScene() {
 }
 
 describe("the ring of recent events", () => {
-  test("gives exactly the events after a sequence, in order", () => {
+  test("the ring returns exactly the events after a sequence, in order", () => {
     const { ring, since } = createScene();
     ring.apply(quotes(1, 5));
     expect([0, 1, 4, 5].map((seq) => since(seq))).toEqual([[1, 2, 3, 4, 5], [2, 3, 4, 5], [5], []]);
     expect(ring.since(EURUSD, TEST_EPOCH, 4)).toEqual([quote(5)]);
   });
 
-  test("knows nothing of another epoch, nor of a sequence that was never reached", () => {
+  test("the ring answers unknown for another epoch and for a sequence that was never reached", () => {
     const { ring, since } = createScene();
     ring.apply(quotes(1, 5));
     expect(since(6)).toBeUndefined();
@@ -35,7 +35,7 @@ describe("the ring of recent events", () => {
     expect(ring.since(EURUSD, "other", 3)).toBeUndefined();
   });
 
-  test("of a topic without any event knows that nothing was missed", () => {
+  test("nothing was missed in a topic without events", () => {
     const { ring, since } = createScene();
     expect(ring.seq(EURUSD)).toBe(0);
     expect(since(0)).toEqual([]);
@@ -43,7 +43,7 @@ describe("the ring of recent events", () => {
     expect(ring.since(EURUSD, "other", 0)).toBeUndefined();
   });
 
-  test("keeps each topic by itself", () => {
+  test("the ring keeps topics apart", () => {
     const { ring, since } = createScene();
     const kline = eventOf({ ...klineExample, timeframe: "M1" }, { seq: 1 });
     ring.apply([quote(1), quote(1, "GBPUSD"), quote(2), kline]);
@@ -51,7 +51,7 @@ describe("the ring of recent events", () => {
     expect(["quote:EURUSD", "quote:GBPUSD", "kline:EURUSD:M1", "snapshot:EURUSD"].map(ring.seq)).toEqual([2, 1, 1, 0]);
   });
 
-  test("keeps a thousand records, and their sequence for ever", () => {
+  test("the ring keeps a thousand records per topic, and sequences forever", () => {
     const { ring, since } = createScene();
     ring.apply(quotes(1, STREAM_RESUME_MAX_RECORDS));
     expect(since(0)).toHaveLength(STREAM_RESUME_MAX_RECORDS);
@@ -64,7 +64,7 @@ describe("the ring of recent events", () => {
     expect(ring.seq(EURUSD)).toBe(10_000);
   });
 
-  test("keeps records for five minutes, and their sequence for ever", async () => {
+  test("the ring keeps records for five minutes, and sequences forever", async () => {
     const { clock, ring, since } = createScene();
     ring.apply([quote(1)]);
     await clock.advance(1);
@@ -80,7 +80,7 @@ describe("the ring of recent events", () => {
     expect(ring.seq(EURUSD)).toBe(2);
   });
 
-  test("whatever comes and whenever it is asked, gives all that was missed or says that it does not know", () => {
+  test("the ring returns everything that was missed or answers unknown, for any events at any time", () => {
     const step = fc.record({ count: fc.nat(400), waitMs: fc.constantFrom(0, 1, 30_000, AGE_MS / 2), ask: fc.nat(1_500) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -102,7 +102,7 @@ describe("the ring of recent events", () => {
 
   const merged = (seq: number, count: number) => ({ ...quote(seq), merged: count });
 
-  test("an event that stands for others closes the gap for whoever missed no more than these", () => {
+  test("an event that replaces others closes the gap for clients that missed no more than these", () => {
     const { ring, since } = createScene();
     ring.apply([quote(1), quote(2), merged(6, 3), quote(7)]);
     expect([0, 1, 2].map((seq) => since(seq))).toEqual([
@@ -119,20 +119,20 @@ describe("the ring of recent events", () => {
     expect([6, 7, 8].map((seq) => since(seq))).toEqual([[7], [], undefined]);
   });
 
-  test("a jump without that word is a gap: nothing is known of before it, all of after it", () => {
+  test("a jump without a merged count is a gap: the ring knows nothing before it and everything after it", () => {
     const { ring, since } = createScene();
     ring.apply([quote(1), quote(2), quote(6), merged(9, 2)]);
     expect([2, 3, 4].map((seq) => since(seq))).toEqual([undefined, undefined, undefined]);
     expect([5, 6, 7, 9].map((seq) => since(seq))).toEqual([[6, 9], [9], [9], []]);
   });
 
-  test("begins where the first event that is kept begins, with those it stands for", () => {
+  test("the ring starts with its first kept event, including those it replaces", () => {
     const { ring, since } = createScene();
     ring.apply([merged(10, 4), quote(11)]);
     expect([4, 5, 9, 10].map((seq) => since(seq))).toEqual([undefined, [10, 11], [10, 11], [11]]);
   });
 
-  test("whatever was merged or is missing, gives all from there on or says that it does not know", () => {
+  test("the ring returns everything from a sequence on or answers unknown, for any merged or missing events", () => {
     const step = fc.record({ skipped: fc.nat(4), told: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
@@ -146,7 +146,7 @@ describe("the ring of recent events", () => {
         const last = events.at(-1)?.seq ?? 0;
         for (let seq = 0; seq <= last; seq += 1) {
           const missed = events.filter((event) => event.seq > seq);
-          // Told one after the other: each begins no later than right after the one before it.
+          // Events are contiguous: each starts no later than right after the previous one.
           const [first] = missed;
           const whole = first === undefined || first.seq - (first.merged ?? 0) <= seq + 1;
           expect(since(seq)).toEqual(whole ? missed.map((event) => event.seq) : undefined);

@@ -9,7 +9,7 @@ const at = (time: number, close = 1) => eventOf({ ...klineExample, time, close }
 const times = (view: ReturnType<typeof createView>) => view.recentKlines("EURUSD", "H1").map(({ time }) => time);
 
 describe("view", () => {
-  test("shows the newest quote and snapshot of a ticker", () => {
+  test("the view shows the newest quote and snapshot of a ticker", () => {
     const view = createView();
     expect(view.quote("EURUSD")).toBeUndefined();
     view.apply([eventOf(quoteExample), eventOf({ ...quoteExample, bid: 1.2 }, { seq: 2 }), eventOf(snapshotExample)]);
@@ -17,14 +17,14 @@ describe("view", () => {
     expect(view.snapshot("EURUSD")).toEqual(snapshotExample);
   });
 
-  test("keeps klines ascending, one an open time, the newest state of each", () => {
+  test("the view keeps klines ascending, one per open time, in their newest state", () => {
     const view = createView();
     view.apply([at(3600, 1), at(7200), at(3600, 2)]);
     expect(times(view)).toEqual([3600, 7200]);
     expect(view.recentKlines("EURUSD", "H1")[0]?.close).toBe(2);
   });
 
-  test("the revision of a series rises with each of its klines and with no other", () => {
+  test("the view's revision of a series rises with each of its klines and with no other", () => {
     const view = createView();
     view.apply([at(3600)]);
     const before = view.revision("EURUSD", "H1");
@@ -35,7 +35,7 @@ describe("view", () => {
     expect(view.revision("XAUUSD", "H1")).toBe(0);
   });
 
-  test("holds a bounded number of klines a series, the newest", () => {
+  test("the view keeps a bounded number of klines per series, the newest", () => {
     const view = createView();
     view.apply(Array.from({ length: 200 }, (_, index) => at(index * 3600)));
     expect(times(view)).toHaveLength(64);
