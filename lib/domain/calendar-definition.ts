@@ -3,7 +3,7 @@ export type WallTime = string;
 /** Local date "YYYY-MM-DD". */
 export type LocalDate = string;
 
-/** One open stretch of a local weekday; a session over midnight is two of them that touch at 24:00. */
+/** An open range of a local weekday; a session over midnight is two segments that touch at 24:00. */
 export interface WeeklySegment {
   /** 0 Sunday … 6 Saturday. */
   readonly day: 0 | 1 | 2 | 3 | 4 | 5 | 6;
@@ -20,7 +20,7 @@ export interface WeeklyCalendar {
   readonly holidays: readonly LocalDate[];
   /** The day ends at this wall time: 18:00 on a day whose evening session starts then means no evening session. */
   readonly earlyCloses: Readonly<Record<LocalDate, WallTime>>;
-  /** The day starts at this wall time; after an early close of the same day it leaves a hole between them. */
+  /** The day starts at this wall time; after an early close on the same day, the market is closed in between. */
   readonly lateOpens: Readonly<Record<LocalDate, WallTime>>;
   /** Last local date the dated exceptions are known for; past it the state is unknown. */
   readonly coveredUntil: LocalDate;
@@ -38,8 +38,8 @@ export type CalendarDefinition =
   | { readonly kind: "cycle"; readonly anchorS: number; readonly openS: number; readonly closedS: number };
 
 /**
- * An operator's word that beats holidays and rules from `fromMs` until `untilMs` (null: until lifted).
- * Where several cover an instant, the one that began last counts.
+ * A state set by an operator that overrides holidays and rules from `fromMs` until `untilMs` (null: until lifted).
+ * When several cover an instant, the one that started last applies.
  */
 export interface CalendarOverride {
   readonly state: "open" | "closed";

@@ -1,7 +1,7 @@
 import type { CalendarOverride } from "./calendar-definition";
 import type { StateRange, Timeline } from "./calendar-timeline";
 
-/** Overrides as stretches that do not overlap, ascending; of several at once the one that began last, then the last named. */
+/** Overrides as disjoint ranges, ascending; where several overlap, the one that started last wins, then the last listed. */
 function covers(overrides: readonly CalendarOverride[]): StateRange[] {
   const stretches = overrides
     .map(({ state, fromMs, untilMs }) => ({ state, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }))
@@ -15,7 +15,7 @@ function covers(overrides: readonly CalendarOverride[]): StateRange[] {
   });
 }
 
-/** Lays an operator's overrides over a timeline: they win wherever they hold, unknown times included. */
+/** Applies an operator's overrides to a timeline: they win wherever they apply, including unknown times. */
 export function overridden(base: Timeline, overrides: readonly CalendarOverride[]): Timeline {
   const layer = covers(overrides);
   if (layer.length === 0) return base;

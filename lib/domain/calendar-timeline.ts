@@ -4,29 +4,29 @@ import { DAY_MS, SECOND_MS } from "#lib/units";
 const SINCE_EVER = Number.NEGATIVE_INFINITY;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-/** A time without change: fromMs <= t < untilMs, Unix milliseconds, infinite where it has no end. */
+/** A range of time in one state: fromMs <= t < untilMs, Unix milliseconds, infinite where it has no end. */
 export interface StateRange {
   readonly state: CalendarState;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** Why a calendar is in its state, and which of its layers decided. */
+/** Why a calendar is in its state, and which layer decided it. */
 export interface Verdict {
   readonly reason: StatusReason | null;
   readonly source: CalendarSource;
 }
 
-/** All of time as stretches without a hole between them. What a calendar is made of. */
+/** All of time as ranges without gaps. Calendars are built from timelines. */
 export interface Timeline {
-  /** The stretch around an instant. Its neighbours may have the same state. */
+  /** The range around an instant. Adjacent ranges may have the same state. */
   at(atMs: number): StateRange;
   why(atMs: number): Verdict;
 }
 
 export const OPEN_BY_RULES: Verdict = { reason: null, source: "session_rules" };
 
-/** Why a market rests where no dated exception is concerned: a closure shorter than a day is a break, any other a weekend. */
+/** Why a market is closed without a dated exception: a closure shorter than a day is a daily break, any other a weekend. */
 export function restOf(fromMs: number, untilMs: number): Verdict {
   return { reason: untilMs - fromMs < DAY_MS ? "daily_break" : "weekend", source: "session_rules" };
 }
@@ -45,7 +45,7 @@ export const never: Timeline = endless("closed", restOf(SINCE_EVER, FOR_EVER));
 /** No calendar: nothing is known. */
 export const missing: Timeline = endless("unknown", { reason: "calendar_missing", source: "unavailable" });
 
-/** Open and closed by turns from an anchor on, closed before it; all in seconds. By arithmetic alone, at any distance. */
+/** Alternately open and closed from an anchor on, closed before it; all in seconds. Computed directly, at any distance. */
 export function cycle(anchorS: number, openS: number, closedS: number): Timeline {
   if (openS <= 0) return never;
   const anchorMs = anchorS * SECOND_MS;

@@ -7,10 +7,10 @@ import { wallTimeMs, zone } from "./zone";
 const DAYS_OF_WEEK = 7;
 /** 1970-01-01, day 0, was a Thursday. */
 const WEEKDAY_OF_DAY_0 = 4;
-/** Taken out of a session in one piece, this much counts as a holiday and not as an early close or a late open. */
+/** A closure of at least this length within a session counts as a holiday, not as an early close or a late open. */
 const HOLIDAY_MIN_MS = 43_200_000;
 
-/** What a dated exception leaves of a day; wall times in milliseconds since midnight. */
+/** The part of a day that a dated exception leaves open; wall times in milliseconds since midnight. */
 interface DayException {
   holiday?: boolean;
   earlyCloseMs?: number;
@@ -53,7 +53,7 @@ function exceptionsOf(calendar: WeeklyCalendar): Map<number, DayException> {
   return exceptions;
 }
 
-/** An early close before a late open leaves a hole between them; any other pair leaves what both allow. */
+/** An early close before a late open leaves a gap between them; any other pair leaves the time that both allow. */
 function cut(day: readonly WallRange[], exception: DayException): readonly WallRange[] {
   if (exception.holiday) return [];
   const { earlyCloseMs = DAY_MS, lateOpenMs = 0 } = exception;

@@ -13,18 +13,18 @@ export type {
   WeeklySegment,
 } from "./calendar-definition";
 
-/** More sessions than this in one window are not listed; only cycles of minutes over years come near it. */
+/** Most sessions listed in one window; only cycles of minutes over years come near it. */
 const SESSIONS_MAX_COUNT = 100_000;
 
-/** What a calendar says of one instant. Instants are Unix milliseconds. */
+/** The state of a calendar at an instant. Instants are Unix milliseconds. */
 export interface SessionAnswer {
   readonly state: CalendarState;
   /** Why it is closed or unknown; null while open. */
   readonly reason: StatusReason | null;
   readonly source: CalendarSource;
-  /** Start of the running session; null when not open, or open since ever. */
+  /** Start of the current session; null when not open, or always open before. */
   readonly openedAt: number | null;
-  /** Start of the running closure; null when not closed, or closed since ever. */
+  /** Start of the current closure; null when not closed, or always closed before. */
   readonly closedAt: number | null;
   /** Strictly later than the instant; null when unknown or never. */
   readonly nextOpen: number | null;
@@ -32,13 +32,13 @@ export interface SessionAnswer {
   readonly nextClose: number | null;
 }
 
-/** A calendar ready to be asked. */
+/** A compiled calendar. */
 export interface Calendar {
   /** Open at the instant of the open, closed at the instant of the close. */
   sessionAt(atMs: number): SessionAnswer;
   /**
-   * The open stretches that touch [fromMs, toMs), ascending, adjacent ones merged, cut to the window;
-   * null when part of the window is past the covered day, when there is no calendar, or for more than 100,000 sessions.
+   * The sessions that overlap [fromMs, toMs), ascending, adjacent ones merged, cut to the window; null when part of the
+   * window is past the covered day, when there is no calendar, or when there are more than 100,000 sessions.
    */
   sessionsBetween(fromMs: number, toMs: number): readonly { openMs: number; closeMs: number }[] | null;
 }
@@ -58,7 +58,7 @@ function timelineOf(definition: CalendarDefinition | undefined): Timeline {
   }
 }
 
-/** The instant a state that holds at `stretch` ends, adjacent stretches of the same state taken together. */
+/** The instant at which the state of `stretch` ends; adjacent ranges of the same state count as one. */
 function endOf(line: Timeline, stretch: StateRange): number {
   let { untilMs } = stretch;
   while (untilMs !== Number.POSITIVE_INFINITY) {
@@ -79,7 +79,7 @@ function startOf(line: Timeline, stretch: StateRange): number | null {
   return null;
 }
 
-/** When the next two changes come; null for what is not known or never comes. An unknown stretch hides all behind it. */
+/** The instants of the next two changes; null when unknown or never. Nothing past an unknown range is known. */
 function changesAfter(line: Timeline, now: StateRange): Pick<SessionAnswer, "nextOpen" | "nextClose"> {
   const none = { nextOpen: null, nextClose: null };
   if (now.state === "unknown") return none;
@@ -108,8 +108,8 @@ function sessionsOn(line: Timeline, fromMs: number, toMs: number): ReturnType<Ca
 }
 
 /**
- * Makes a calendar ready to be asked; weekly ones are worked out a year at a time, as years are asked about.
- * Without a definition all is unknown but what overrides say.
+ * Compiles a calendar; weekly ones are computed a year at a time, on first use.
+ * Without a definition, everything outside overrides is unknown.
  * @throws RangeError for a zone the runtime does not know.
  */
 export function compileCalendar(definition: CalendarDefinition | undefined, overrides: readonly CalendarOverride[]): Calendar {

@@ -9,11 +9,11 @@ export interface Listing {
   readonly quote: string;
   /** Decimal places of a price. */
   readonly digits: number;
-  /** Price units of one pip. */
+  /** Size of a pip in price units. */
   readonly pipSize: number;
   readonly streams: readonly StreamName[];
   readonly timeframes: readonly Timeframe[];
-  /** Name of its calendar, null where none is known. */
+  /** Name of its calendar, null when unknown. */
   readonly calendar: string | null;
   /** A quote older than this many seconds is stale. */
   readonly staleAfterS: number;

@@ -6,10 +6,10 @@ import { addVolumes } from "./price";
 import type { TradingAlignment } from "./timeframe";
 
 /**
- * The kline of an interval with one more quote in it; nothing given is changed. Prices are bid, `tick_volume` counts
+ * Adds a quote to the kline of an interval; does not mutate its arguments. Prices are bid, `tick_volume` counts
  * quotes, `spread` is the smallest ask - bid. A crossed quote (bid above ask), which recorded ticks of some brokers hold,
  * counts as spread 0: a kline has no negative spread.
- * @param kline what the series held before: it is continued when it is of this interval, else a new kline starts
+ * @param kline the newest kline of the series: continued when it is of this interval, otherwise a new kline starts
  * @param quote already rounded, later than all before
  * @param volume real volume of the quote, where the provider has one
  * @param time open time of the interval that holds the quote, Unix seconds
@@ -55,7 +55,7 @@ export function foldQuote(
 }
 
 /**
- * Two pieces of one interval as one kline, `earlier` before `later`: open first, high max, low min, close last, volumes
+ * Merges two parts of an interval into one kline, `earlier` before `later`: open first, high max, low min, close last, volumes
  * summed (real volume null only where both are), spread min. It keeps the timeframe and open time of `earlier`.
  */
 export function mergeKlines(earlier: Kline, later: Kline): Kline {
@@ -75,8 +75,8 @@ export function mergeKlines(earlier: Kline, later: Kline): Kline {
 }
 
 /**
- * The kline of a longer interval with one more row of a shorter timeframe in it, as foldQuote does for quotes.
- * @param kline continued when it is of this interval, else a new kline starts
+ * Adds a row of a shorter timeframe to the kline of a longer interval, as foldQuote does for quotes.
+ * @param kline continued when it is of this interval, otherwise a new kline starts
  * @param row later than all rows before, inside the interval
  * @param time open time of the longer interval, Unix seconds
  */
@@ -85,7 +85,7 @@ export function foldKline(kline: Kline | undefined, row: Kline, timeframe: Timef
 }
 
 /**
- * Rows of one ticker in a shorter timeframe, ascending, as klines of a longer one; intervals without rows have no kline.
+ * Aggregates rows of a ticker in a shorter timeframe, ascending, to klines of a longer one; intervals without rows have none.
  * MN1 needs D1 or shorter: a week belongs to two months.
  */
 export function aggregate(rows: Iterable<Kline>, timeframe: Timeframe, alignment: TradingAlignment): Kline[] {

@@ -1,7 +1,7 @@
 /** 10^0 to 10^22: every one of them is exact as a double, so a division by it is rounded only once. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, digits) => Number(`1e${digits}`));
 
-/** Decimal places of a real volume: finer than any source states, coarse enough to swallow the noise of a sum. */
+/** Decimal places of a real volume: finer than any source reports, coarse enough to remove the rounding noise of a sum. */
 const VOLUME_DIGITS = 6;
 
 /**

@@ -1,13 +1,13 @@
 import { DAY_MS } from "#lib/units";
 import type { Zone } from "./zone";
 
-/** Nothing is looked for before this local year; the service's time starts in 1970, which is still 1969 in the Americas. */
+/** Sessions are not searched before this local year; the service's time starts in 1970, which is still 1969 in the Americas. */
 const FIRST_YEAR = 1969;
 
 /** [open, close) of a local day in milliseconds of wall time since its midnight. */
 export type WallRange = readonly [open: number, close: number];
 
-/** The session or the pause around an instant, Unix milliseconds; infinite where the looked-at years hold no end of it. */
+/** The session or pause around an instant, Unix milliseconds; infinite where it has no end within the searched years. */
 interface SessionOrPause {
   readonly open: boolean;
   readonly fromMs: number;
@@ -32,7 +32,7 @@ function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly
     for (const [open, close] of day(date)) {
       const openMs = zone.fromLocal(date * DAY_MS + open);
       const closeMs = zone.fromLocal(date * DAY_MS + close);
-      // A stretch of wall time that the clock change skips is no time at all.
+      // A range of wall time that the clock change skips has no length.
       if (closeMs <= openMs) continue;
       const lastClose = closes.at(-1);
       if (lastClose !== undefined && openMs <= lastClose) closes[closes.length - 1] = Math.max(lastClose, closeMs);
@@ -58,8 +58,8 @@ function lastAtOrBelow(values: readonly number[], limit: number): number {
 }
 
 /**
- * Finds sessions from the open wall times of local days (days since 1970-01-01). A year is worked out when first asked
- * about and kept; `lastYear` is the last one looked at.
+ * Finds sessions from the open wall times of local days (days since 1970-01-01). A year is computed on first use and
+ * cached; `lastYear` is the last year to search.
  */
 export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRange[], lastYear: number): SessionFinder {
   const years = new Map<number, YearSessions>();
@@ -72,7 +72,7 @@ export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRan
     return sessions;
   }
 
-  /** The open of a session that may have run over from earlier years. */
+  /** The open of a session that may have started in an earlier year. */
   function openOf(openMs: number, year: number): number {
     let first = openMs;
     for (let earlier = year - 1; earlier >= FIRST_YEAR; earlier--) {
@@ -84,7 +84,7 @@ export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRan
     return Number.NEGATIVE_INFINITY;
   }
 
-  /** The close of a session that may run over into later years. */
+  /** The close of a session that may end in a later year. */
   function closeOf(closeMs: number, year: number): number {
     let last = closeMs;
     for (let later = year + 1; later <= lastYear; later++) {

@@ -6,11 +6,11 @@ import type { TradingAlignment } from "./timeframe";
 
 const PERCENT_DIGITS = 4;
 
-/** What is known of a ticker's trading day. Prices are null where part of the day was not seen. */
+/** The state of a ticker's trading day. Prices are null when part of the day was not seen. */
 export interface DayState {
   /** Open of the trading day, Unix seconds. */
   readonly dayOpenS: number;
-  /** Open of the next one, Unix seconds. */
+  /** Open of the next trading day, Unix seconds. */
   readonly nextDayOpenS: number;
   /** First bid of the day. */
   readonly open: number;
@@ -19,11 +19,11 @@ export interface DayState {
   readonly askHigh: number | null;
   readonly askLow: number | null;
   readonly lastBid: number;
-  /** Last bid of the trading day before, the latest on which there was a quote. */
+  /** Last bid of the previous trading day that had a quote. */
   readonly previousClose: number | null;
 }
 
-/** The trading day with one more quote in it, which is later than all before; nothing given is changed. */
+/** Adds a quote, later than all before, to the trading day; does not mutate its arguments. */
 export function foldDay(day: DayState | undefined, quote: Quote, alignment: TradingAlignment): DayState {
   const { bid, ask } = quote;
   if (day === undefined || quote.time_msc >= day.nextDayOpenS * 1000) {

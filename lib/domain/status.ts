@@ -3,7 +3,7 @@ import { SECOND_MS } from "#lib/units";
 import type { SessionAnswer } from "./calendar";
 import type { Listing } from "./instrument";
 
-/** ISO 8601 has four digits for a year: a later instant has no form in an answer. */
+/** ISO 8601 has four digits for a year: a later instant cannot be represented in an answer. */
 const YEAR_10000_MS = 253_402_300_800_000;
 
 /** All that a status depends on. Instants are Unix milliseconds. */
@@ -14,9 +14,9 @@ export interface StatusFacts {
   /** The last tick known at `atMs`, null when none was ever held. */
   readonly lastTickMs: number | null;
   readonly atMs: number;
-  /** Slug of the bound provider, null where none is. */
+  /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
-  /** `atMs` is in the future: the calendar alone speaks. */
+  /** `atMs` is in the future: only the calendar counts. */
   readonly projected: boolean;
   /** When this status is generated. */
   readonly updatedAtMs: number;
@@ -40,7 +40,7 @@ function whileClosed({ session, lastTickMs }: StatusFacts, data: MarketDataState
   return { state: "closed", reason: stillTicking ? "ticks_while_closed" : session.reason };
 }
 
-/** An open market: a tick of this session must be fresh; without one, the grace after the open is waited for. */
+/** An open market: needs a fresh tick of this session; without one, it waits for the grace period after the open. */
 function whileOpen({ listing, session, lastTickMs, atMs }: StatusFacts, data: MarketDataState): Display {
   const since = session.openedAt ?? Number.NEGATIVE_INFINITY;
   if (lastTickMs !== null && lastTickMs >= since) {
@@ -68,7 +68,7 @@ function isoInstant(atMs: number | null): string | null {
 }
 
 /**
- * The market status of one instrument: total, each combination of calendar, last tick and instant has its row.
+ * The market status of an instrument. Every combination of calendar, last tick and instant has an answer.
  * Edges are exact: open at the instant of the open, closed at that of the close; a tick as old as `staleAfterS` is still
  * live, and `openGraceS` after the open the first quote is still awaited. In a session without a start (always open)
  * any tick counts and no grace does.

@@ -2,12 +2,12 @@ import type { TickRejection } from "#lib/contract/ingest";
 import { KLINE_CLOSE_DELAY_MS, TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
 
-/** No instrument is priced here, and a double would no longer hold its decimals. */
+/** No instrument has such a price, and a double could no longer hold its decimals. */
 const PRICE_END = 1e12;
-/** Accepted ticks of one ticker that a repeated one is recognised by: a busy minute of a busy instrument. */
+/** Accepted ticks kept per ticker to recognise duplicates: a busy minute of a busy instrument. */
 const RECENT_TICKS_COUNT = 1_024;
 
-/** A price state as it enters the engine, already in the service's terms. */
+/** A tick as it enters the engine, normalised to the service's terms. */
 export interface Tick {
   readonly ticker: string;
   /** Unix milliseconds. */
@@ -18,9 +18,9 @@ export interface Tick {
   readonly volume?: number | undefined;
 }
 
-/** The latest accepted ticks of one ticker; bounded, the oldest fall out. */
+/** The latest accepted ticks of a ticker; bounded, the oldest are dropped. */
 export interface RecentTicks {
-  /** Time of the newest, Unix milliseconds; -Infinity while there is none. */
+  /** Time of the newest tick, Unix milliseconds; -Infinity while there is none. */
   newestMs(): number;
   /** Remembers an accepted tick, which is not older than the newest. */
   add(tick: Tick): void;
@@ -28,7 +28,7 @@ export interface RecentTicks {
   has(tick: Tick): boolean;
 }
 
-/** Makes an empty memory of accepted ticks; a restart puts the last stored tick into it. */
+/** Makes an empty list of accepted ticks; a restart adds the last stored tick to it. */
 export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
   const times = new Float64Array(capacity);
   const bids = new Float64Array(capacity);
@@ -49,7 +49,7 @@ export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): Recent
       const oldest = Math.max(0, added - capacity);
       let low = oldest;
       let high = added;
-      // The first one that is not older: times never fall from one to the next.
+      // The first tick that is not older: times never decrease.
       while (low < high) {
         const middle = (low + high) >>> 1;
         if ((times[middle % capacity] ?? 0) < tick.time_msc) low = middle + 1;
@@ -68,11 +68,11 @@ function isPrice(value: number): boolean {
 }
 
 /**
- * Why a tick may not enter, null when it may. In this order: bad_price (not a number between 0 and PRICE_END), crossed_quote (bid
- * above ask), duplicate (time, bid and ask of one that was accepted before; what a repeated batch gets as far as the
- * memory reaches), in_future (more than TICK_MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock),
- * out_of_order (older than the last accepted one).
- * @param recent what was accepted of this ticker; undefined for none yet
+ * Why a tick is rejected, null when it is valid. In this order: bad_price (not a number between 0 and PRICE_END), crossed_quote
+ * (bid above ask), duplicate (time, bid and ask of a recently accepted tick, which is what a repeated batch gets), in_future
+ * (more than TICK_MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock), out_of_order (older than the
+ * last accepted one).
+ * @param recent accepted ticks of this ticker; undefined before the first
  * @param nowMs the clock, Unix milliseconds
  */
 export function judgeTick(recent: RecentTicks | undefined, tick: Tick, nowMs: number): TickRejection | null {

@@ -39,7 +39,7 @@ interface AlignmentRule {
 /** The alignment of the service: the trading day opens at 17:00 in New York, all year. */
 export const NEW_YORK_CLOSE: AlignmentRule = { zone: "America/New_York", dayStart: "17:00" };
 
-/** Says in which interval of a timeframe an instant lies. All instants are Unix seconds. */
+/** Finds the interval of a timeframe that contains an instant. All instants are Unix seconds. */
 export interface TradingAlignment {
   /** Open time of the kline that holds the instant. */
   openTime(timeframe: Timeframe, atS: number): number;
@@ -71,7 +71,7 @@ function monthGrid(dateShiftS: number): WallGrid {
   return { floor: (wallS) => monthStart(wallS, 0), next: (openS) => monthStart(openS, 1) };
 }
 
-/** Finds the interval of an instant and remembers the last one: most questions are about the same or the next. */
+/** Finds the interval of an instant and caches the last one: most calls are for the same or the next interval. */
 function intervalFinder(clock: ReturnType<typeof zone>, grid: WallGrid): (atS: number) => { openS: number; endS: number } {
   const interval = { openS: 0, endS: 0, endWallS: 0 };
   const fromWall = (wallS: number) => clock.fromLocal(wallS * 1000) / 1000;
@@ -87,7 +87,7 @@ function intervalFinder(clock: ReturnType<typeof zone>, grid: WallGrid): (atS: n
     if (atS !== interval.endS || interval.endS === 0) {
       const wallS = grid.floor(clock.toLocal(atS * 1000) / 1000);
       take(wallS, fromWall(wallS));
-      // Where a clock goes back over a boundary, the wall time of the repeated stretch names the interval before it.
+      // When a clock goes back over a boundary, the repeated wall time belongs to the interval before the boundary.
     }
     while (atS >= interval.endS) take(interval.endWallS, interval.endS);
     return interval;
@@ -100,7 +100,7 @@ function intervalFinder(clock: ReturnType<typeof zone>, grid: WallGrid): (atS: n
  *
  * Intervals tile time without gap or overlap: boundaries are wall times, so the interval that holds a clock change is an
  * hour longer or shorter. In New York that is the H4 of 01:00, which lasts three hours in spring and five in autumn, and
- * the D1, W1 and MN1 around it. Keep the object: it remembers what it looked up.
+ * the D1, W1 and MN1 around it. Keep the object: it caches lookups.
  * @throws RangeError for a zone the runtime does not know.
  */
 export function createAlignment(rule: AlignmentRule = NEW_YORK_CLOSE): TradingAlignment {

@@ -1,11 +1,11 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "./timeframe";
 
-/** A window as it was asked for: half-open on open times, Unix seconds. */
+/** A requested window: half-open on open times, Unix seconds. */
 export interface WindowRequest {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Most rows of the answer. */
+  /** Maximum number of rows in the answer. */
   readonly limit: number;
 }
 
@@ -17,14 +17,14 @@ export interface WindowRead {
   readonly end: "oldest" | "newest";
 }
 
-/** A window with its bounds settled against the clock. */
+/** A window with its bounds resolved against the clock. */
 export interface ResolvedWindow {
-  /** Null when only the rows can tell it: the newest rows were asked for. */
+  /** Null when only the rows determine it: the newest rows were requested. */
   readonly from: number | null;
   /** Not past the second after now, unless the window starts past it. */
   readonly to: number;
   readonly limit: number;
-  /** What to read; one row more than the limit where the answer says what comes next. Null: nothing can be there. */
+  /** What to read; one row more than the limit when the answer has a next row. Null: the window cannot have rows. */
   readonly read: WindowRead | null;
 }
 
@@ -39,10 +39,10 @@ export interface WindowAnswer<Row> {
 }
 
 /**
- * Settles a window. Neither bound: the newest rows. Only `from`: the oldest from there. Only `to`: the newest before it.
+ * Resolves a window. Neither bound: the newest rows. Only `from`: the oldest from there. Only `to`: the newest before it.
  * Both: the oldest from `from`, not past `to`. A `to` that is absent or in the future is the second after now, so that a
  * kline that opens this very second is inside. A window that starts in the future is one second long and empty.
- * `from < to` was checked before, where both are given.
+ * The caller has checked `from < to` when both are given.
  * @param nowMs the clock, Unix milliseconds
  */
 export function resolveWindow(request: WindowRequest, nowMs: number): ResolvedWindow {
@@ -57,7 +57,7 @@ export function resolveWindow(request: WindowRequest, nowMs: number): ResolvedWi
 }
 
 /**
- * The answer of a resolved window from the rows read for it (ascending). Where the newest rows were asked for, the window
+ * The answer of a resolved window from the rows read for it (ascending). When the newest rows were requested, the window
  * starts at the oldest row returned; without rows, `limit` nominal klines before its end, not before 1970.
  */
 export function answerWindow<Row extends { readonly time: number }>(
@@ -73,15 +73,15 @@ export function answerWindow<Row extends { readonly time: number }>(
   return { from, to, count: items.length, limit, next_from: next?.time ?? null, items };
 }
 
-/** An open stretch of a market, [openMs, closeMs) in Unix milliseconds. */
+/** A range in which a market is open, [openMs, closeMs) in Unix milliseconds. */
 export interface OpenRange {
   readonly openMs: number;
   readonly closeMs: number;
 }
 
 /**
- * The stretch of time (Unix ms) whose sessions expectedCount needs: from the first kline that opens in [from, to) to the
- * end of the last one, but not past now, because what is still to come cannot be missing. Null when no kline opens in the window.
+ * The time range (Unix ms) whose sessions expectedCount needs: from the first kline that opens in [from, to) to the end of the
+ * last one, but not past now, because future klines cannot be missing. Null when no kline opens in the window.
  */
 export function expectedSpan(
   timeframe: Timeframe,
@@ -103,9 +103,9 @@ function firstOpenFrom(timeframe: Timeframe, from: number, alignment: TradingAli
 }
 
 /**
- * How many klines whose open time is in [from, to) (Unix seconds) overlap an open stretch; null when the sessions are not
- * known. A kline touched by two sessions counts once.
- * @param sessions ascending, apart from each other; of the stretch that expectedSpan names
+ * The number of klines that open in [from, to) (Unix seconds) and overlap a session; null when the sessions are unknown. A
+ * kline that overlaps two sessions counts once.
+ * @param sessions ascending and disjoint, for the range from expectedSpan
  */
 export function expectedCount(
   timeframe: Timeframe,

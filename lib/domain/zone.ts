@@ -2,10 +2,10 @@
 
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 
-/** Days one zone remembers (over a century); a client may ask about any year, so memory is bounded by starting afresh. */
+/** Days cached per zone (over a century); a client may request any year, so the cache is cleared when full. */
 const DAYS_REMEMBERED_COUNT = 40_000;
 
-/** One zone, ready to be asked; it remembers the offsets it looked up, so keep it. */
+/** A time zone. Keep the object: it caches offsets. */
 export interface Zone {
   readonly name: string;
   /** Milliseconds to add to UTC to get local wall time. */
