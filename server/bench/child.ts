@@ -3,31 +3,31 @@ import { readFileSync } from "node:fs";
 import { createCaller } from "./stream-calls";
 
 const START_MAX_MS = 180_000;
-/** A child that was asked to end is killed after this. */
+/** A child that does not stop within this time is killed. */
 const STOP_MAX_MS = 20_000;
 /** Clock ticks a second in /proc, fixed on Linux. */
 const PROC_HZ = 100;
 
-/** A process of the bench's own. */
+/** A process started by the bench. */
 export interface Child {
-  /** Calls what the process answers by that name (see stream-calls.ts); rejects when that fails or the process ends. */
+  /** Calls a method of the process (see stream-calls.ts); rejects when it fails or the process exits. */
   call<Result>(method: string, argument?: unknown): Promise<Result>;
-  /** CPU seconds the process has used so far; NaN where /proc is not there. */
+  /** CPU seconds the process has used so far; NaN without /proc. */
   cpuSeconds(): number;
-  /** Memory that is resident now, bytes; NaN where /proc is not there. */
+  /** Resident memory, bytes; NaN without /proc. */
   residentBytes(): number;
-  /** Ends it; resolves when it is gone, at once when it is gone already. */
+  /** Stops it; resolves when it has exited. */
   stop(): Promise<void>;
 }
 
 /** A server under test, in a process of its own. */
 export interface Contestant extends Child {
   readonly url: string;
-  /** What it printed before it was ready. */
+  /** Its output before it was ready. */
   readonly output: string;
 }
 
-/** Starts a TypeScript file in a process of its own, which ends with this one whatever happens. */
+/** Runs a TypeScript file in a child process that always exits with this one. */
 export function startProcess(file: string, env: Record<string, string> = {}, args: readonly string[] = []): Child {
   return childOf(spawnFile(file, env, args));
 }
@@ -51,7 +51,7 @@ export function startChild(file: string, env: Record<string, string>, args: read
     });
     process.once("exit", (code) => {
       clearTimeout(timer);
-      reject(new Error(`${file} ended with ${code}\n${output}`));
+      reject(new Error(`${file} exited with ${code}\n${output}`));
     });
   });
 }

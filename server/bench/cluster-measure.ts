@@ -5,28 +5,28 @@ import { listingsOf } from "./stream-measure";
 
 const WARM_UP_S = 1;
 
-/** What is offered to an installation. */
+/** The load on an installation. */
 export interface ClusterLoad {
   readonly tickers: number;
-  /** Of each ticker; 0: none. */
+  /** Ticks per second of each ticker; 0: none. */
   readonly ticksPerSecond: number;
-  /** Spread over the doors. */
+  /** Spread over the public addresses. */
   readonly clients: number;
   /** Tickers each client follows. */
   readonly each: number;
 }
 
-/** What the clients saw, and what it cost each part. */
+/** What the clients received, and the cost of each part. */
 export interface ClusterMeasurement {
   readonly ticksPerSecond: number;
   readonly takenShare: number;
   readonly messagesPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Cores that each node was busy on, in the order of the nodes; then Redis, where there is one. */
+  /** Busy cores of each node, in the order of the nodes. */
   readonly cores: readonly number[];
   readonly redisCores: number;
-  /** Bytes that Redis took in and gave out a second. */
+  /** Bytes per second that Redis received and sent. */
   readonly redisIn: number;
   readonly redisOut: number;
 }
@@ -49,7 +49,7 @@ async function redisSample({ redis }: Installation): Promise<Sample["redis"]> {
   };
 }
 
-/** Opens the clients of a load, an equal share at each door. */
+/** Opens the clients of a load, an equal share at each public address. */
 async function openClients({ doors, liveKey }: Installation, clients: Clients, load: ClusterLoad): Promise<void> {
   const tickers = listingsOf(load.tickers).map(({ ticker }) => ticker);
   const audience = audienceOf(tickers, load.clients, load.each);
@@ -59,7 +59,7 @@ async function openClients({ doors, liveKey }: Installation, clients: Clients, l
   }
 }
 
-/** Puts a load on an installation and measures for some seconds; clients come in at all doors. */
+/** Puts a load on an installation and measures for some seconds; clients connect to all public addresses. */
 export async function measureCluster(
   installation: Installation,
   clients: Clients,

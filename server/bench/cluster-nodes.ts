@@ -14,17 +14,17 @@ import { startSpotwire } from "./quotes";
 
 const PREFIX = "bench";
 
-/** What the nodes of a bench share. */
+/** The stores that the nodes of a bench share. */
 export interface Stores {
   readonly db: Database;
   readonly redis: Redis;
-  /** Settings of every node that has these stores; without Redis, of one alone. */
+  /** Environment of every node with these stores; without Redis, of a single node. */
   readonly alone: Readonly<Record<string, string>>;
   readonly shared: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** One process of an installation. */
+/** A process of an installation. */
 interface Node {
   readonly name: string;
   readonly server: Contestant;
@@ -34,13 +34,13 @@ interface Node {
 export interface Installation {
   readonly name: string;
   readonly nodes: readonly Node[];
-  /** Where clients come in. */
+  /** Where clients connect. */
   readonly doors: readonly Contestant[];
-  /** Where ticks come in: the node that makes the events, so that none is handed on. */
+  /** Where ticks are pushed: the node that produces the events, so that no tick is forwarded. */
   readonly feedAt: Contestant;
   readonly liveKey: string;
   readonly testKey: string;
-  /** What its nodes share; undefined for one alone. */
+  /** The Redis of its nodes; undefined for a single node. */
   readonly redis: Redis | undefined;
   stop(): Promise<void>;
 }
@@ -81,13 +81,13 @@ export async function startAlone({ alone }: Stores): Promise<Installation> {
   return { name: "one process", nodes, doors: [server], feedAt: server, liveKey, testKey, redis: undefined, stop };
 }
 
-/** Starts a node of a role, which the others can reach. */
+/** Starts a node with a role, reachable for the others. */
 export async function startNode({ shared }: Stores, role: "ingest" | "edge"): ReturnType<typeof startSpotwire> {
   const port = await freePort();
   return startSpotwire("direct", { ...shared, ROLE: role, PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}` });
 }
 
-/** Starts an ingest node and so many edges, one after the other. */
+/** Starts an ingest node and this many edges, one after the other. */
 export async function startCluster(stores: Stores, edgesCount: number): Promise<Installation> {
   const ingest = await startNode(stores, "ingest");
   const nodes: Node[] = [{ name: "ingest", server: ingest }];

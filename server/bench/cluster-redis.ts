@@ -4,17 +4,17 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Servers that speak the protocol. */
+/** Server programs that speak the protocol. */
 const PROGRAMS = ["valkey-server", "redis-server"] as const;
 const START_MAX_MS = 10_000;
 
-/** A Redis of the bench's own. */
+/** A Redis server started by the bench. */
 interface OwnRedis {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is currently free. */
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, "127.0.0.1", () => {
@@ -24,7 +24,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Starts the first of the servers that is installed, keeping nothing on disk; undefined when none is. */
+/** Starts the first server that is installed, without persistence; undefined when none is. */
 export async function startOwnRedis(): Promise<OwnRedis | undefined> {
   for (const program of PROGRAMS) {
     const started = await start(program, await freePort());

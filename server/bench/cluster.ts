@@ -5,22 +5,22 @@ import { type Clients, startClients } from "./stream-load";
 import type { Row } from "./table";
 
 const EDGES_COUNT = 2;
-/** The scenes beside the first take this part of its time. */
+/** The other scenes take this share of the time of the first. */
 const SIDE_SHARE = 0.6;
 const QUOTES_PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 
 const IDLE: ClusterLoad = { tickers: 48, ticksPerSecond: 0, clients: 0, each: 0 };
-const UNHEARD: ClusterLoad = { tickers: 48, ticksPerSecond: 20, clients: 0, each: 0 };
+const UNSUBSCRIBED: ClusterLoad = { tickers: 48, ticksPerSecond: 20, clients: 0, each: 0 };
 const CALM: ClusterLoad = { tickers: 40, ticksPerSecond: 10, clients: 400, each: 10 };
 const BUSY: ClusterLoad = { tickers: 40, ticksPerSecond: 50, clients: 400, each: 10 };
 const GROWTH = [1, 4, 16] as const;
 const grownTickers = (times: number): ClusterLoad => ({ tickers: 3 * times, ticksPerSecond: 20, clients: 100, each: 3 });
 const grownClients = (times: number): ClusterLoad => ({ tickers: 12, ticksPerSecond: 20, clients: 50 * times, each: 3 });
 
-/** What one installation showed. */
+/** The results of an installation. */
 interface Outcome {
   readonly rows: readonly Row[];
-  /** CPU microseconds of the whole installation a tick that nobody follows. */
+  /** CPU microseconds of the whole installation per tick without subscribers. */
   readonly tickUs: number;
 }
 
@@ -48,22 +48,25 @@ async function streams(installation: Installation, clients: Clients, seconds: nu
   return rows;
 }
 
-/** What a tick costs that no client follows, beyond what each process does without any. */
+/** Measures the cost of a tick without subscribers, above the idle load of each process. */
 async function perTick(installation: Installation, clients: Clients, seconds: number): Promise<Outcome> {
   const { name, nodes, redis } = installation;
   const idle = await measureCluster(installation, clients, IDLE, seconds);
-  const heard = await measureCluster(installation, clients, UNHEARD, seconds);
-  const us = (busy: number, quiet: number) => ((busy - quiet) / heard.ticksPerSecond) * 1e6;
-  const each = nodes.map((node, index) => ({ name: node.name, us: us(heard.cores[index] ?? 0, idle.cores[index] ?? 0) }));
-  if (redis !== undefined) each.push({ name: "Redis", us: us(heard.redisCores, idle.redisCores) });
-  const bytes = (busy: number, quiet: number) => Math.round((busy - quiet) / heard.ticksPerSecond);
-  const told = each.map((part) => `${part.name} ${part.us.toFixed(0)} µs`).join(", ");
-  const redisBytes = `; Redis ${bytes(heard.redisIn, idle.redisIn)} B in, ${bytes(heard.redisOut, idle.redisOut)} B out`;
-  const value = `${told}${redis === undefined ? "" : redisBytes}`;
-  return { rows: [{ what: `${name}: CPU a pushed tick that nobody follows`, value }], tickUs: sum(each.map((part) => part.us)) };
+  const loaded = await measureCluster(installation, clients, UNSUBSCRIBED, seconds);
+  const us = (busy: number, quiet: number) => ((busy - quiet) / loaded.ticksPerSecond) * 1e6;
+  const each = nodes.map((node, index) => ({ name: node.name, us: us(loaded.cores[index] ?? 0, idle.cores[index] ?? 0) }));
+  if (redis !== undefined) each.push({ name: "Redis", us: us(loaded.redisCores, idle.redisCores) });
+  const bytes = (busy: number, quiet: number) => Math.round((busy - quiet) / loaded.ticksPerSecond);
+  const costs = each.map((part) => `${part.name} ${part.us.toFixed(0)} µs`).join(", ");
+  const redisBytes = `; Redis ${bytes(loaded.redisIn, idle.redisIn)} B in, ${bytes(loaded.redisOut, idle.redisOut)} B out`;
+  const value = `${costs}${redis === undefined ? "" : redisBytes}`;
+  return {
+    rows: [{ what: `${name}: CPU per pushed tick without subscribers`, value }],
+    tickUs: sum(each.map((part) => part.us)),
+  };
 }
 
-/** The same with ticks that an edge takes and hands on, where there are edges. */
+/** The same with ticks that an edge receives and forwards, if there are edges. */
 async function throughAnEdge(installation: Installation, clients: Clients, seconds: number): Promise<readonly Row[]> {
   const [feedAt] = installation.doors;
   if (installation.redis === undefined || feedAt === undefined) return [];
@@ -77,7 +80,7 @@ async function rest({ name, doors, testKey }: Installation, seconds: number): Pr
   const cpu = sum(loads.map(({ requestsPerSecond, requestsPerCpuSecond }) => requestsPerSecond / requestsPerCpuSecond));
   const p99 = Math.max(...loads.map(({ p99Ms }) => p99Ms));
   const value = `${Math.round(perSecond)} req/s, ${Math.round(perSecond / cpu)} req/CPU-s, p99 ${p99} ms`;
-  return { what: `${name}: quotes/latest at ${doors.length === 1 ? "its door" : "all edges at once"}`, value };
+  return { what: `${name}: quotes/latest at ${doors.length === 1 ? "its node" : "all edges at once"}`, value };
 }
 
 async function growth(installation: Installation, clients: Clients, seconds: number): Promise<Row[]> {
@@ -97,13 +100,13 @@ async function growth(installation: Installation, clients: Clients, seconds: num
 async function measure(installation: Installation, clients: Clients, seconds: number): Promise<Outcome> {
   const { rows, tickUs } = await perTick(installation, clients, seconds * SIDE_SHARE);
   const handedOn = await throughAnEdge(installation, clients, seconds * SIDE_SHARE);
-  const heard = await streams(installation, clients, seconds);
+  const streamed = await streams(installation, clients, seconds);
   const asked = await rest(installation, seconds * SIDE_SHARE);
   const grown = installation.redis ? await growth(installation, clients, seconds * SIDE_SHARE) : [];
-  return { rows: [...rows, ...handedOn, ...heard, asked, ...grown], tickUs };
+  return { rows: [...rows, ...handedOn, ...streamed, asked, ...grown], tickUs };
 }
 
-/** Two edges and an ingest node against one process, both with the same load on the same machine. */
+/** Compares two edges and an ingest node with a single process, under the same load on the same machine. */
 export async function benchCluster(seconds: number): Promise<Row[]> {
   const stores = await startStores();
   if (stores === undefined) return [{ what: "cluster", value: "skipped: neither valkey-server nor redis-server is installed" }];
@@ -120,7 +123,7 @@ export async function benchCluster(seconds: number): Promise<Row[]> {
     }
     const [alone, cluster] = outcomes;
     const value = `${((cluster?.tickUs ?? Number.NaN) - (alone?.tickUs ?? Number.NaN)).toFixed(0)} µs of CPU a tick, on all parts together`;
-    return [...outcomes.flatMap(({ rows }) => rows), { what: "what the bus adds", value }];
+    return [...outcomes.flatMap(({ rows }) => rows), { what: "overhead of the bus", value }];
   } finally {
     await clients.stop();
     await stores.stop();

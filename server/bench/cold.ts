@@ -8,7 +8,7 @@ import { type Stores, startNode, startStores } from "./cluster-nodes";
 import { freePort } from "./cluster-redis";
 import type { Row } from "./table";
 
-/** What `npm start` runs. */
+/** The file that `npm start` runs. */
 const BUILT_SERVER = ".next/spotwire/main.mjs";
 const ROWS_COUNT = 10_000_000;
 const RUNS_COUNT = 5;
@@ -41,10 +41,10 @@ async function pushTick(ingest: Contestant, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-ndjson" };
   const response = await fetch(ingest.url + operations.ingestTicks.path, { method: "POST", headers, body });
   const text = await response.text();
-  if (!text.includes('"accepted":1')) throw new Error(`the tick was not taken: ${text}`);
+  if (!text.includes('"accepted":1')) throw new Error(`the tick was not accepted: ${text}`);
 }
 
-/** Milliseconds from `fromMs` until an answer is right; refused connections and other answers are asked again. */
+/** Milliseconds from `fromMs` to the first correct answer; retries after refused connections and other answers. */
 async function untilRight(url: string, key: string, isRight: (text: string) => boolean, fromMs: number): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   for (;;) {
@@ -54,7 +54,7 @@ async function untilRight(url: string, key: string, isRight: (text: string) => b
     );
     const elapsedMs = performance.now() - fromMs;
     if (isRight(text)) return elapsedMs;
-    if (elapsedMs > ANSWER_MAX_MS) throw new Error(`no right answer came from ${url}: ${text}`);
+    if (elapsedMs > ANSWER_MAX_MS) throw new Error(`no correct answer from ${url}: ${text}`);
     await systemClock.wait(LOOK_INTERVAL_MS);
   }
 }
@@ -62,11 +62,11 @@ async function untilRight(url: string, key: string, isRight: (text: string) => b
 interface ColdStart {
   readonly quotesMs: number;
   readonly klinesMs: number;
-  /** Tells a slow start from a busy machine. */
+  /** Distinguishes a slow start from a busy machine. */
   readonly cpuMs: number;
 }
 
-/** Starts an edge as an operator does; gives the milliseconds until quotes and klines are right, and the CPU time of the start. */
+/** Starts an edge like an operator; returns the milliseconds until quotes and klines are correct, and the CPU time of the start. */
 async function coldStart({ shared }: Stores, key: string, last: number): Promise<ColdStart> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -96,7 +96,7 @@ function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
-/** How long an edge takes from its start to the first right answers, with ten million klines stored. */
+/** Measures the time from the start of an edge to its first correct answers, with ten million stored klines. */
 export async function benchCold(): Promise<Row[]> {
   const stores = await startStores();
   if (stores === undefined) return [{ what: "cold edge", value: "skipped: neither valkey-server nor redis-server is installed" }];

@@ -1,17 +1,17 @@
 import { randomInt } from "node:crypto";
 import { answerCalls } from "./stream-calls";
 
-/** Sends requests at a pace, each from an address of its own: attempts to sign in, or what costs the attackers as much. */
+/** Sends requests at a fixed rate, each from its own address: sign-in attempts, or requests that cost the attackers as much. */
 
 interface Attack {
   readonly url: string;
-  /** Attempts a second; each is two requests. */
+  /** Attempts per second; each is two requests. */
   readonly perSecond: number;
-  /** False asks for a small document instead. */
+  /** False requests a small document instead. */
   readonly signIn: boolean;
 }
 
-/** Attempts that are under way at once; what would be more is left out. */
+/** Attempts in flight at once; further ones are skipped. */
 const UNDER_WAY_MAX_COUNT = 512;
 const PACE_MS = 20;
 

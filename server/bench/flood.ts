@@ -6,10 +6,10 @@ import type { Row } from "./table";
 const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 const ATTEMPTS_PER_SECOND = 100;
 const CLIENTS_COUNT = 16;
-/** What the market's clients ask, well below what the server could answer. */
+/** The load of the market's clients, well below the capacity of the server. */
 const ASKED_PER_SECOND = 4_000;
 const ROUNDS_COUNT = 3;
-/** The burst that is let through has passed by then. */
+/** The allowed burst is over by then. */
 const SETTLE_MS = 5_000;
 const TARGET = 0.95;
 
@@ -37,7 +37,7 @@ async function serveUnder({ server, attackers, seconds }: Flood, signIn: boolean
     headers: { authorization: `Bearer ${server.testKey}` },
   });
   const { sent, refused } = await attackers.call<{ sent: number; refused: number }>("stop");
-  if (result.non2xx > 0) throw new Error(`${result.non2xx} answers of the market were not 200`);
+  if (result.non2xx > 0) throw new Error(`${result.non2xx} market requests were not answered with 200`);
   return { perSecond: result.requests.total / result.duration, p99Ms: result.latency.p99, sent, refused };
 }
 
@@ -48,8 +48,8 @@ function median(list: readonly Served[]): Served {
 }
 
 /**
- * What a flood of sign-ins, each from another address, takes from the market's clients: against as many plain requests by the
- * same attackers, since those share the machine's cores.
+ * Measures how a flood of sign-ins, each from another address, slows down market clients, against as many plain requests by
+ * the same attackers, because those also take cores of the machine.
  */
 export async function benchFlood(seconds: number): Promise<Row[]> {
   const server = await startSpotwire("direct", { TRUSTED_PROXIES: "127.0.0.1" });

@@ -22,7 +22,7 @@ function seconds(work: () => void): number {
 
 /** The whole import command against psql's \copy of the same M1 rows into the same table, each into an empty table. */
 export async function benchImport(): Promise<Row[]> {
-  if (spawnSync("psql", ["--version"]).status !== 0) return [{ what: "import: left out, psql is not installed", value: "" }];
+  if (spawnSync("psql", ["--version"]).status !== 0) return [{ what: "import: skipped, psql is not installed", value: "" }];
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const [plain, copy] = [path.join(folder, "XAUUSD.csv"), path.join(folder, "copy.csv")];
   await writeHistory(

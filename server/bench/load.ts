@@ -4,7 +4,7 @@ import type { Contestant } from "./child";
 const CONNECTIONS_COUNT = 32;
 const WARM_UP_S = 2;
 
-/** One measurement: what the clients saw and what it cost the server. */
+/** A measurement: the rate the clients saw and the cost to the server. */
 export interface Measurement {
   readonly requestsPerSecond: number;
   /** Requests per CPU-second of the serving process: what is compared, since the load generator takes a core too. */
@@ -26,7 +26,7 @@ export async function load(
   const result = await run(seconds);
   const cpu = server.cpuSeconds() - cpuBefore;
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${path}: ${result.non2xx} answers were not 200, ${result.errors} errors`);
+    throw new Error(`${path}: ${result.non2xx} requests were not answered with 200, ${result.errors} errors`);
   return {
     requestsPerSecond: result.requests.total / result.duration,
     requestsPerCpuSecond: result.requests.total / cpu,
@@ -34,7 +34,7 @@ export async function load(
   };
 }
 
-/** Measures contestants in turn, several rounds, and gives the median round of each. */
+/** Measures contestants in turn for several rounds, and returns the median round of each. */
 export async function compare(
   contestants: Record<string, { server: Contestant; path: string; headers: Record<string, string> }>,
   rounds: number,

@@ -17,8 +17,8 @@ import { printTable } from "./table";
 import { benchUsage } from "./usage";
 
 /**
- * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and on what else it
- * does; requests or messages per CPU-second of the server are what is compared.
+ * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and its other load, so
+ * the benches compare requests or messages per CPU-second of the server.
  */
 const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   quotes: benchQuotes,
@@ -37,7 +37,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
 
 const USAGE = `npm run bench -- [NAME…] [--seconds 5]
 
-Runs the benches of these names, or all of them: ${Object.keys(BENCHES).join(", ")}.
+Runs the named benches, or all of them: ${Object.keys(BENCHES).join(", ")}.
   --seconds 5   duration of one measurement`;
 
 function readArguments(seconds: string, names: readonly string[]) {
@@ -54,7 +54,7 @@ const benchCommand = defineCommand({
   options: { seconds: { type: "string", default: "5" } },
   async run({ values, positionals }, { errors, print }) {
     const { seconds, chosen } = readArguments(values.seconds, positionals);
-    // Servers and clients end with this process, however it ends.
+    // Servers and clients exit with this process, even when it is interrupted.
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(EXIT_FAILED));
     const rows: Row[] = [];
     for (const name of chosen) {

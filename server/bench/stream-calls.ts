@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 
-/** An answer is awaited this long. */
+/** A call times out after this. */
 const ANSWER_MAX_MS = 120_000;
 
-/** What a process answers, by name. */
+/** The methods of a process, by name. */
 type Handlers = Readonly<Record<string, (argument: never) => unknown>>;
 
 interface Question {
@@ -18,12 +18,12 @@ interface Answer {
   readonly error?: string;
 }
 
-/** Answers the calls of the process that started this one, and ends this one in good order when that is gone. */
+/** Answers the calls of the parent process, and exits cleanly when the parent is gone. */
 export function answerCalls(handlers: Handlers): void {
   async function answer({ id, method, argument }: Question): Promise<Answer> {
     try {
       const handler = handlers[method];
-      if (handler === undefined) throw new Error(`"${method}" is not answered here`);
+      if (handler === undefined) throw new Error(`unknown method "${method}"`);
       return { id, result: await handler(argument as never) };
     } catch (error) {
       return { id, error: error instanceof Error ? error.message : String(error) };

@@ -10,7 +10,7 @@ import { elapsedMs, stampNow, stampOf } from "./stream-stamp";
 
 const OPENING_AT_ONCE_COUNT = 64;
 const READ_BYTES = 65_536;
-/** One message of so many is read; a prime, so that it is not always one of the same ticker. */
+/** One in this many messages is parsed; a prime, so that it is not always one of the same ticker. */
 const SAMPLE_EVERY = 31;
 const SAMPLES_MAX_COUNT = 1_000_000;
 
@@ -22,13 +22,13 @@ export interface OpenSockets {
   readonly audience: readonly (readonly Subscribe[])[];
 }
 
-/** What the clients saw since they were last asked. */
+/** What the clients received since the last report. */
 export interface Received {
   readonly messages: number;
-  /** From the push of a tick to the receipt of its record, ms; NaN where no record came. */
+  /** From the push of a tick to the receipt of its record, ms; NaN without a record. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Sockets that the server ended. */
+  /** Sockets closed by the server. */
   readonly lost: number;
 }
 
@@ -79,9 +79,9 @@ function received(): Received {
 answerCalls({
   open,
   received,
-  /** Lets the socket that was opened last read no more. */
+  /** Stops reading on the socket opened last. */
   stall: () => sockets.at(-1)?.stall(),
-  /** Closes the newest sockets, all unless told how many. */
+  /** Closes the newest `count` sockets; all by default. */
   close: (count = sockets.length) => {
     for (const socket of sockets.splice(-count, count)) socket.close();
   },

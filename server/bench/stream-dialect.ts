@@ -1,27 +1,27 @@
 import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
 
-/** What one subscribe asks for. */
+/** A subscription request. */
 export interface Subscribe {
   readonly stream: string;
   readonly tickers: readonly string[];
   readonly timeframe?: string;
 }
 
-/** What an opening client makes of a message: things to say, an ack, a refusal, or nothing. */
+/** How a connecting client reacts to a message: with replies, an ack, a refusal, or nothing. */
 type Reaction = { readonly say: readonly string[] } | "acked" | "refused" | undefined;
 
-/** How a client of one protocol opens. */
+/** How a client of a protocol connects and subscribes. */
 export interface Dialect {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What to say once the WebSocket is open. */
+  /** Messages to send once the WebSocket is open. */
   readonly hello: readonly string[];
   react(text: string): Reaction;
 }
 
 export type DialectName = "raw" | "socket.io";
 
-/** Spotwire tells of tickers it did not take in the ack. */
+/** Spotwire lists rejected tickers in the ack. */
 const REJECTED = '"rejected":[{';
 
 function raw(key: string, subscribes: readonly Subscribe[]): Dialect {

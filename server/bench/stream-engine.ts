@@ -41,7 +41,7 @@ export async function benchEngine(seconds: number): Promise<Row[]> {
         view.apply(engine.advance(advancedMs));
       }
       const rejection = engine.judge(tick, tick.time_msc);
-      if (rejection !== null) throw new Error(`a tick of ${tick.ticker} was refused: ${rejection}`);
+      if (rejection !== null) throw new Error(`a tick of ${tick.ticker} was rejected: ${rejection}`);
       view.apply(engine.ingest(tick));
     }
     return performance.now() - start;

@@ -3,18 +3,18 @@ import type { Listing } from "#lib/domain/instrument";
 import { seconds } from "./stream-load";
 import { priceOf, stampNow } from "./stream-stamp";
 
-/** Ticks are spread over time like this: a push of some tickers every so often, not of all at once. */
+/** Time between pushes: each carries some of the tickers, so that ticks are spread over time. */
 const PUSH_INTERVAL_MS = 5;
 const PATH = "/api/v1/ingest/ticks";
 const SPREAD_POINTS = 12;
-/** A push is given up after this. */
+/** A push fails after this. */
 const ANSWER_MAX_MS = 30_000;
 
-/** Pushes ticks at a pace until it is stopped. */
+/** Pushes ticks at a fixed rate until stopped. */
 interface Feeder {
-  /** Ticks that were taken so far. */
+  /** Ticks accepted so far. */
   accepted(): number;
-  /** Ends it; resolves when the last push was answered. @throws Error when a push was refused */
+  /** Stops; resolves when the last push was answered. @throws Error when a push was refused */
   stop(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ function batchOf(listings: readonly Listing[]): string {
 }
 
 /**
- * Feeds a contestant over HTTP. Each instrument belongs to a lane, and lanes push in turn; one whose last push is not
- * answered yet is left out, so that a contestant which cannot follow gets fewer ticks instead of a growing backlog.
+ * Feeds a contestant over HTTP. Each instrument belongs to a lane, and lanes push in turn. A lane whose last push is not
+ * answered yet skips its turn, so that a slow contestant gets fewer ticks instead of a growing backlog.
  */
 export function startFeeder({ url, key, listings, perSecond }: FeederOptions): Feeder {
   const count = Math.min(listings.length, Math.max(1, Math.round(1000 / perSecond / PUSH_INTERVAL_MS)));
@@ -84,7 +84,7 @@ export function startFeeder({ url, key, listings, perSecond }: FeederOptions): F
 
   function acceptedOf(lane: Lane, text: string): number {
     const { data } = JSON.parse(text);
-    if (data?.accepted !== lane.listings.length) problem ??= new Error(`a push was not taken whole: ${text}`);
+    if (data?.accepted !== lane.listings.length) problem ??= new Error(`not all ticks of a push were accepted: ${text}`);
     return data?.accepted ?? 0;
   }
 

@@ -6,24 +6,24 @@ import type { Subscribe } from "./stream-dialect";
 export interface Clients {
   /** Opens sockets; resolves when all are subscribed. */
   open(sockets: OpenSockets): Promise<void>;
-  /** What came since the last call. @throws Error when the server ended a socket, unless that is expected */
+  /** What arrived since the last call. @throws Error when the server closed a socket, unless that is expected */
   received(mayLose?: boolean): Promise<Received>;
-  /** Lets the newest socket read no more. */
+  /** Stops reading on the newest socket. */
   stall(): Promise<void>;
-  /** Closes the newest sockets, all unless told how many. */
+  /** Closes the newest `count` sockets; all by default. */
   close(count?: number): Promise<void>;
   cpuSeconds: Child["cpuSeconds"];
   stop: Child["stop"];
 }
 
-/** Starts the process of the clients, with none open. */
+/** Starts the client process, without open sockets. */
 export function startClients(): Clients {
   const child = startProcess("server/bench/stream-clients.ts");
   return {
     open: (sockets) => child.call("open", sockets),
     async received(mayLose = false) {
       const received = await child.call<Received>("received");
-      if (received.lost > 0 && !mayLose) throw new Error(`the server ended ${received.lost} sockets`);
+      if (received.lost > 0 && !mayLose) throw new Error(`the server closed ${received.lost} sockets`);
       return received;
     },
     stall: () => child.call("stall"),
@@ -42,7 +42,7 @@ function chances(seed: number): (end: number) => number {
   };
 }
 
-/** Who follows what: each of `count` sockets the quotes of `each` of the tickers, chosen by chance, the same in every run. */
+/** The subscriptions of `count` sockets: the quotes of `each` random tickers, identical in every run. */
 export function audienceOf(tickers: readonly string[], count: number, each: number): Subscribe[][] {
   const chance = chances(1);
   return Array.from({ length: count }, () => {
@@ -52,7 +52,7 @@ export function audienceOf(tickers: readonly string[], count: number, each: numb
   });
 }
 
-/** Resolves after so many seconds. */
+/** Resolves after this many seconds. */
 export function seconds(count: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, count * 1000));
 }

@@ -8,11 +8,11 @@ import type { Row } from "./table";
 const SOCKETS_COUNT = 1_000;
 const TICKERS_COUNT = 40;
 const TICKERS_EACH_COUNT = 10;
-/** So few that nothing is near its limit: half a core for the server. */
+/** Few enough that nothing is near its limit: half a core for the server. */
 const PER_SECOND = 5;
 const WARM_UP_S = 1;
 const ROUNDS_COUNT = 3;
-/** Short windows, and the median of many: what else the machine does disturbs some of them. */
+/** Short windows, and the median of many: other work on the machine disturbs some of them. */
 const WINDOW_S = 0.5;
 /** Windows of a round for each second that was asked for; no more than fit before the slow socket is closed. */
 const WINDOWS_PER_SECOND = 1;
@@ -28,7 +28,7 @@ interface Window {
   readonly residentBytes: number;
 }
 
-/** Everything there is of the tickers: what the socket follows that will stop reading. */
+/** All streams of the tickers, for the socket that will stop reading. */
 function everythingOf(tickers: readonly string[]): Subscribe[] {
   const klines = TIMEFRAMES_ORDER.map((timeframe) => ({ stream: "kline", tickers, timeframe }));
   return [{ stream: "quote", tickers }, { stream: "snapshot", tickers }, ...klines];
@@ -51,7 +51,7 @@ async function untilMerging(contestant: StreamContestant, before: number): Promi
     if ((await mergedOf(contestant)) > before) return;
     await pause(LOOK_S);
   }
-  throw new Error(`nothing was merged within ${MERGE_MAX_S} s of a socket that does not read`);
+  throw new Error(`the server merged nothing within ${MERGE_MAX_S} s for a socket that does not read`);
 }
 
 function median(windows: readonly Window[]): Window {
@@ -65,7 +65,7 @@ function described({ p50Ms, p99Ms, residentBytes }: Window): string {
   return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, server at most ${Math.round(residentBytes / MIB)} MiB resident`;
 }
 
-/** Rounds of one more socket that follows everything: as long as it reads, and then while it does not. */
+/** Measures rounds with one more socket that follows everything: first while it reads, then while it does not. */
 async function rounds(
   contestant: StreamContestant,
   clients: Clients,
@@ -90,7 +90,7 @@ async function rounds(
   return [reads, stalls];
 }
 
-/** What one socket that stops reading does to a thousand others. */
+/** Measures how one socket that stops reading affects a thousand others. */
 export async function benchSlow(seconds: number): Promise<Row[]> {
   const clients = startClients();
   const contestant = await startStreamSpotwire();

@@ -1,8 +1,8 @@
-/** One line of the bench table. */
+/** A row of the bench table. */
 export interface Row {
   readonly what: string;
   readonly value: string;
-  /** This contestant against the anchor of its group, and what is aimed at. */
+  /** The ratio of this contestant to the anchor of its group, and its target. */
   readonly ratio?: Ratio;
 }
 
@@ -10,11 +10,11 @@ interface Ratio {
   readonly value: number;
   readonly target: number;
   readonly against: string;
-  /** Where the target lies: at least it unless said otherwise. */
+  /** Whether the target is a minimum (default) or a maximum. */
   readonly bound?: "at least" | "at most";
 }
 
-/** Prints rows as a Markdown table, so that it can be kept as it is. */
+/** Prints rows as a Markdown table, ready to be pasted. */
 export function printTable(rows: readonly Row[]): void {
   const lines = rows.map(({ what, value, ratio }) => {
     if (ratio === undefined) return `| ${what} | ${value} | | |`;
