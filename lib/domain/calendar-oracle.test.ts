@@ -30,12 +30,12 @@ function readJson<T>(name: string): T {
 describe("oracle rows kept with the project", () => {
   const rows = readOracle(FIXTURE);
 
-  test("there are thirty, of both shipped calendars", () => {
+  test("there are thirty oracle rows, from both shipped calendars", () => {
     expect(rows).toHaveLength(30);
     expect(new Set(rows.map((row) => row.calendar))).toEqual(new Set(Object.keys(shipped)));
   });
 
-  test("the shipped forex and metals calendars answer each of them exactly", () => {
+  test("the shipped forex and metals calendars match each oracle row exactly", () => {
     expect(answersTo(rows, shippedCalendar)).toEqual(rows);
   });
 });
@@ -43,7 +43,7 @@ describe("oracle rows kept with the project", () => {
 describe.skipIf(!existsSync(DATA))("the whole oracle (skipped where ../shared/data is absent)", () => {
   const rows = existsSync(DATA) ? readOracle(path.join(DATA, "oracle_shared.csv")) : [];
 
-  test("the engine, given the Lean and Dukascopy definitions, answers all 500 rows: state, next open, next close", () => {
+  test("the Lean and Dukascopy definitions give all 500 oracle rows: state, next open, next close", () => {
     const { entries } = readJson<{ entries: Record<string, LeanEntry> }>("lean_market_hours_fx_metals.json");
     const instrument = readJson<DukascopyInstrument>("dukascopy_eurusd_calendar.json");
     const compiled = new Map(
@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(DATA))("the whole oracle (skipped where ../shared/da
     expect(answersTo(rows, calendarOf)).toEqual(rows);
   });
 
-  test("the shipped calendars answer every row of the definitions they stand for", () => {
+  test("the shipped calendars match every oracle row of the definitions they replace", () => {
     const own = rows.filter((row) => row.calendar in shipped);
     expect(own).toHaveLength(98);
     expect(answersTo(own, shippedCalendar)).toEqual(own);

@@ -28,7 +28,7 @@ function answer(overrides: CalendarOverride[], atMs: number, definition: Calenda
 }
 
 describe("an override in force", () => {
-  test("closes an open market until it ends", () => {
+  test("an override in force closes an open market until it ends", () => {
     expect(answer([closed(10, 12)], hour(10))).toEqual({
       state: "closed",
       reason: "operator_override",
@@ -39,7 +39,7 @@ describe("an override in force", () => {
     expect(answer([closed(10, 12)], hour(12)).state).toBe("open");
   });
 
-  test("opens a closed market, holidays too", () => {
+  test("an override in force opens a closed market, on holidays too", () => {
     expect(answer([open(24 * 7, 24 * 7 + 9)], hour(24 * 7))).toMatchObject({
       state: "open",
       reason: null,
@@ -48,29 +48,29 @@ describe("an override in force", () => {
     });
   });
 
-  test("that is not lifted has no next open", () => {
+  test("a closing override without an end has no next open", () => {
     expect(answer([closed(10, null)], hour(11))).toMatchObject({ state: "closed", nextOpen: null, nextClose: null });
   });
 
-  test("runs on into the session it touches", () => {
+  test("an opening override continues into the session it touches", () => {
     const calendar = compileCalendar(mondays, [open(6, 8)]);
     expect(calendar.sessionAt(hour(7))).toMatchObject({ openedAt: hour(6), nextClose: hour(20), nextOpen: hour(14 * 24 + 8) });
     expect(calendar.sessionAt(hour(9))).toMatchObject({ openedAt: hour(6), source: "session_rules" });
     expect(calendar.sessionsBetween(hour(0), hour(24))).toEqual([{ openMs: hour(6), closeMs: hour(20) }]);
   });
 
-  test("that says what the rules say changes nothing but the source", () => {
+  test("an override that agrees with the rules changes only the source", () => {
     expect(answer([open(10, 12)], hour(11))).toMatchObject({ source: "operator_override", nextClose: hour(20) });
     expect(answer([closed(0, 4)], hour(1))).toMatchObject({ source: "operator_override", nextOpen: hour(8) });
   });
 });
 
-test("an override still to come is the next close or open", () => {
+test("a future override is the next close or open", () => {
   expect(answer([closed(15, 16)], hour(9))).toMatchObject({ state: "open", nextClose: hour(15), nextOpen: hour(16) });
   expect(answer([open(2, 3)], hour(1))).toMatchObject({ state: "closed", nextOpen: hour(2), nextClose: hour(3) });
 });
 
-test("of several overrides the one that began last counts, then the last named", () => {
+test("of overlapping overrides the one that started last applies, then the last listed", () => {
   const both = [closed(8, null), open(10, 12)];
   expect(answer(both, hour(11)).state).toBe("open");
   expect(answer([...both].reverse(), hour(11)).state).toBe("open");
@@ -79,11 +79,11 @@ test("of several overrides the one that began last counts, then the last named",
   expect(answer([open(8, 20), closed(8, 20)], hour(11)).state).toBe("closed");
 });
 
-test("an override that ends before it begins says nothing", () => {
+test("an override that ends before it starts has no effect", () => {
   expect(answer([closed(12, 12), closed(14, 10)], hour(12))).toMatchObject({ state: "open", nextClose: hour(20) });
 });
 
-test("an override speaks where nothing else is known, and only there", () => {
+test("without a definition, an override applies to its own range only", () => {
   const calendar = compileCalendar(undefined, [open(10, 12)]);
   expect(calendar.sessionAt(hour(11))).toMatchObject({ state: "open", nextClose: null, openedAt: hour(10) });
   expect(calendar.sessionAt(hour(12))).toMatchObject({ state: "unknown", reason: "calendar_missing", nextOpen: null });
@@ -91,14 +91,14 @@ test("an override speaks where nothing else is known, and only there", () => {
   expect(calendar.sessionsBetween(hour(10), hour(13))).toBeNull();
 });
 
-describe("kinds without a week", () => {
-  test("always is open since ever and never closes", () => {
+describe("calendars without a weekly schedule", () => {
+  test("an always calendar is open at any time and never closes", () => {
     const { state, openedAt, nextOpen, nextClose } = compileCalendar({ kind: "always" }, []).sessionAt(0);
     expect([state, openedAt, nextOpen, nextClose]).toEqual(["open", null, null, null]);
     expect(answer([closed(1, 2)], hour(0), { kind: "always" })).toMatchObject({ nextClose: hour(1), nextOpen: hour(2) });
   });
 
-  test("never is closed since ever and never opens", () => {
+  test("a never calendar is closed at any time and never opens", () => {
     const never = answer([], hour(0), { kind: "never" });
     expect(never).toEqual({ state: "closed", reason: "weekend", source: "session_rules", nextOpen: null, nextClose: null });
   });

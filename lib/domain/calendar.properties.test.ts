@@ -41,7 +41,7 @@ function openByTheBook(calendar: WeeklyCalendar, atMs: number): boolean {
   return calendar.week.some((s) => s.day === day && wallTimeMs(s.open) <= wall && wall < wallTimeMs(s.close));
 }
 
-test("the state is what the definition says word for word", () => {
+test("the state matches a literal reading of the definition", () => {
   fc.assert(
     fc.property(definition, fc.array(instant, { minLength: 1, maxLength: 20 }), (calendar, instants) => {
       const compiled = compileCalendar(calendar, []);

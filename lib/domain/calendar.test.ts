@@ -31,12 +31,12 @@ function hours(changes: Partial<WeeklyCalendar>, date: string): string[] {
   return sessions.map(({ openMs, closeMs }) => `${(openMs - start) / HOUR_MS}-${(closeMs - start) / HOUR_MS}`);
 }
 
-test("the stored form of a calendar and the domain's are one shape", () => {
+test("the stored form of a calendar equals the domain's", () => {
   expectTypeOf<CalendarDefinitionSchema>().toEqualTypeOf<CalendarDefinition>();
 });
 
 describe("weekly sessions", () => {
-  test("open at the instant of the open, closed at the instant of the close", () => {
+  test("a market is open at the instant of the open and closed at the instant of the close", () => {
     const calendar = compile();
     expect(calendar.sessionAt(at("2026-06-01T07:59:59.999")).state).toBe("closed");
     expect(calendar.sessionAt(at("2026-06-01T08:00:00"))).toEqual({
@@ -71,7 +71,7 @@ describe("weekly sessions", () => {
     expect([openedAt, nextClose]).toEqual([at("2025-12-31T00:00:00"), at("2026-01-03T00:00:00")]);
   });
 
-  test("a week without a closed minute is open since ever, with no close before the horizon", () => {
+  test("a week without a closed minute is always open, with no close before the horizon", () => {
     const week = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day: day as 0, open: "00:00", close: "24:00" }));
     const { state, openedAt, nextOpen, nextClose } = compile({ week }).sessionAt(at("2026-06-01T00:00:00"));
     expect([state, openedAt, nextOpen, nextClose]).toEqual(["open", null, null, null]);
@@ -125,7 +125,7 @@ describe("dated exceptions", () => {
 describe("the covered day", () => {
   const covered = { coveredUntil: "2026-06-03" };
 
-  test("from its end on nothing is known", () => {
+  test("nothing is known from the end of the covered day on", () => {
     const answer = compile(covered).sessionAt(at("2026-06-04T00:00:00"));
     expect(answer).toEqual({
       state: "unknown",
@@ -139,27 +139,27 @@ describe("the covered day", () => {
     expect(compile(covered).sessionAt(at("2026-06-03T23:59:59.999")).state).toBe("open");
   });
 
-  test("an open or close past it is null", () => {
+  test("an open or close past the covered day is null", () => {
     const { state, nextOpen, nextClose } = compile(covered).sessionAt(at("2026-06-03T10:00:00"));
     expect([state, nextOpen, nextClose]).toEqual(["open", null, null]);
     const before = compile(covered).sessionAt(at("2026-06-02T00:00:00"));
     expect([before.nextOpen, before.nextClose]).toEqual([at("2026-06-03T08:00:00"), null]);
   });
 
-  test("a window that ends at it is known, one that reaches past it is not", () => {
+  test("a window that ends at the covered day is known, one that reaches past it is not", () => {
     const calendar = compile(covered);
     expect(calendar.sessionsBetween(at("2026-06-03T00:00:00"), at("2026-06-04T00:00:00"))).toHaveLength(1);
     expect(calendar.sessionsBetween(at("2026-06-03T00:00:00"), at("2026-06-04T00:00:01"))).toBeNull();
   });
 
-  test("it ends with the local day, not with the UTC day", () => {
+  test("the covered day ends with the local day, not with the UTC day", () => {
     const calendar = compile({ ...covered, zone: "America/New_York" });
     expect(calendar.sessionAt(at("2026-06-04T03:59:59")).state).toBe("open");
     expect(calendar.sessionAt(at("2026-06-04T04:00:00")).state).toBe("unknown");
   });
 });
 
-test("without a definition all is unknown", () => {
+test("a calendar without a definition is unknown at any time", () => {
   const calendar = compileCalendar(undefined, []);
   expect(calendar.sessionAt(0)).toMatchObject({ state: "unknown", reason: "calendar_missing", source: "unavailable" });
   expect(calendar.sessionsBetween(0, 1)).toBeNull();

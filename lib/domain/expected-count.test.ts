@@ -33,7 +33,7 @@ const sessions = fc
   });
 const instant = fc.integer({ min: START / 1000 - DAY_S, max: START / 1000 + 14 * DAY_S });
 
-test("counts every kline of the window that overlaps an open stretch, once", () => {
+test("the expected count has every kline of the window that overlaps a session, once", () => {
   fc.assert(
     fc.property(fc.constantFrom(...TIMEFRAMES_ORDER.slice(1)), sessions, instant, instant, (timeframe, open, a, b) => {
       const [from, to] = a < b ? [a, b] : [b, a + 1];
@@ -103,7 +103,7 @@ test("the sessions asked for reach from the first kline that opens in the window
   expect([iso(whole?.fromMs), iso(whole?.toMs)]).toEqual(["2026-01-14T22:00:00.000Z", "2026-01-16T22:00:00.000Z"]);
 });
 
-test("what is still to come cannot be missing: the sessions asked for end now", () => {
+test("future klines cannot be missing: the requested sessions end now", () => {
   const from = Date.parse("2026-01-13T22:00Z") / 1000;
   const now = Date.parse("2026-01-13T22:30Z");
   expect(expectedSpan("D1", from, now / 1000 + 1, now, ALIGNMENT)).toEqual({ fromMs: from * 1000, toMs: now });

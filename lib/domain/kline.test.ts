@@ -61,7 +61,7 @@ test("a kline is a record of the contract: low <= open, close <= high, spread no
   );
 });
 
-test("folding says of an interval what its ticks say", () => {
+test("a folded kline matches the ticks of its interval", () => {
   fc.assert(
     fc.property(ticks, timeframe, (all, name) => {
       for (const kline of fold(all, name)) {
@@ -94,7 +94,7 @@ test("two pieces of an interval, split anywhere, merge to the kline of the whole
   );
 });
 
-test("a higher timeframe always equals the aggregation of its M1 rows, by whatever way", () => {
+test("a higher timeframe always equals the aggregation of its M1 rows, in any number of steps", () => {
   fc.assert(
     fc.property(ticks, timeframe, timeframe, (all, name, between) => {
       const minutes = fold(all, "M1");
@@ -120,11 +120,11 @@ test("folding rows one by one gives what aggregating them gives", () => {
   );
 });
 
-test("no quote, no kline", () => {
+test("an interval without quotes has no kline", () => {
   expect(aggregate([], "H1", ALIGNMENT)).toEqual([]);
 });
 
-test("what was given is never changed", () => {
+test("folding and aggregating never mutate their arguments", () => {
   fc.assert(
     fc.property(ticks, timeframe, (all, name) => {
       const rows = fold(all, "M1").map((row) => Object.freeze(row));
@@ -135,7 +135,7 @@ test("what was given is never changed", () => {
   );
 });
 
-test("a kline of another interval is left alone and a new one starts", () => {
+test("a quote of another interval starts a new kline and leaves the old one unchanged", () => {
   const tick = { ticker: "EURUSD", time_msc: 1_767_225_720_000, bid: 1.08543, ask: 1.08551 };
   const before = foldQuote(undefined, toQuote(tick, DIGITS), undefined, "M1", 1_767_225_660);
   expect(foldQuote(before, toQuote(tick, DIGITS), undefined, "M1", 1_767_225_720)).toEqual({ ...before, time: 1_767_225_720 });

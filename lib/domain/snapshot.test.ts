@@ -102,7 +102,7 @@ test("change is against the last bid of the previous trading day, over the weeke
   expect(snapshotOf([friday, sunday])).toMatchObject({ open: 1.0854, close: 1.08, change: 0.0054, change_pct: 0.5 });
 });
 
-test("without a previous day close, change and change_pct are null, and last is never made up", () => {
+test("without a previous close, change and change_pct are null, and last is never invented", () => {
   expect(snapshotOf([quoteAt("2026-01-09T12:00Z", 1.08)])).toMatchObject({
     open: 1.08,
     close: null,
@@ -114,7 +114,7 @@ test("without a previous day close, change and change_pct are null, and last is 
   });
 });
 
-test("the ask range of a day that was not wholly seen stays unknown until the next day opens", () => {
+test("the ask range of a partly seen day stays unknown until the next day opens", () => {
   const kline = foldQuote(undefined, quoteAt("2026-01-08T12:00Z", 1.08), undefined, "D1", Date.parse("2026-01-07T22:00Z") / 1000);
   const restored = hydrateDay([kline], undefined, ALIGNMENT);
   const sameDay = quoteAt("2026-01-08T13:00Z", 1.09);

@@ -42,7 +42,7 @@ describe("an open market", () => {
     expect(badge(atMs, lastTickMs)).toBe(expected);
   });
 
-  test("in a session without a start any tick counts and there is no grace", () => {
+  test("in a session without a start any tick counts and there is no grace period", () => {
     const session = compileCalendar({ kind: "always" }, []).sessionAt(OPEN);
     expect(badge(OPEN, null, { session })).toBe("missing open_data_missing no_quote_since_open");
     expect(badge(OPEN, 0, { session })).toBe("stale open_data_stale quote_older_than_threshold");
@@ -63,7 +63,7 @@ describe("a closed market", () => {
     expect(badge(CLOSE - 1, CLOSE - 2)).toBe("live open null");
   });
 
-  test("an operator's word is named as source and reason", () => {
+  test("an operator's override is named as source and reason", () => {
     const closed = compileCalendar(SEED_CALENDARS.forex, [{ state: "closed", fromMs: OPEN, untilMs: null }]);
     expect(statusAt(OPEN, null, { session: closed.sessionAt(OPEN) })).toMatchObject({
       final_display_state: "closed",
@@ -82,14 +82,14 @@ test("an unknown calendar makes an unknown market, whatever the data", () => {
   expect(badge(past, past)).toBe("live unknown calendar_horizon");
 });
 
-test("the future is the calendar's word alone", () => {
+test("a future status uses only the calendar", () => {
   expect(badge(OPEN, OPEN - 1, { projected: true })).toBe("missing open projected");
   expect(badge(CLOSE, CLOSE, { projected: true })).toBe("missing closed projected");
   const past = Date.parse("2031-01-01T00:00:00Z");
   expect(badge(past, OPEN, { projected: true })).toBe("missing unknown projected");
 });
 
-test("the whole record, as the API answers it", () => {
+test("a status has every field of the API's answer", () => {
   expect(statusAt(CLOSE, CLOSE - 120_000, { updatedAtMs: CLOSE + 1_234 })).toEqual({
     ticker: "EURUSD",
     calendar_state: "closed",
@@ -138,7 +138,7 @@ describe("the table is total", () => {
     updatedAtMs: instant,
   });
 
-  test("every combination has an answer that the contract admits, and the three states agree", () => {
+  test("every combination of facts has an answer that the contract allows, and its three states agree", () => {
     fc.assert(
       fc.property(facts, (given) => {
         const status = marketStatus(given);

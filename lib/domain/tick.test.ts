@@ -15,7 +15,7 @@ function remembering(...ticks: Tick[]): RecentTicks {
   return recent;
 }
 
-test("a tick of now is taken, and so is the first ever", () => {
+test("a current tick is accepted, and so is the first ever", () => {
   expect(judgeTick(undefined, tickAt(NOW), NOW)).toBeNull();
   expect(judgeTick(createRecentTicks(), tickAt(NOW), NOW)).toBeNull();
   expect(judgeTick(remembering(tickAt(NOW - 1)), tickAt(NOW), NOW)).toBeNull();
@@ -47,13 +47,13 @@ test("a tick is too_late from the moment its M1 kline closes on the clock", () =
   expect(judgeTick(undefined, tickAt(minuteEnd), minuteEnd + 2_000)).toBeNull();
 });
 
-test("older than the last accepted is out_of_order, in the same millisecond with another price is not", () => {
+test("a tick older than the last accepted one is out_of_order, one in the same millisecond with another price is not", () => {
   const recent = remembering(tickAt(NOW));
   expect(judgeTick(recent, tickAt(NOW - 1), NOW)).toBe("out_of_order");
   expect(judgeTick(recent, tickAt(NOW, 1.08544), NOW)).toBeNull();
 });
 
-test("every tick of a repeated batch is a duplicate, whatever the clock says by then", () => {
+test("every tick of a repeated batch is a duplicate, however late it is repeated", () => {
   const batch = fc.array(
     fc.record({ wait: fc.integer({ min: 0, max: 3 }), bid: fc.integer({ min: 1, max: 4 }), ask: fc.integer({ min: 4, max: 6 }) }),
     { maxLength: 100 },
@@ -78,7 +78,7 @@ test("every tick of a repeated batch is a duplicate, whatever the clock says by 
   );
 });
 
-test("the memory is bounded: what fell out of it is out_of_order, then too_late, never taken twice", () => {
+test("the duplicate check is bounded: a dropped tick is out_of_order, then too_late, never accepted twice", () => {
   const recent = createRecentTicks(4);
   for (let index = 0; index < 10; index += 1) recent.add(tickAt(NOW + index));
   expect([5, 6, 9].map((index) => judgeTick(recent, tickAt(NOW + index), NOW))).toEqual([

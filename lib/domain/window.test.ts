@@ -27,7 +27,7 @@ function ask(
 const minutes = (count: number): Row[] => Array.from({ length: count }, (_, index) => ({ time: NOW - (count - 1 - index) * 60 }));
 const times = (answer: WindowAnswer<Row>) => answer.items.map(({ time }) => time);
 
-test("neither bound: the newest rows, ascending, the window starting at the oldest of them", () => {
+test("a window without bounds returns the newest rows, ascending, and starts at the oldest of them", () => {
   const answer = ask(minutes(10), { limit: 3 });
   expect(answer).toEqual({
     from: NOW - 120,
@@ -39,19 +39,19 @@ test("neither bound: the newest rows, ascending, the window starting at the olde
   });
 });
 
-test("only to: the newest before it", () => {
+test("a window with only `to` returns the newest rows before it", () => {
   const answer = ask(minutes(10), { to: NOW - 60, limit: 2 });
   expect(times(answer)).toEqual([NOW - 180, NOW - 120]);
   expect(answer).toMatchObject({ from: NOW - 180, to: NOW - 60, next_from: null });
 });
 
-test("only from: the oldest from there, and what comes next", () => {
+test("a window with only `from` returns the oldest rows from there, and the next open time", () => {
   const answer = ask(minutes(10), { from: NOW - 300, limit: 2 });
   expect(times(answer)).toEqual([NOW - 300, NOW - 240]);
   expect(answer).toMatchObject({ from: NOW - 300, to: NOW + 1, next_from: NOW - 180 });
 });
 
-test("both: the oldest from from, not past to", () => {
+test("a window with both bounds returns the oldest rows from `from`, not past `to`", () => {
   expect(ask(minutes(10), { from: NOW - 300, to: NOW - 180, limit: 5 })).toEqual({
     from: NOW - 300,
     to: NOW - 180,
@@ -107,7 +107,7 @@ test("following next_from returns each row of the window once, in order", () => 
   );
 });
 
-test("going back with to = from of the answer before returns each row once, in reverse pages", () => {
+test("paging back with `to` set to the previous answer's `from` returns each row once, in reverse pages", () => {
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 20 }), (all, limit) => {
       let seen: number[] = [];

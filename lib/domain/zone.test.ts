@@ -54,12 +54,12 @@ describe("other zones", () => {
     expect(localOf(name, at)).toBe(local);
   });
 
-  test("an unknown name is a RangeError", () => {
+  test("an unknown zone name is a RangeError", () => {
     expect(() => zone("Mars/Olympus_Mons")).toThrow(RangeError);
   });
 });
 
-test("local time and back is the same instant, but in the hour that happens twice, where it is the first", () => {
+test("an instant survives conversion to local time and back, except in the repeated hour, where it becomes the first", () => {
   const zones = ["America/New_York", "Europe/Athens", "Australia/Sydney", "Australia/Lord_Howe", "UTC"].map(zone);
   const instant = fc.integer({ min: utc("2007-01-01T00:00:00"), max: utc("2036-01-01T00:00:00") });
   fc.assert(
@@ -74,7 +74,7 @@ test("local time and back is the same instant, but in the hour that happens twic
   );
 });
 
-test("a zone asked about more days than it remembers still answers right", () => {
+test("a zone used for more days than it caches still answers correctly", () => {
   for (let year = 2000; year < 2130; year++)
     for (let day = 0; day < 365; day++) newYork.offsetAt(Date.UTC(year, 0, 1) + day * 24 * HOUR_MS);
   expect(newYork.offsetAt(utc("2026-03-08T06:59:59"))).toBe(-5 * HOUR_MS);
