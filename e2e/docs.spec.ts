@@ -184,7 +184,7 @@ function shapeOf(value: unknown): unknown {
 test("a table on a phone names the column of each cell", async () => {
   const { context, page, go } = await openReader(390);
   await go("/docs/market-status");
-  const cell = page.locator("#how-the-state-is-decided ~ section.table td").nth(1);
+  const cell = page.locator("#how-the-state-is-determined ~ section.table td").nth(1);
   expect(await cell.evaluate((element) => getComputedStyle(element, "::before").content)).toBe('"data"');
   await picture(page, "docs-table-390");
   await context.close();
