@@ -3,14 +3,14 @@ import type { StateRange, Timeline } from "./calendar-timeline";
 
 /** Overrides as disjoint ranges, ascending; where several overlap, the one that started last wins, then the last listed. */
 function covers(overrides: readonly CalendarOverride[]): StateRange[] {
-  const stretches = overrides
+  const ranges = overrides
     .map(({ state, fromMs, untilMs }) => ({ state, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }))
     .filter(({ fromMs, untilMs }) => fromMs < untilMs)
     .sort((a, b) => a.fromMs - b.fromMs);
-  const edges = [...new Set(stretches.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))].sort((a, b) => a - b);
+  const edges = [...new Set(ranges.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))].sort((a, b) => a - b);
   return edges.flatMap((fromMs, index) => {
     const untilMs = edges[index + 1];
-    const winner = stretches.findLast((stretch) => stretch.fromMs <= fromMs && fromMs < stretch.untilMs);
+    const winner = ranges.findLast((range) => range.fromMs <= fromMs && fromMs < range.untilMs);
     return winner === undefined || untilMs === undefined ? [] : [{ state: winner.state, fromMs, untilMs }];
   });
 }

@@ -32,8 +32,8 @@ export function restOf(fromMs: number, untilMs: number): Verdict {
 }
 
 function endless(state: CalendarState, verdict: Verdict): Timeline {
-  const stretch = { state, fromMs: SINCE_EVER, untilMs: FOR_EVER };
-  return { at: () => stretch, why: () => verdict };
+  const range = { state, fromMs: SINCE_EVER, untilMs: FOR_EVER };
+  return { at: () => range, why: () => verdict };
 }
 
 /** Open at any instant. */

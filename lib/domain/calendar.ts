@@ -58,22 +58,22 @@ function timelineOf(definition: CalendarDefinition | undefined): Timeline {
   }
 }
 
-/** The instant at which the state of `stretch` ends; adjacent ranges of the same state count as one. */
-function endOf(line: Timeline, stretch: StateRange): number {
-  let { untilMs } = stretch;
+/** The instant at which the state of `range` ends; adjacent ranges of the same state count as one. */
+function endOf(line: Timeline, range: StateRange): number {
+  let { untilMs } = range;
   while (untilMs !== Number.POSITIVE_INFINITY) {
     const next = line.at(untilMs);
-    if (next.state !== stretch.state) break;
+    if (next.state !== range.state) break;
     untilMs = next.untilMs;
   }
   return untilMs;
 }
 
-function startOf(line: Timeline, stretch: StateRange): number | null {
-  let { fromMs } = stretch;
+function startOf(line: Timeline, range: StateRange): number | null {
+  let { fromMs } = range;
   while (fromMs !== Number.NEGATIVE_INFINITY) {
     const previous = line.at(fromMs - 1);
-    if (previous.state !== stretch.state) return fromMs;
+    if (previous.state !== range.state) return fromMs;
     fromMs = previous.fromMs;
   }
   return null;

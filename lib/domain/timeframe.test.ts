@@ -96,7 +96,7 @@ test.each([
   expect(iso(NEW_YORK.tradingDayOpen(seconds(at)))).toBe(open);
 });
 
-/** Opens of all klines of a stretch. */
+/** Open times of all klines in a range. */
 function opensOf(name: (typeof TIMEFRAMES_ORDER)[number], from: string, to: string): string[] {
   const opens: string[] = [];
   for (let open = seconds(from); open < seconds(to); open = NEW_YORK.nextOpenTime(name, open)) opens.push(iso(open));

@@ -114,7 +114,7 @@ export async function liftOverride(
 ): Promise<{ calendar: string; override: AdminOverride }> {
   const now = new Date(clock.now());
   const row = z.uuid().safeParse(id).success ? await db.prisma.calendarOverride.findUnique({ where: { id } }) : null;
-  if (row === null) throw new Fault("not_found", { detail: "This calendar has no such override." });
+  if (row === null) throw new Fault("not_found", { detail: "There is no override with this ID." });
   if (row.startsAt > now) await db.prisma.calendarOverride.deleteMany({ where: { id } });
   else if (row.endsAt === null || row.endsAt > now)
     await db.prisma.calendarOverride.update({ where: { id }, data: { endsAt: now } });
