@@ -219,7 +219,7 @@ describe("while the database is unavailable", () => {
     await usage.stop();
     expect(await t.db.prisma.usageBucket.count({ where: { grain: "day", keyId: { startsWith: "fits" } } })).toBe(2);
     expect(await t.metrics.registry.metrics()).toContain('spotwire_usage_dropped_total{what="calls"} 1');
-    expect(t.logged).toMatchObject([{ msg: "use of a key could not be written and is lost", what: "calls" }]);
+    expect(t.logged).toMatchObject([{ msg: "database refused a usage record; dropping it", what: "calls" }]);
   });
 
   test("calls of minutes that find no room count with the minute before; past the bound those of new keys are dropped", async () => {
