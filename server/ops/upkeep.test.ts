@@ -66,7 +66,7 @@ describe("klines kept no longer", () => {
     await vi.waitFor(async () => expect(await left()).toEqual([2038]));
     await vi.waitFor(() => expect(messages).toEqual([...told, ...told]));
     expect(logged.map(({ msg, year }) => [msg, year])).toEqual(
-      [2036, 2037].map((year) => ["klines shorter than a day were dropped: the year is kept no longer", year]),
+      [2036, 2037].map((year) => ["dropped klines shorter than a day beyond the retention", year]),
     );
     await listener.stop();
   });
