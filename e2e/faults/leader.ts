@@ -82,7 +82,7 @@ export function leaderCases(scene: () => Scene): void {
     } finally {
       leader.resume();
     }
-    await vi.waitUntil(() => leader.output().includes("does not hold the lease any more"), LOOK);
+    await vi.waitUntil(() => leader.output().includes("no longer holds the lease"), LOOK);
     await agree(scene(), before);
   });
 }
