@@ -12,7 +12,7 @@ export const SERVER_TIMEOUT_MS = START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
 /** What it says when it is up; a node without pages names its health instead. */
-const LISTENING = /(?:listening on|health is at) (http:\/\/[^\s/]+)/;
+const LISTENING = /(?:listening on|Health check:) (http:\/\/[^\s/]+)/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much of the output of a start that failed is worth repeating. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
