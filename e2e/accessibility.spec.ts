@@ -155,18 +155,18 @@ describe("by the keyboard alone, a newcomer", () => {
     await tabTo(page, "link", "Create an account");
     await press("Enter");
     await page.waitForURL("**/signup");
-    await page.getByRole("textbox", { name: "E-mail" }).waitFor();
-    await type(page, "E-mail", EMAIL);
+    await page.getByRole("textbox", { name: "Email" }).waitFor();
+    await type(page, "Email", EMAIL);
     await type(page, /^Password/, PASSWORD);
     await press("Enter");
     await page.getByText("We sent an email to").waitFor();
 
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
-    await tabTo(page, "button", "Verify my e-mail");
+    await tabTo(page, "button", "Verify my email");
     await press("Enter");
     await page.getByText(`${EMAIL} is verified.`).waitFor();
     await page.goto(`${product.baseUrl}/signin?next=/dashboard/keys`, { waitUntil: "networkidle" });
-    await type(page, "E-mail", EMAIL);
+    await type(page, "Email", EMAIL);
     await type(page, /^Password/, PASSWORD);
     await press("Enter");
     await page.waitForURL("**/dashboard/keys");

@@ -88,7 +88,7 @@ describe("an operator", () => {
   test("signs in on the way to the page that was asked for; for anybody else there is none", async () => {
     await goto("admin/plans");
     expect(new URL(page.url()).pathname).toBe("/signin");
-    await page.getByLabel("E-mail").fill(OPERATOR);
+    await page.getByLabel("Email").fill(OPERATOR);
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/admin/plans");

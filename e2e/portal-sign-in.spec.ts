@@ -34,13 +34,13 @@ const signIn = () => page.getByRole("button", { name: "Sign in" }).click();
 describe("a sign-in that comes to nothing", () => {
   beforeEach(async () => {
     await page.goto(`${product.baseUrl}/signin`, { waitUntil: "networkidle" });
-    await page.getByLabel("E-mail").fill("ada@example.test");
+    await page.getByLabel("Email").fill("ada@example.test");
     await page.getByLabel("Password").fill("correct horse battery");
   });
 
   test("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
     await signIn();
-    await notice().getByText("Wrong e-mail or password. Try again, or reset your password below.").waitFor();
+    await notice().getByText("Wrong email or password. Try again, or reset your password below.").waitFor();
     await page.getByRole("link", { name: "Forgot your password?" }).waitFor();
   });
 

@@ -99,7 +99,7 @@ async function act(name: string, action: "Edit" | "Rotate" | "Revoke"): Promise<
 }
 
 async function signIn(password: string, view: Page = page): Promise<void> {
-  await view.getByLabel("E-mail").fill(EMAIL);
+  await view.getByLabel("Email").fill(EMAIL);
   await view.getByLabel("Password").fill(password);
   await view.getByRole("button", { name: "Sign in" }).click();
 }
@@ -114,7 +114,7 @@ describe("a developer", () => {
 
   test("signs up and verifies the address by the mail that arrives", async () => {
     await goto("/signup");
-    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Email").fill(EMAIL);
     await page.getByLabel("Password").fill("short");
     // What the server says, not the browser's own check.
     await page.evaluate("document.forms[0].noValidate = true");
@@ -124,14 +124,14 @@ describe("a developer", () => {
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText("We sent an email to").waitFor();
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
-    await page.getByRole("button", { name: "Verify my e-mail" }).click();
+    await page.getByRole("button", { name: "Verify my email" }).click();
     await page.getByText(`${EMAIL} is verified.`).waitFor();
-    expect(await heading()).toBe("E-mail verified");
+    expect(await heading()).toBe("Email verified");
     expect(await page.getByText("Link not working?").count()).toBe(0);
     await page.getByRole("link", { name: "Sign in", exact: true }).last().click();
     await page.waitForURL("**/signin?**");
     expect(new URL(page.url()).searchParams.get("next")).toBe("/dashboard/keys");
-    expect(await page.getByLabel("E-mail").inputValue()).toBe(EMAIL);
+    expect(await page.getByLabel("Email").inputValue()).toBe(EMAIL);
   });
 
   test("is asked to verify the address before a key, and may make one as soon as that is done in another tab", async () => {
@@ -148,7 +148,7 @@ describe("a developer", () => {
     await view.getByRole("button", { name: "Sign in" }).click();
     await view.waitForURL("**/dashboard/keys");
     await view.getByRole("button", { name: "Create key" }).click();
-    const dialog = view.getByRole("dialog", { name: "Verify your e-mail first" });
+    const dialog = view.getByRole("dialog", { name: "Verify your email first" });
     await dialog.waitFor();
     expect(await dialog.getByRole("textbox").count()).toBe(0);
     await dialog.getByRole("button", { name: "Resend the email" }).click();
@@ -158,7 +158,7 @@ describe("a developer", () => {
 
     const mail = await guest.newPage();
     await mail.goto(link, { waitUntil: "networkidle" });
-    await mail.getByRole("button", { name: "Verify my e-mail" }).click();
+    await mail.getByRole("button", { name: "Verify my email" }).click();
     await mail.getByRole("link", { name: "Go to your keys" }).waitFor();
     await view.getByRole("button", { name: "Create key" }).click();
     await view.getByRole("dialog", { name: "Create a key" }).getByLabel("Name").waitFor();
@@ -168,10 +168,10 @@ describe("a developer", () => {
   test("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
     await goto("/dashboard/keys");
     await signIn("not the password");
-    await page.getByText("Wrong e-mail or password").waitFor();
-    await page.getByLabel("E-mail").fill("nobody@example.test");
+    await page.getByText("Wrong email or password").waitFor();
+    await page.getByLabel("Email").fill("nobody@example.test");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Wrong e-mail or password").waitFor();
+    await page.getByText("Wrong email or password").waitFor();
     await signIn(PASSWORD);
     await page.waitForURL("**/dashboard/keys");
     expect(await page.getByText("No keys yet").count()).toBe(1);
@@ -370,7 +370,7 @@ describe("the end", () => {
 
   test("sets a forgotten password by the link of a mail", async () => {
     await goto("/forgot");
-    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Email").fill(EMAIL);
     await page.getByRole("button", { name: "Send link" }).click();
     await page.getByText("If that address has an account").waitFor();
     await page.goto(await mailbox.nextLink(EMAIL, "/reset"), { waitUntil: "networkidle" });

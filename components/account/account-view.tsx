@@ -48,7 +48,7 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       </Section>
       {user.hasPassword ? (
         <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
-          <Section title="E-mail">
+          <Section title="Email">
             <EmailForm user={user} />
           </Section>
           <div className="mt-10 lg:mt-0">
@@ -60,7 +60,7 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       ) : (
         <Section title="Password">
           <p className="text-ink-soft text-sm leading-6">
-            You sign in with a provider. To change your e-mail, set a password first: sign out, then choose “Forgot your
+            You sign in with a provider. To change your email, set a password first: sign out, then choose “Forgot your
             password?”.
           </p>
         </Section>

@@ -63,7 +63,7 @@ export function EmailForm({ user }: { user: PortalUser }) {
       </p>
       <form onSubmit={submission.onSubmit} className="space-y-4">
         <TextField
-          label="New e-mail"
+          label="New email"
           name="email"
           type="email"
           autoComplete="email"
@@ -71,7 +71,7 @@ export function EmailForm({ user }: { user: PortalUser }) {
           error={submission.errorOf("email")}
         />
         <CurrentPassword error={submission.errorOf("current")} />
-        <FormEnd submission={submission} label="Change e-mail" />
+        <FormEnd submission={submission} label="Change email" />
       </form>
     </Card>
   );

@@ -88,8 +88,8 @@ function Search({ onSearch }: { onSearch: (text: string) => void }) {
         <input
           type="search"
           name="q"
-          aria-label="Name or e-mail"
-          placeholder="Name or e-mail"
+          aria-label="Name or email"
+          placeholder="Name or email"
           maxLength={SEARCH_MAX_CHARACTERS}
           className={CONTROL}
         />

@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 
-/** A name or an e-mail address, which breaks after its @ first, where a column has no room for it. */
+/** A name or an email address, which breaks after its @ first, where a column has no room for it. */
 export function Address({ children }: { children: string }) {
   const parts = children.split("@");
   return (

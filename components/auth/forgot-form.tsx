@@ -27,7 +27,7 @@ export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
     );
   return (
     <AuthForm submission={submission} action="Send link">
-      <TextField label="E-mail" name="email" type="email" autoComplete="username" required error={submission.errorOf("email")} />
+      <TextField label="Email" name="email" type="email" autoComplete="username" required error={submission.errorOf("email")} />
     </AuthForm>
   );
 }

@@ -62,7 +62,7 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
         </p>
       )}
       <AuthForm submission={submission} action="Sign in">
-        <TextField label="E-mail" name="email" type="email" autoComplete="username" defaultValue={email} required />
+        <TextField label="Email" name="email" type="email" autoComplete="username" defaultValue={email} required />
         <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
       </AuthForm>
       <p className="mt-4 text-sm">

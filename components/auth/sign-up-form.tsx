@@ -32,7 +32,7 @@ export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: n
     );
   return (
     <AuthForm submission={submission} action="Create account">
-      <TextField label="E-mail" name="email" type="email" autoComplete="email" required error={errorOf("email")} />
+      <TextField label="Email" name="email" type="email" autoComplete="email" required error={errorOf("email")} />
       <TextField label="Name (optional)" name="name" autoComplete="name" error={errorOf("name")} />
       <NewPasswordField label="Password" minCharacters={passwordMinCharacters} error={errorOf("password")} />
     </AuthForm>

@@ -26,12 +26,12 @@ export function VerifyForm({ token, signedIn, foot }: VerifyFormProps) {
   });
   if (email === undefined)
     return (
-      <AuthCard title="Verify your e-mail" lead="Verify your address to create API keys." foot={foot}>
-        <AuthForm submission={submission} action="Verify my e-mail" />
+      <AuthCard title="Verify your email" lead="Verify your address to create API keys." foot={foot}>
+        <AuthForm submission={submission} action="Verify my email" />
       </AuthCard>
     );
   return (
-    <AuthCard title="E-mail verified" lead={signedIn ? "You can now create API keys." : "Sign in to create your first API key."}>
+    <AuthCard title="Email verified" lead={signedIn ? "You can now create API keys." : "Sign in to create your first API key."}>
       <AuthDone>
         <p>
           <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.

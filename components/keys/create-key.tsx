@@ -99,8 +99,8 @@ interface Words {
 }
 
 const VERIFY_WORDS: Words = {
-  title: "Verify your e-mail first",
-  description: "You need a verified e-mail address to create keys.",
+  title: "Verify your email first",
+  description: "You need a verified email address to create keys.",
 };
 const FORM_WORDS: Words = { title: "Create a key", description: "All your keys share your plan's limits." };
 const MADE_WORDS: Words = { title: "Your new key", description: "We store only a hash, so this key can't be shown again." };

@@ -5,7 +5,7 @@ export function VerifyNotice({ email }: { email: string }) {
   return (
     <div className="mb-8 flex flex-wrap items-start justify-between gap-4 rounded-lg border border-warning/40 bg-surface p-4 text-sm leading-6">
       <p className="max-w-prose">
-        <strong className="font-medium">Verify your e-mail to create keys.</strong>{" "}
+        <strong className="font-medium">Verify your email to create keys.</strong>{" "}
         <span className="text-ink-soft [overflow-wrap:anywhere]">We sent a link to {email}.</span>
       </p>
       <ResendButton email={email} />

@@ -15,7 +15,7 @@ const REMOVED = "[removed]";
 /** What the audit log is written to: Prisma's client, or the client of a transaction. */
 type AuditStore = Pick<Prisma.TransactionClient, "auditEntry">;
 
-/** Who made a change; `name` is an e-mail address, "command line" or "system". */
+/** Who made a change; `name` is an email address, "command line" or "system". */
 interface Actor {
   readonly id?: string;
   readonly name: string;

@@ -12,7 +12,7 @@ const link = (base: string, page: "verify" | "reset", token: string) => `${base}
 /** Asks a new user to verify their address. `base` is what links start with. */
 export function verifyMail(to: string, base: string, token: string): MailMessage {
   const text = `Welcome to Spotwire.\n\nVerify this address within 24 hours, so that you can make keys:\n\n${link(base, "verify", token)}${FOOT}`;
-  return { to, subject: "Verify your e-mail address", text };
+  return { to, subject: "Verify your email address", text };
 }
 
 /** Goes to an address that already has an account when somebody signs up with it or changes to it. */
@@ -30,7 +30,7 @@ export function resetMail(to: string, base: string, token: string): MailMessage 
 /** Goes to the new address; the change counts once its link was opened. */
 export function changeMail(to: string, base: string, token: string): MailMessage {
   const text = `Confirm within 24 hours that this is the new address of your Spotwire account:\n\n${link(base, "verify", token)}${FOOT}`;
-  return { to, subject: "Confirm your new e-mail address", text };
+  return { to, subject: "Confirm your new email address", text };
 }
 
 /** Tells the owner that a password was changed or set. */
@@ -42,5 +42,5 @@ export function passwordChangedMail(to: string, base: string): MailMessage {
 /** Goes to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string): MailMessage {
   const text = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address work no more.\n\nIt was not you? Tell the operator of this installation at once.\n`;
-  return { to, subject: "Your e-mail address was changed", text };
+  return { to, subject: "Your email address was changed", text };
 }

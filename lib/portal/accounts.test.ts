@@ -249,7 +249,7 @@ describe("a signed-in user", () => {
     expect((await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } })).body.data).toEqual({
       email: next,
     });
-    expect(subjects(email)[0]).toBe("Your e-mail address was changed");
+    expect(subjects(email)[0]).toBe("Your email address was changed");
     expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();
   });

@@ -111,10 +111,10 @@ describe("keys in the portal", () => {
     });
   });
 
-  test("need a verified e-mail address", async () => {
+  test("need a verified email address", async () => {
     const eve = await signIn("unverified", false);
     const refused = await eve.call(create, { method: "POST", body: KEY });
-    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "email", detail: "Verify your e-mail first." }));
+    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "email", detail: "Verify your email first." }));
     expect(await t.db.prisma.apiKey.count({ where: { accountId: eve.accountId } })).toBe(0);
   });
 

@@ -7,7 +7,7 @@ import { VerifyForm } from "#components/auth/verify-form";
 import { buttonClass } from "#components/ui/button";
 
 // The address holds the token: it must not travel on in a Referer.
-export const metadata: Metadata = { title: "Verify your e-mail", referrer: "no-referrer" };
+export const metadata: Metadata = { title: "Verify your email", referrer: "no-referrer" };
 
 /** Where the link of a verification mail leads. */
 export default async function VerifyPage({ searchParams }: PageSearch) {

@@ -6,7 +6,7 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Account" };
 
-/** Plan, profile, e-mail, password, sessions, audit log, and deleting the account. */
+/** Plan, profile, email, password, sessions, audit log, and deleting the account. */
 export default async function AccountPage() {
   const user = await requireUser("/dashboard/account");
   const { plan } = await runtime().db.prisma.account.findUniqueOrThrow({

@@ -38,7 +38,7 @@ export async function deleteAccount(
 ): Promise<void> {
   const { db } = context;
   const { id, accountId, email } = user;
-  if (confirm !== email) throw new Fault("invalid_parameter", { parameter: "confirm", detail: "Type your e-mail address." });
+  if (confirm !== email) throw new Fault("invalid_parameter", { parameter: "confirm", detail: "Type your email address." });
   if (user.hasPassword) await requirePassword(context, user, current, visitor);
   await db.prisma.$transaction(async (tx) => {
     const where = { accountId };

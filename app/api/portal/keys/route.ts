@@ -14,7 +14,7 @@ export const GET = portalRoute({ user: "required" }, async ({ user, running }) =
 /** Makes a key; its text is in this one answer and nowhere else. */
 export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
   const { input, user, running } = call;
-  if (!user.emailVerified) throw new Fault("invalid_parameter", { parameter: "email", detail: "Verify your e-mail first." });
+  if (!user.emailVerified) throw new Fault("invalid_parameter", { parameter: "email", detail: "Verify your email first." });
   const { expires_at, ...settings } = input;
   const expiresAt = expires_at === null ? null : new Date(expires_at);
   const { text, record } = await createKey(running, { ...settings, expiresAt, accountId: user.accountId }, changedBy(call));
