@@ -10,13 +10,13 @@ function request(remoteAddress: string, forwarded?: string): IncomingMessage {
 }
 
 describe("client address", () => {
-  test("is the peer's when no proxy is trusted, whatever the header claims", () => {
+  test("the client address is the peer's when no proxy is trusted, whatever X-Forwarded-For claims", () => {
     const read = createAddressReader([]);
     expect(read(request("203.0.113.7", "1.2.3.4"))).toBe("203.0.113.7");
     expect(read(request("::ffff:203.0.113.7"))).toBe("203.0.113.7");
   });
 
-  test("is the last hop that is not a trusted proxy", () => {
+  test("the client address is the last hop that is not a trusted proxy", () => {
     const read = createAddressReader(["10.0.0.0/8", "2001:db8::1"]);
     expect(read(request("10.0.0.1", "6.6.6.6, 198.51.100.4, 10.2.2.2"))).toBe("198.51.100.4");
     expect(read(request("2001:db8::1", "198.51.100.4"))).toBe("198.51.100.4");
@@ -25,12 +25,12 @@ describe("client address", () => {
     expect(read(request("10.0.0.1"))).toBe("10.0.0.1");
   });
 
-  test("a chain longer than is looked at is cut on the far side", () => {
+  test("only the nearest hops of a long X-Forwarded-For chain are read", () => {
     const read = createAddressReader(["10.0.0.0/8"]);
     expect(read(request("10.0.0.1", `6.6.6.6,${Array(50).fill("10.1.1.1").join(",")}`))).toBe("10.1.1.1");
   });
 
-  test("an entry that is neither address nor range stops the start by name", () => {
+  test("an entry of TRUSTED_PROXIES that is neither an address nor a range is rejected by name", () => {
     expect(() => createAddressReader(["10.0.0.0/99"])).toThrow('TRUSTED_PROXIES: "10.0.0.0/99"');
   });
 });

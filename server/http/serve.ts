@@ -150,7 +150,7 @@ function createIngestServer({ operational, addressOf, log }: IngestServerOptions
 }
 
 function createPages(env: Env, log: Logger): Pages {
-  // Next attaches to the upgrades of its server and closes those it does not know. A server of its own limits it to the
+  // Next attaches to the upgrades of its server and closes those it does not know. Its own server limits it to the
   // upgrades passed to it.
   const httpServer = createServer();
   const development = env.NODE_ENV === "development";

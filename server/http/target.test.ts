@@ -19,16 +19,16 @@ describe("a request target", () => {
     ["/api/portal/forgot#", "/api/portal/forgot"],
     ["//h/../api/auth/csrf", "//api/auth/csrf"],
     ["http://h/docs/../api/auth/csrf?x=1", "/api/auth/csrf?x=1"],
-  ])("%s is what Next will take it for", (target, path) => {
+  ])("the request target %s is normalized the way Next does it", (target, path) => {
     expect(settled(target)).toBe(path);
   });
 
-  test("that is neither a path nor an address is none", () => {
+  test("a request target that is neither a path nor a URL is rejected", () => {
     expect(settled("*")).toBe(false);
     expect(settled("mailto:x")).toBe(false);
   });
 
-  test("is compared percent-decoded, and not at all where it cannot be", () => {
+  test("a request target is compared percent-decoded, and matches nothing when it cannot be decoded", () => {
     expect(decodedPath("/api/%61uth/csrf?x=%zz")).toBe("/api/auth/csrf");
     expect(decodedPath("/docs/%zz")).toBeUndefined();
   });

@@ -17,7 +17,7 @@ const topicsOf = (taken: readonly Outgoing[]) => taken.map(({ event }) => event?
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A reader whose messages are there at once. */
+/** A reader whose connection takes every message at once. */
 function createOpenReader() {
   const reader = createStreamReader(Number.POSITIVE_INFINITY);
   const read = () => {
@@ -28,7 +28,7 @@ function createOpenReader() {
 }
 
 describe("the hub", () => {
-  test("brings each event to those who follow its topic, in order, and to nobody else", () => {
+  test("each event reaches the subscribers of its topic in order, and nobody else", () => {
     const hub = createHub();
     const [a, b, c] = [createOpenReader(), createOpenReader(), createOpenReader()];
     hub.subscribe(EURUSD, a.outbox);
@@ -41,7 +41,7 @@ describe("the hub", () => {
     expect(topicsOf(c.read())).toEqual(["quote:GBPUSD"]);
   });
 
-  test("brings an event once to who follows its topic twice, and none after the end", () => {
+  test("an event reaches a subscriber once although it subscribed twice, and never after it unsubscribes", () => {
     const hub = createHub();
     const reader = createOpenReader();
     hub.subscribe(EURUSD, reader.outbox);
@@ -53,7 +53,7 @@ describe("the hub", () => {
     expect(reader.read()).toEqual([]);
   });
 
-  test("tells a ticker's followers once each, in whichever way they follow it", () => {
+  test("a message about a ticker reaches each of its subscribers once, however many topics they subscribe to", () => {
     const hub = createHub();
     const [both, one, other] = [createOpenReader(), createOpenReader(), createOpenReader()];
     hub.subscribe(EURUSD, both.outbox);
@@ -65,7 +65,7 @@ describe("the hub", () => {
     expect([both.read(), one.read(), other.read()]).toEqual([[message], [message], []]);
   });
 
-  test("holds nothing of a ticker that nobody follows any more", () => {
+  test("the hub forgets a ticker once nobody subscribes to it", () => {
     const hub = createHub();
     const [a, b] = [createOpenReader(), createOpenReader()];
     for (const { outbox } of [a, b]) for (const topic of [EURUSD, KLINE, GBPUSD]) hub.subscribe(topic, outbox);
@@ -80,7 +80,7 @@ describe("the hub", () => {
     expect([...hub.tickers()]).toEqual([]);
   });
 
-  test("makes the text and the frame of a record once, however many follow it, and none where nobody does", () => {
+  test("a record is serialized once, however many subscribers it has, and never without subscribers", () => {
     const hub = createHub();
     const readers = Array.from({ length: 100 }, createOpenReader);
     for (const { outbox } of readers) hub.subscribe(EURUSD, outbox);
@@ -95,7 +95,7 @@ describe("the hub", () => {
 });
 
 describe("the flusher", () => {
-  /** An outbox of the real flusher, and its writes. */
+  /** An outbox with the real flusher, and the size of each of its writes. */
   function createFlushed(flusher: ReturnType<typeof createFlusher>) {
     const writes: number[] = [];
     const wire = { ready: () => true, write: (messages: readonly Outgoing[]) => void writes.push(messages.length) };
@@ -105,7 +105,7 @@ describe("the flusher", () => {
   }
   const message = () => controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
 
-  test("writes at once in a quiet moment, and gathers what comes under load into one write each interval", async () => {
+  test("a message is written at once when the connection is quiet, and under load messages are collected into one write per interval", async () => {
     const flusher = createFlusher();
     const [a, b] = [createFlushed(flusher), createFlushed(flusher)];
     a.outbox.push(message());
@@ -121,7 +121,7 @@ describe("the flusher", () => {
     }
     await vi.waitFor(() => expect(b.writes.reduce((sum, count) => sum + count, 0)).toBe(pushed));
     expect(a.writes.slice(1)).toEqual(b.writes);
-    // A timer counts whole milliseconds from the last turn of the loop, so that an interval may be a little shorter.
+    // Timers count whole milliseconds from the last turn of the event loop, so an interval may be slightly shorter.
     const writesMax = ((performance.now() - startedMs) / FLUSH_INTERVAL_MS) * 2 + 2;
     expect(b.writes.length).toBeLessThanOrEqual(writesMax);
     expect(b.writes.length).toBeLessThan(pushed / 2);

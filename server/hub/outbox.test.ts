@@ -8,7 +8,7 @@ import { eventOf } from "#server/testing/events";
 import { createStreamReader } from "#server/testing/stream-reader";
 import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
 
-/** Makes a record so long that few of them fill a queue. */
+/** Makes a record so long that a few fill the queue. */
 const PAD = { pad: "x".repeat(40_000) };
 const TICKERS = ["EURUSD", "GBPUSD"] as const;
 const STALLED_MS = STREAM_NO_PROGRESS_TIMEOUT_S * 1000;
@@ -22,7 +22,7 @@ const control = (bytes = 0): Outgoing => {
 const quote = (seq: number, ticker = "EURUSD", pad: object = PAD) =>
   eventOf({ ...quoteExample, ticker, ...pad } as typeof quoteExample, { seq });
 
-/** A market whose records come in their sequences: quotes, and klines of which each is open for a while and then closed. */
+/** A market whose records follow their sequences: quotes, and klines that each stay open for a while and then close. */
 function createSource() {
   const sequences = new Map<string, number>();
   const next = (topic: string) => {
@@ -53,12 +53,12 @@ function createSource() {
       minute += 1;
       return kline(minute - 1, true);
     },
-    /** A newer kline is open already when the one before closes. */
+    /** A newer kline opens before the previous one closes. */
     overlap: () => {
       minute += 1;
       return [kline(minute, false), kline(minute - 1, true)];
     },
-    /** The current record of a topic, as a subscribe sends it. */
+    /** The current record of a topic, as sent on subscribe. */
     baseline: (topic: string) => {
       const event = current.get(topic);
       return event === undefined ? [] : [baselineOf(event)];
@@ -88,7 +88,7 @@ function messagesOf(step: Step, source: ReturnType<typeof createSource>): Outgoi
 
 const mustArrive = ({ event, baseline }: Outgoing) => event === undefined || baseline || (event.type === "kline" && event.closed);
 
-/** Sequences rise, and each jump is exactly what the message says of itself. */
+/** Asserts that sequences rise and that each jump equals the count in its message. */
 function expectExplained(taken: readonly Outgoing[]): void {
   const last = new Map<string, number>();
   for (const { event, merged, baseline, text } of taken) {
@@ -104,7 +104,7 @@ function expectExplained(taken: readonly Outgoing[]): void {
 }
 
 describe("the queue of a connection", () => {
-  test("keeps sequences rising, explains every jump, and loses nothing that must arrive, whatever comes and however it is read", () => {
+  test("the queue keeps sequences in order, accounts for every jump, and loses no message that must arrive, for any messages and any reader", () => {
     fc.assert(
       fc.property(steps, (script) => {
         const source = createSource();
@@ -141,7 +141,7 @@ describe("the queue of a connection", () => {
     );
   });
 
-  test("leaves everything as it is while it is short", () => {
+  test("a short queue delivers every message unchanged", () => {
     const { outbox, taken, take } = createStreamReader();
     const pushed = Array.from({ length: 20 }, (_, index) => updateOf(quote(index + 1)));
     for (const message of pushed) outbox.push(message);
@@ -150,7 +150,7 @@ describe("the queue of a connection", () => {
     expect(taken).toEqual(pushed);
   });
 
-  test("past a mebibyte holds the newest of each topic, and says how many it stands for", () => {
+  test("a queue over one mebibyte keeps the newest record of each topic, with the number of records it replaces", () => {
     const { outbox, taken, take } = createStreamReader();
     const count = 100;
     for (let seq = 1; seq <= count; seq += 1) for (const ticker of TICKERS) outbox.push(updateOf(quote(seq, ticker)));
@@ -160,7 +160,7 @@ describe("the queue of a connection", () => {
     expectExplained(taken);
   });
 
-  test("drops an open state of a kline whose close waits behind it, though a newer kline is open already", () => {
+  test("a queued open state of a kline is dropped when its close is queued behind it, even if a newer kline is already open", () => {
     const { outbox, taken, take } = createStreamReader();
     const source = createSource();
     for (const message of [source.open(), ...source.overlap(), source.open()]) outbox.push(message);
@@ -174,7 +174,7 @@ describe("the queue of a connection", () => {
     expect(klines[0]?.event).toMatchObject({ closed: true });
   });
 
-  test("never drops what cannot be merged, however much it is, and then its reader is slow at once", () => {
+  test("messages that cannot be merged are never dropped; too many of them make the reader slow at once", () => {
     const { outbox, taken, take } = createStreamReader();
     const half = STREAM_QUEUE_MAX_BYTES / 2;
     const pushed = [control(half), control(half - 1_000)];
@@ -187,14 +187,14 @@ describe("the queue of a connection", () => {
     expect(taken).toEqual(pushed);
   });
 
-  test("takes its reader for slow at once only for what cannot be merged", () => {
+  test("only messages that cannot be merged make a reader slow at once", () => {
     const { outbox } = createStreamReader();
     outbox.push(control(STREAM_QUEUE_MAX_BYTES * 0.6));
     for (let seq = 1; outbox.bytes <= STREAM_QUEUE_MAX_BYTES && seq < 100; seq += 1) outbox.push(updateOf(quote(seq)));
     expect(outbox.slowness(0)).toBeUndefined();
   });
 
-  test("merges past a mebibyte again, once a longer queue has been read down", () => {
+  test("a queue that was longer merges again past one mebibyte once it has drained", () => {
     const { outbox, take } = createStreamReader();
     for (let count = 0; count < 30; count += 1) outbox.push(control(100_000));
     take(29);
@@ -204,7 +204,7 @@ describe("the queue of a connection", () => {
     }
   });
 
-  test("holds nothing after it was cleared", () => {
+  test("a cleared queue is empty and sends nothing", () => {
     const { outbox, taken, take } = createStreamReader();
     outbox.push(control());
     outbox.clear();
@@ -214,7 +214,7 @@ describe("the queue of a connection", () => {
 });
 
 describe("writing", () => {
-  test("hands over all that came since the last flush in one write, and is asked for one flush", () => {
+  test("messages since the last flush go out in one write, after a single request for a flush", () => {
     const { outbox, writes, flush } = createStreamReader(10);
     const messages = Array.from({ length: 50 }, () => control());
     for (const message of messages) outbox.push(message);
@@ -226,7 +226,7 @@ describe("writing", () => {
     expect(writes).toHaveLength(2);
   });
 
-  test("hands over no more at once than a socket takes, and goes on while it is ready", () => {
+  test("one write is no larger than a socket takes, and writing continues while the socket is ready", () => {
     const { outbox, writes, taken, take } = createStreamReader();
     const messages = Array.from({ length: 20 }, () => control(10_000));
     for (const message of messages) outbox.push(message);
@@ -239,7 +239,7 @@ describe("writing", () => {
 });
 
 describe("a reader", () => {
-  test("is slow after ten seconds in which nothing left although something waits", () => {
+  test("a reader is slow after ten seconds in which none of the waiting data left", () => {
     const { outbox, take } = createStreamReader();
     outbox.push(control());
     expect(outbox.slowness(1_000)).toBeUndefined();
@@ -249,7 +249,7 @@ describe("a reader", () => {
     expect(outbox.slowness(1_000 + STALLED_MS)).toBeUndefined();
   });
 
-  test("is not slow while something leaves now and then, nor while nothing waits", () => {
+  test("a reader is not slow while some data leaves now and then, or while nothing waits", () => {
     const { outbox, take } = createStreamReader();
     let nowMs = 0;
     for (let round = 0; round < 20; round += 1) {

@@ -9,13 +9,13 @@ import { createStreamReader } from "#server/testing/stream-reader";
 import { createHub, topicOf } from "./hub";
 import { createStatusWatch } from "./status-watch";
 
-/** Longest time until a change is told. */
+/** Longest time until a change is reported. */
 const LOOK_MS = 250;
 /** The market of the forex calendar closes on Friday at 17:00 New York, and opens on Sunday. */
 const FRIDAY_CLOSE_MS = Date.UTC(2026, 0, 9, 22);
 const SUNDAY_OPEN_MS = Date.UTC(2026, 0, 11, 22);
 
-/** A watch over the sandbox's catalogue that runs, with one reader. */
+/** A running watch over the sandbox's catalogue, with one reader. */
 function createScene(startMs = TEST_START_MS) {
   const clock = manualClock(startMs);
   const catalogue = createSandboxCatalogue();
@@ -52,7 +52,7 @@ function createScene(startMs = TEST_START_MS) {
 const quiet = (ticker: string, final_display_state: string, reason: string | null) => ({ ticker, final_display_state, reason });
 
 describe("the watch over the market status", () => {
-  test("tells of the close and of the open within one look, once each", async () => {
+  test("a market's close and open are each reported once, within one check", async () => {
     const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 60_000);
     follow("TESTFX");
     await clock.advance(60_000 - LOOK_MS);
@@ -73,7 +73,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells when a quote was awaited too long after the open, and when it comes", async () => {
+  test("a late first quote after the open is reported, and so is its arrival", async () => {
     const { clock, market, follow, told, stop } = createScene(SUNDAY_OPEN_MS);
     market.quote("TESTFX", 1.1, 1.1001, FRIDAY_CLOSE_MS - 1);
     follow("TESTFX");
@@ -87,7 +87,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells when quotes go stale", async () => {
+  test("stale quotes are reported", async () => {
     const { clock, market, follow, told, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());
     follow("EURUSD");
@@ -98,7 +98,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells of an operator's override, and of its end", async () => {
+  test("an operator's override is reported when it starts and when it ends", async () => {
     const { clock, catalogue, market, follow, told, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());
     follow("EURUSD");
@@ -112,7 +112,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells followers of a ticker and nobody else, and forgets what nobody follows", async () => {
+  test("changes of a ticker reach its subscribers only, and the watch forgets a ticker without subscribers", async () => {
     const { clock, hub, follow, told, reader, stop } = createScene(FRIDAY_CLOSE_MS - 1_000);
     follow("TESTFX", "EURUSD");
     hub.unsubscribe(topicOf("quote", "TESTFX"), reader.outbox);
@@ -124,7 +124,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells nothing of a change that the answer to a newcomer had already", async () => {
+  test("a change already contained in the answer to a new subscriber is not reported again", async () => {
     const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
     await clock.advance(1);
     follow("TESTFX");
@@ -133,7 +133,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("tells of a change that came right after the answer", async () => {
+  test("a change right after the answer to a new subscriber is reported", async () => {
     const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
     follow("TESTFX");
     await clock.advance(LOOK_MS);
@@ -141,7 +141,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("leaves out what is not listed any more", async () => {
+  test("instruments that are no longer listed are not reported", async () => {
     const { watch, clock, follow, told, stop } = createScene();
     follow("NOSUCH");
     expect(watch.quiet("NOSUCH")).toBeUndefined();
@@ -150,7 +150,7 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
-  test("says of each quiet ticker why, and nothing of one that is open and quoted", async () => {
+  test("each quiet ticker is reported with its reason, and an open, quoted one not at all", async () => {
     const { watch, clock, market, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());
     expect(watch.quiet("EURUSD")).toBeUndefined();

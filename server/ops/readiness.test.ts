@@ -29,7 +29,7 @@ describe("whether a node is ready", () => {
   });
   afterAll(() => service?.close());
 
-  /** A node over its own way to the database, which can be shut. */
+  /** A node with its own proxy to the database, which can be shut. */
   async function start(redis?: Redis) {
     const door = await proxyTo(service.db.url);
     await door.open();
@@ -46,7 +46,7 @@ describe("whether a node is ready", () => {
     return door;
   }
 
-  /** Status of /api/ready, what it says as a whole, and what of it is not well. */
+  /** Status of /api/ready, its overall state, and the checks that are not ok. */
   async function asked() {
     const response = await ready();
     const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
@@ -56,13 +56,13 @@ describe("whether a node is ready", () => {
   }
 
   describe("of one alone", () => {
-    test("is said of all its parts", async () => {
+    test("readiness reports every part of a node", async () => {
       await start();
       const names = ["feed_live", "feed_sandbox", "process", "store"];
       expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
     });
 
-    test("it is not while its database is away, and is again", async () => {
+    test("a single node is not ready while its database is unavailable, and ready again afterwards", async () => {
       const door = await start();
       door.shut();
       expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { store: "the database does not answer" } });
@@ -70,7 +70,7 @@ describe("whether a node is ready", () => {
       await vi.waitUntil(async () => (await asked()).answer[0] === 200, SOON);
     });
 
-    test("it is not while a feed is, nor while it drains", async () => {
+    test("a single node is not ready while a feed has a problem or while it drains", async () => {
       await start();
       problems.live = "the feed does not answer";
       expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { feed_live: "the feed does not answer" } });
@@ -79,7 +79,7 @@ describe("whether a node is ready", () => {
       expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { process: "draining" } });
     });
 
-    test("it is not before its parts run", async () => {
+    test("a node is not ready before its parts run", async () => {
       setRuntime(undefined);
       onTestFinished(() => setRuntime(service));
       expect((await asked()).answer).toEqual([503, "not_ready"]);
@@ -96,7 +96,7 @@ withRedis("whether one of several nodes is ready", (nodes: RedisNodes) => {
   });
   afterAll(() => service?.close());
 
-  test("it serves what it has while what all share is away, says so, and only a node that leaves is out", async () => {
+  test("a node of a cluster stays ready, marked as degraded, while shared parts are unavailable; only a draining node is not ready", async () => {
     const [database, way] = [await proxyTo(service.db.url), await proxyTo(nodes.server.url)];
     await Promise.all([database.open(), way.open()]);
     const db = await openDatabase({ url: database.url, poolSize: 2, waitS: 0, clock: systemClock, log });

@@ -15,7 +15,7 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 
 const envOf = (more: Record<string, string>) => readEnv({ DATA_DIR: join(home, "data"), ...more });
 
-test("makes a secret once and keeps it for the owner alone", async () => {
+test("secrets are generated once, in a file that only its owner can read", async () => {
   const { nextAuth } = await acquireSecrets(envOf({}));
   expect(nextAuth).toMatch(/^[\w-]{64}$/);
   expect(await acquireSecrets(envOf({}))).toEqual({ nextAuth });
@@ -23,17 +23,17 @@ test("makes a secret once and keeps it for the owner alone", async () => {
   expect((await stat(join(home, "data", "nextauth-secret"))).mode & 0o777).toBe(0o600);
 });
 
-test("gives two processes that start at once the same secret", async () => {
+test("two processes that start at the same time get the same secret", async () => {
   const made = await Promise.all(Array.from({ length: 8 }, () => acquireSecrets(envOf({}))));
   expect(new Set(made.map(({ nextAuth }) => nextAuth)).size).toBe(1);
 });
 
-test("takes the secret of the environment where there is one", async () => {
+test("a secret from the environment takes precedence", async () => {
   expect(await acquireSecrets(envOf({ NEXTAUTH_SECRET: SECRET }))).toEqual({ nextAuth: SECRET });
   await expect(readdir(join(home, "data"))).rejects.toThrow("ENOENT");
 });
 
-test("demands one from the environment in production with an external database", async () => {
+test("production with an external database requires the secret in the environment", async () => {
   const external = { NODE_ENV: "production", DATABASE_URL: "postgres://db.example/spotwire" };
   await expect(acquireSecrets(envOf(external))).rejects.toThrow(EnvError);
   await expect(acquireSecrets(envOf(external))).rejects.toThrow("NEXTAUTH_SECRET");
@@ -41,6 +41,6 @@ test("demands one from the environment in production with an external database",
   expect((await acquireSecrets(envOf({ ...external, NODE_ENV: "development" }))).nextAuth).toHaveLength(64);
 });
 
-test("refuses one that could be guessed", () => {
+test("a secret that is too short is rejected", () => {
   expect(() => envOf({ NEXTAUTH_SECRET: "short" })).toThrow("`NEXTAUTH_SECRET` must have at least 32 characters.");
 });

@@ -21,7 +21,7 @@ const reachable = async () => true;
 /** Name of the interface that has ::1; undefined on a machine without IPv6. */
 const LOOPBACK_6 = Object.entries(networkInterfaces()).find(([, found]) => found?.some(({ address }) => address === "::1"))?.[0];
 
-/** Knocks at a server that answers calls, and upgrades where it does, like this. */
+/** Probes a server that answers requests, and optionally upgrades, in the given way. */
 async function knock(onRequest: RequestListener, upgrade: string | undefined, store = reachable) {
   const server = createServer(onRequest);
   servers.push(server);
@@ -31,7 +31,7 @@ async function knock(onRequest: RequestListener, upgrade: string | undefined, st
   return createSelfProbe({ address: { address: "127.0.0.1", port }, store })();
 }
 
-/** Listens on IPv6 alone where the address is one, so that both families can have the same port. */
+/** Listens on IPv6 only for an IPv6 address, so that both families can use the same port. */
 async function listen(host: string, port: number, onRequest: RequestListener): Promise<number> {
   const server = createServer(onRequest);
   servers.push(server);
@@ -45,33 +45,33 @@ async function listen(host: string, port: number, onRequest: RequestListener): P
 const REFUSED_UPGRADE = `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: ${REFUSAL.length}\r\n\r\n${REFUSAL}`;
 
 describe("the doors", () => {
-  test("are open when both refuse a call without a key as the service does", async () => {
+  test("REST and stream are reported healthy when both refuse a call without a key", async () => {
     expect(await knock(refuse, REFUSED_UPGRADE)).toEqual({ rest: true, stream: true });
   });
 
-  test("are told apart", async () => {
+  test("REST and stream are reported separately", async () => {
     expect(await knock(refuse, undefined)).toEqual({ rest: true, stream: false });
     const fail: RequestListener = (_, response) => void response.writeHead(500).end("{}");
     expect(await knock(fail, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true });
   });
 
-  test("are shut behind somebody else's answer, and before a database that is away", async () => {
+  test("a foreign answer and an unavailable database are reported as unhealthy", async () => {
     const proxy: RequestListener = (_, response) => void response.writeHead(401).end("<html>Sign in</html>");
     expect(await knock(proxy, undefined)).toEqual({ rest: false, stream: false });
     const away = () => Promise.reject(new Error("away"));
     expect(await knock(refuse, REFUSED_UPGRADE, away)).toEqual({ rest: false, stream: false });
   });
 
-  test("are shut where nobody listens", async () => {
+  test("REST and stream are reported unhealthy when nothing listens", async () => {
     expect(await createSelfProbe({ address: { address: "127.0.0.1", port: 1 }, store: reachable })()).toEqual(SHUT);
   });
 
-  test("are shut, and nothing is thrown, where the zone of the address is gone", async () => {
+  test("an address whose zone no longer exists is reported as unhealthy, and nothing is thrown", async () => {
     const address = { address: "fe80::1%nowhere", port: 1 };
     expect(await createSelfProbe({ address, store: reachable })()).toEqual(SHUT);
   });
 
-  test.skipIf(LOOPBACK_6 === undefined)("are found at an address with a zone, which no URL can hold", async () => {
+  test.skipIf(LOOPBACK_6 === undefined)("an address with a zone, which no URL can contain, is probed", async () => {
     const port = await listen("::1", 0, refuse);
     expect(await createSelfProbe({ address: { address: `::1%${LOOPBACK_6}`, port }, store: reachable })()).toMatchObject({
       rest: true,
@@ -81,7 +81,7 @@ describe("the doors", () => {
   test.skipIf(LOOPBACK_6 === undefined).each([
     ["0.0.0.0", "::"],
     ["::", "0.0.0.0"],
-  ])("of a process on all of %s are not taken for those of another on %s", async (own, others) => {
+  ])("a process that listens on all addresses of %s is not mistaken for another one on %s", async (own, others) => {
     const fail: RequestListener = (_, response) => void response.writeHead(500).end("{}");
     const port = await listen(own, 0, refuse);
     await listen(others, port, fail);
@@ -89,7 +89,7 @@ describe("the doors", () => {
     expect(await createSelfProbe({ address: { address: others, port }, store: reachable })()).toMatchObject({ rest: false });
   });
 
-  test("are shut when no answer comes in time", async () => {
+  test("a missing answer is reported as unhealthy after the time limit", async () => {
     expect(await knock(() => undefined, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true });
   });
 });

@@ -36,7 +36,7 @@ async function years(): Promise<string[]> {
 }
 
 describe("partitions of the time ahead", () => {
-  test("are there from the start, that of the next year 30 days before it begins", async () => {
+  test("partitions exist from the start, and the one of the next year 30 days before it begins", async () => {
     start();
     await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
     await clock.advance(DAY_MS - HOUR_MS);
@@ -48,7 +48,7 @@ describe("partitions of the time ahead", () => {
 });
 
 describe("klines kept no longer", () => {
-  test("are dropped when their time has come, whoever of several nodes does it, and every process is told", async () => {
+  test("klines beyond the retention are dropped by one of several nodes, and every process is notified", async () => {
     const store = createKlineStore(db.pool, "live");
     await store.writeKlines([2036, 2037, 2038].map((year) => testKline("EURUSD", "H1", Date.UTC(year, 5) / 1000)));
     const messages: ControlMessage[] = [];
@@ -71,7 +71,7 @@ describe("klines kept no longer", () => {
     await listener.stop();
   });
 
-  test("wait for whoever reads them, and are dropped an hour later", async () => {
+  test("expired klines in use are dropped an hour later", async () => {
     const store = createKlineStore(db.pool, "live");
     await store.writeKlines([testKline("EURUSD", "M1", Date.UTC(2030, 5) / 1000)]);
     const reader = await db.pool.connect();
@@ -85,7 +85,7 @@ describe("klines kept no longer", () => {
     await vi.waitFor(() => expect(logged[1]).toMatchObject({ year: 2030, msg: expect.stringContaining("dropped") }), 5_000);
   });
 
-  test("a database that is away is waited for", async () => {
+  test("the upkeep waits for an unavailable database", async () => {
     const { pool } = db;
     let away = true;
     const connect = (() =>
