@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("gives the place back when the drain began while it was taken", async () => {
+test("an admission releases its slot when a drain began while the slot was taken", async () => {
   const { text: key } = await t.issueKey({ scopes: ["market:stream"] });
   const { accountId } = await t.access.verify(key, freshAddress());
   const connections = createLocalConnections();
@@ -17,7 +17,7 @@ test("gives the place back when the drain began while it was taken", async () =>
   const admissions = createAdmissions({
     access: t.access,
     connections,
-    // The process is told to stop at the moment the place is there.
+    // The process is asked to stop at the moment the slot is taken.
     draining: () => {
       taken ||= connections.count(accountId) > 0;
       return taken;

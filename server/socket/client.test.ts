@@ -5,7 +5,7 @@ import { createClient, type PushMessage } from "#lib/client/index";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 let t: StreamService;
-/** Connections of the server, to cut them as a bad line does. */
+/** Connections of the server, cut to simulate a bad network. */
 const sockets = new Set<Socket>();
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const cutLine = () => {
 };
 
 describe("the published client on the real service", () => {
-  test("reads over REST what it streams, and goes on without a gap after its line was cut", async () => {
+  test("the published client reads over REST what it streams, and continues without a gap after its connection was cut", async () => {
     const { text: key } = await t.issueKey();
     await t.tick("EURUSD", 1.1, 1.1001);
     const client = createClient({ baseUrl: t.url, key });
@@ -48,7 +48,7 @@ describe("the published client on the real service", () => {
     stream.close();
   });
 
-  test("stays away when its key was revoked, and says so", async () => {
+  test("the published client does not reconnect when its key was revoked, and reports why", async () => {
     const { text: key, record } = await t.issueKey();
     const stream = createClient({ baseUrl: t.url, key }).stream();
     const ended = stream.closed.catch((error: unknown) => error);

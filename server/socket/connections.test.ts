@@ -8,7 +8,7 @@ import { createSharedConnections } from "./shared-connections";
 const describeOnRedis = await redisDescribe();
 
 function connectionsSuite(open: () => Promise<Connections>): void {
-  test("gives each owner its places, and takes them back", async () => {
+  test("each owner has its own slots, and released slots are free again", async () => {
     const connections = await open();
     const places = [await connections.open("a", 2), await connections.open("a", 2), await connections.open("a", 2)];
     expect(places).toEqual([true, true, false]);
@@ -19,7 +19,7 @@ function connectionsSuite(open: () => Promise<Connections>): void {
     expect(await connections.open("a", 1)).toBe(false);
   });
 
-  test("gives many that come at once no more than there are", async () => {
+  test("many handshakes at once get no more slots than the limit", async () => {
     const connections = await open();
     const opened = await Promise.all(Array.from({ length: 50 }, () => connections.open("a", 5)));
     expect(opened.filter(Boolean)).toHaveLength(5);
@@ -28,7 +28,7 @@ function connectionsSuite(open: () => Promise<Connections>): void {
     expect(await Promise.all([connections.open("a", 1), connections.open("a", 1)])).toEqual([true, false]);
   });
 
-  test("never counts below nothing", async () => {
+  test("the count of an owner never falls below zero", async () => {
     const connections = await open();
     connections.close("a");
     connections.close("a");
@@ -39,7 +39,7 @@ function connectionsSuite(open: () => Promise<Connections>): void {
 
 describe("the count of connections at one node", () => connectionsSuite(async () => createLocalConnections()));
 
-/** A node of an installation, running. */
+/** A running node of an installation. */
 async function start(t: RedisNodes, clock: ManualClock, prefix: string) {
   const redis = await t.open(prefix);
   const connections = createSharedConnections({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
@@ -55,7 +55,7 @@ async function start(t: RedisNodes, clock: ManualClock, prefix: string) {
 
 describeOnRedis("the count of connections over several nodes", (t) => {
   const clock = manualClock(Date.UTC(2026, 0, 7));
-  /** Lets seconds pass, and the nodes beat and say what they have. */
+  /** Lets seconds pass while the nodes send heartbeats and announce their counts. */
   async function pass(seconds: number, ...nodes: readonly { settled(): Promise<void> }[]): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       await clock.advance(1_000);
@@ -66,7 +66,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     createSharedConnections({ redis: await t.open(), clock, log: collectingLog([], "warn"), serverClock: clock }),
   );
 
-  test("is one count, whatever order places are taken and given back in", async () => {
+  test("several nodes share one count, in whatever order slots are taken and released", async () => {
     const [a, b] = [await start(t, clock, "one"), await start(t, clock, "one")];
     const opened = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 ? a : b).open("x", 5)));
     expect(opened.filter(Boolean)).toHaveLength(5);
@@ -79,10 +79,10 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  test("forgets a node that died within seconds, and one that stopped at once", async () => {
+  test("the slots of a dead node are free within seconds, and those of a stopped node at once", async () => {
     const [a, b, c] = [await start(t, clock, "two"), await start(t, clock, "two"), await start(t, clock, "two")];
     expect([await a.open("x", 2), await b.open("x", 2), await c.open("x", 2)]).toEqual([true, true, false]);
-    // No more of it is heard, as after kill -9.
+    // Its heartbeats stop, as after kill -9.
     a.redis.close();
     expect(await c.open("x", 2)).toBe(false);
     b.close("x");
@@ -93,7 +93,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     await Promise.all([a.stop(), c.stop()]);
   });
 
-  test("leaves each node its own while Redis is away, and is whole again when it is back, emptied", async () => {
+  test("each node counts for itself while Redis is unavailable, and the count is complete again when Redis comes back empty", async () => {
     const [a, b] = [await start(t, clock, "three"), await start(t, clock, "three")];
     expect([await a.open("x", 2), await b.open("x", 2), await b.open("x", 2)]).toEqual([true, true, false]);
     await t.server.kill();
@@ -107,7 +107,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  test("comes through a moment without Redis that no beat noticed", async () => {
+  test("a release during a short disconnect is not lost, even when no heartbeat failed", async () => {
     const [a, b] = [await start(t, clock, "four"), await start(t, clock, "four")];
     expect([await a.open("x", 2), await b.open("x", 2)]).toEqual([true, true]);
     const cut = new Promise<void>((resolve) => a.redis.client.once("reconnecting", resolve)).then(() => a.close("x"));

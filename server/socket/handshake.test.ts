@@ -27,14 +27,14 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** A ticket as a page or a server fetches it. */
+/** A ticket, fetched the way a page or a server does. */
 async function ticketOf(key: string, origin?: string): Promise<string> {
   const headers = { authorization: `Bearer ${key}`, ...(origin !== undefined && { origin }) };
   const answer = await fetch(t.url + operations.createStreamTicket.path, { method: "POST", headers });
   return ((await answer.json()) as { data: { ticket: string } }).data.ticket;
 }
 
-/** What is written by hand, and what comes back. */
+/** Sends handwritten bytes and returns the answer. */
 async function speak(text: string) {
   const wire = await openWire(t.url);
   wire.write(text);
@@ -49,7 +49,7 @@ async function speak(text: string) {
 const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 
 describe("a handshake", () => {
-  test("opens with a key, with or without the subprotocol, and says which was taken", async () => {
+  test("a handshake with a key opens with or without the subprotocol, and the response names the subprotocol if one was chosen", async () => {
     for (const [protocols, taken] of [
       [["market.v1"], "market.v1"],
       [["other", "market.v1"], "market.v1"],
@@ -80,7 +80,7 @@ describe("a handshake", () => {
       403,
       "origin_not_allowed",
     ],
-    ["any origin, for a key without one", () => ({ origin: ORIGIN }), 403, "origin_not_allowed"],
+    ["any origin, for a key without allowed origins", () => ({ origin: ORIGIN }), 403, "origin_not_allowed"],
     ["the origin null", () => ({ key: browserKey, origin: "null" }), 403, "origin_not_allowed"],
     [
       "a suspended account",
@@ -89,12 +89,12 @@ describe("a handshake", () => {
       "account_suspended",
     ],
     ["a key in the query", () => ({ key: null, query: `?api_key=${browserKey}` }), 401, "unauthorized", { parameter: "api_key" }],
-    ["a key in the query beside a good one", () => ({ query: `?x=${browserKey}` }), 401, "unauthorized", { parameter: "x" }],
+    ["a key in the query besides a valid one", () => ({ query: `?x=${browserKey}` }), 401, "unauthorized", { parameter: "x" }],
     ["an unknown ticket", () => ({ ticket: "nonsense" }), 401, "unauthorized"],
     ["an empty ticket", () => ({ ticket: "" }), 401, "unauthorized"],
   ];
   test.each(refusals)(
-    "is refused before the upgrade, in the envelope, with %s",
+    "a handshake with %s is refused before the upgrade, with the error envelope",
     async (_, options, status, message, data = {}) => {
       const before = await t.connections();
       const refused = await t.refused({ headers: { "x-request-id": "mine" }, ...(await options()) });
@@ -107,7 +107,7 @@ describe("a handshake", () => {
     },
   );
 
-  test("keeps a well-formed request id, also for the name of the connection", async () => {
+  test("a handshake keeps a well-formed request id, which also becomes the connection id", async () => {
     const headers = { "x-request-id": "my-id_1.2" };
     const client = await t.connect({ headers });
     expect((await client.next("welcome")).connection_id).toBe("my-id_1.2");
@@ -116,7 +116,7 @@ describe("a handshake", () => {
     expect((await t.refused({ key: null, headers: { "x-request-id": "a b" } })).body.data.request_id).toMatch(/^req_/);
   });
 
-  test("is refused past the connections of the plan, counted over all keys of the account, and again let in after a close", async () => {
+  test("handshakes beyond the connection limit of the plan are refused, counted over all keys of the account, until a connection closes", async () => {
     const keys = [await t.issueKey({ account: "crowded", plan: "free" }), await t.issueKey({ account: "crowded", plan: "free" })];
     const key = (index: number) => keys[index]?.text ?? "";
     const clients = [await t.connect({ key: key(0) }), await t.connect({ key: key(1) })];
@@ -127,7 +127,7 @@ describe("a handshake", () => {
     await clients[1]?.close();
   });
 
-  test("counts from its beginning: many at once get no more places than the plan has", async () => {
+  test("handshakes in progress count towards the limit: many at once get no more slots than the plan allows", async () => {
     const { text: key } = await t.issueKey({ plan: "standard" });
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => t.connect({ key })));
     const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -135,7 +135,7 @@ describe("a handshake", () => {
     await Promise.all(opened.map((client) => client.close()));
   });
 
-  test("of the demo key counts for its client's address", async () => {
+  test("handshakes with the demo key count towards the client's address", async () => {
     const [here, there] = [freshAddress(), freshAddress()];
     const connect = (address: string) => t.connect({ key: DEMO_KEY, address, origin: "https://anywhere.example" });
     const clients = [await connect(here), await connect(here)];
@@ -145,7 +145,7 @@ describe("a handshake", () => {
     await Promise.all(clients.map((client) => client.close()));
   });
 
-  test("comes too often for an account that opens and closes without end", async () => {
+  test("handshakes of an account are rate limited", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const burst = STREAM_HANDSHAKES_BURST_COUNT + 2;
     for (let count = 0; count < burst; count += 1) {
@@ -160,7 +160,7 @@ describe("a handshake", () => {
     await (await t.connect({ key })).close();
   });
 
-  test("is blocked for an address that failed too often, whatever it shows but a key that was good before", async () => {
+  test("an address with too many failed attempts is blocked, except for a key that was valid before", async () => {
     const address = freshAddress();
     await (await t.connect({ key: browserKey, address })).close();
     for (let count = 0; count < AUTH_FAILURES_PER_MINUTE_COUNT; count += 1) await t.refused({ ticket: `t${count}`, address });
@@ -168,7 +168,7 @@ describe("a handshake", () => {
     await (await t.connect({ key: browserKey, address })).close();
   });
 
-  test("is refused while the service drains, over both transports", async () => {
+  test("handshakes over both transports are refused while the service drains", async () => {
     t.drain(true);
     const refused = await t.refused();
     expect(refused).toMatchObject({ status: 503, body: { code: 50302, message: "service_unavailable" } });
@@ -177,7 +177,7 @@ describe("a handshake", () => {
     t.drain(false);
   });
 
-  test("is refused when the drain began while its key was looked up", async () => {
+  test("a handshake is refused when the drain began while its key was looked up", async () => {
     const { text: key } = await t.issueKey();
     const query = t.db.pool.query.bind(t.db.pool) as (...args: unknown[]) => unknown;
     const reading = vi.spyOn(t.db.pool, "query").mockImplementation((...args: unknown[]) => {
@@ -193,7 +193,7 @@ describe("a handshake", () => {
 });
 
 describe("what goes wrong inside", () => {
-  test("is answered as internal_error, and logged under the id of the request", async () => {
+  test("an internal error during a handshake is answered as internal_error and logged with the request id", async () => {
     const { text: key } = await t.issueKey();
     await t.db.pool.query("ALTER TABLE plan RENAME COLUMN rest_burst TO moved");
     const refused = [await t.refused({ key }), await t.refused({ key, transport: "socket.io" })];
@@ -209,7 +209,7 @@ describe("a ticket", () => {
   const open = (ticket: string, origin?: string) => t.connect({ ticket, ...(origin !== undefined && { origin }) });
   const refuse = (ticket: string, origin?: string) => t.refused({ ticket, ...(origin !== undefined && { origin }) });
 
-  test("opens one connection, once, and is answered with market.v1", async () => {
+  test("a ticket opens one connection, once, and the response selects market.v1", async () => {
     const ticket = await ticketOf(browserKey, ORIGIN);
     const client = await open(ticket, ORIGIN);
     expect(client.raw.protocol).toBe("market.v1");
@@ -217,7 +217,7 @@ describe("a ticket", () => {
     await client.close();
   });
 
-  test("opens one connection of two that bring it at once", async () => {
+  test("two handshakes with the same ticket at the same time open one connection", async () => {
     const ticket = await ticketOf(browserKey, ORIGIN);
     const outcomes = await Promise.allSettled([open(ticket, ORIGIN), open(ticket, ORIGIN)]);
     const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -225,7 +225,7 @@ describe("a ticket", () => {
     await opened[0]?.close();
   });
 
-  test("lasts a minute by the clock", async () => {
+  test("a ticket expires after one minute", async () => {
     const [early, late] = [await ticketOf(browserKey, ORIGIN), await ticketOf(browserKey, ORIGIN)];
     await t.advance(STREAM_TICKET_LIFETIME_S * 1000 - 1);
     await (await open(early, ORIGIN)).close();
@@ -233,7 +233,7 @@ describe("a ticket", () => {
     expect(await refuse(late, ORIGIN)).toMatchObject({ status: 401, body: { code: 40101 } });
   });
 
-  test("is good for its own origin alone, and used up by another", async () => {
+  test("a ticket works for its own origin only, and an attempt from another origin uses it up", async () => {
     const ticket = await ticketOf(browserKey, ORIGIN);
     expect(await refuse(ticket, "https://evil.example.com")).toMatchObject({ status: 403, body: { code: 40302 } });
     expect(await refuse(ticket, ORIGIN)).toMatchObject({ status: 401 });
@@ -242,7 +242,7 @@ describe("a ticket", () => {
     await (await open(await ticketOf(browserKey))).close();
   });
 
-  test("dies with its key, and follows what the key may do now", async () => {
+  test("a ticket of a revoked key is refused, and a ticket gets the current scopes of its key", async () => {
     const { text, record } = await t.issueKey();
     const [first, second] = [await ticketOf(text), await ticketOf(text)];
     await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { scopes: ["market:read"] } });
@@ -251,7 +251,7 @@ describe("a ticket", () => {
     expect(await refuse(second)).toMatchObject({ status: 401, body: { code: 40101 } });
   });
 
-  test("is not read beside a key, and is never given back as the subprotocol", async () => {
+  test("a ticket sent together with a key is ignored, and never returned as the subprotocol", async () => {
     const ticket = await ticketOf(browserKey, ORIGIN);
     const both = await t.connect({ key: browserKey, ticket, origin: ORIGIN });
     await both.close();
@@ -260,7 +260,7 @@ describe("a ticket", () => {
     await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   });
 
-  test("opens Socket.IO as well", async () => {
+  test("a ticket opens Socket.IO as well", async () => {
     const client = await t.connect({ transport: "socket.io", ticket: await ticketOf(browserKey, ORIGIN), origin: ORIGIN });
     expect(await client.next("welcome")).toMatchObject({ venue: "live" });
     await client.close();
@@ -274,31 +274,31 @@ describe("what is no handshake", () => {
   });
 
   const rubbish: [why: string, headers: Record<string, string | undefined>][] = [
-    ["no key of the protocol", { "Sec-WebSocket-Key": undefined }],
-    ["a short key of the protocol", { "Sec-WebSocket-Key": "abc" }],
-    ["no version", { "Sec-WebSocket-Version": undefined }],
-    ["an old version", { "Sec-WebSocket-Version": "7" }],
-    ["a subprotocol that is no token", { "Sec-WebSocket-Protocol": "a,,b" }],
+    ["no Sec-WebSocket-Key", { "Sec-WebSocket-Key": undefined }],
+    ["a short Sec-WebSocket-Key", { "Sec-WebSocket-Key": "abc" }],
+    ["no Sec-WebSocket-Version", { "Sec-WebSocket-Version": undefined }],
+    ["an old Sec-WebSocket-Version", { "Sec-WebSocket-Version": "7" }],
+    ["an invalid Sec-WebSocket-Protocol", { "Sec-WebSocket-Protocol": "a,,b" }],
   ];
-  test.each(rubbish)("is refused in the envelope with 400: %s", async (_, headers) => {
+  test.each(rubbish)("a malformed handshake is refused with 400 and the error envelope: %s", async (_, headers) => {
     const answer = await speak(handshakeText({ ...bearer(key), ...headers }));
     expect(answer).toMatchObject({ status: 400, envelope: { code: 40001, message: "invalid_parameter" } });
     expect(answer.headers["x-request-id"]).toBe(answer.envelope.data.request_id);
     await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   });
 
-  test("is refused for another method than GET", async () => {
+  test("a handshake with a method other than GET is refused", async () => {
     const answer = await speak(handshakeText(bearer(key), STREAM_PATH, "POST"));
     expect(answer.envelope).toMatchObject({ data: { detail: expect.any(String) } });
     expect([400, 405]).toContain(answer.status);
   });
 
-  test("is refused in the envelope under any other path", async () => {
+  test("a handshake on any other path is refused with 404 and the error envelope", async () => {
     for (const path of ["/", "/api/v1/market/quotes/latest", "/api/v1/market/streams", "/socket", "/_next/webpack-hmr"])
       expect(await speak(handshakeText(bearer(key), path))).toMatchObject({ status: 404, envelope: { code: 40402 } });
   });
 
-  test("is answered plainly when another protocol is offered", async () => {
+  test("a request that offers an upgrade to HTTP/2 gets its plain answer", async () => {
     const headers = { Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c", "HTTP2-Settings": "AAMAAABkAAQAoAAAAAIAAAAA" };
     const answer = await speak(handshakeText({ ...headers, ...bearer(key) }, "/api/v1/market/instruments"));
     expect(answer).toMatchObject({ status: 200, envelope: { code: 0, message: "success" } });
@@ -307,19 +307,19 @@ describe("what is no handshake", () => {
     expect(withBody).toMatchObject({ status: 400, envelope: { code: 40001 } });
   });
 
-  test("is told to upgrade when the stream is asked for as a page", async () => {
+  test("a plain GET of the stream path is answered with 426 Upgrade Required", async () => {
     const answer = await fetch(t.url + STREAM_PATH, { headers: bearer(key) });
     expect([answer.status, answer.headers.get("upgrade")]).toEqual([426, "websocket"]);
   });
 
-  test("with a query that is longer than is read is refused", async () => {
+  test("a handshake whose query is too long is refused with 414", async () => {
     const answer = await speak(handshakeText(bearer(key), `${STREAM_PATH}?x=${"a".repeat(URI_MAX_BYTES)}`));
     expect(answer).toMatchObject({ status: 414, envelope: { code: 41401 } });
   });
 });
 
 describe("a client in a hurry", () => {
-  test("may send its first message with the handshake, or before it is answered", async () => {
+  test("a client may send its first message with the handshake, or before the handshake is answered", async () => {
     const { text: key } = await t.issueKey();
     const ping = Buffer.from(JSON.stringify({ id: "early", method: "ping" }));
     const frame = Buffer.concat([Buffer.from([0x81, 0x80 | ping.length, 0, 0, 0, 0]), ping]);
@@ -342,7 +342,7 @@ describe("a client in a hurry", () => {
 });
 
 describe("a client that vanishes", () => {
-  test("in the middle of its handshake leaves no place taken", async () => {
+  test("a client that vanishes during its handshake leaves no slot taken", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     for (const vanish of ["destroy", "resetAndDestroy", "end"] as const) {
       for (let count = 0; count < 4; count += 1) {
@@ -362,10 +362,10 @@ describe("a client that vanishes", () => {
 
   test.each([
     ["a handshake without a key", () => handshakeText()],
-    ["a handshake of a wrong path", () => handshakeText({}, "/nowhere")],
-    ["a handshake that is malformed", () => handshakeText({ ...bearer(browserKey), "Sec-WebSocket-Key": "abc" })],
-    ["a plain request with an upgrade", () => handshakeText({ Upgrade: "h2c" }, "/api/v1/market/instruments")],
-  ])("without closing its half is not waited for after %s", async (_, text) => {
+    ["a handshake on a wrong path", () => handshakeText({}, "/nowhere")],
+    ["a malformed handshake", () => handshakeText({ ...bearer(browserKey), "Sec-WebSocket-Key": "abc" })],
+    ["a plain request that offers an upgrade", () => handshakeText({ Upgrade: "h2c" }, "/api/v1/market/instruments")],
+  ])("a refused connection is closed without waiting for the client to close its side: %s", async (_, text) => {
     const connected = once(t.server, "connection");
     const wire = await openWire(t.url);
     const [farSide] = (await connected) as [Socket];

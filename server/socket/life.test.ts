@@ -8,7 +8,7 @@ import { type StreamService, startStreamService } from "#server/testing/stream-s
 vi.setConfig({ testTimeout: 15_000 });
 
 const HEARTBEAT_MS = STREAM_HEARTBEAT_INTERVAL_S * 1000;
-/** The clock of the service looks after connections this often. */
+/** Interval of the checks on connections. */
 const LOOK_MS = 250;
 
 let t: StreamService;
@@ -28,7 +28,7 @@ const subscribe = async (client: StreamClient, tickers: readonly string[], strea
 };
 
 describe.each(TRANSPORTS)("a connection over %s", (transport) => {
-  test("is welcomed first, with the limits of its plan", async () => {
+  test("the first message of a connection is a welcome with the limits of its plan", async () => {
     const { text } = await t.issueKey({ plan: "standard", venue: "sandbox" });
     const client = await t.connect({ transport, key: text, headers: { "x-request-id": "my-handshake" } });
     expect(await client.next("welcome")).toEqual({
@@ -51,7 +51,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     expect(client.received[0]?.type).toBe("welcome");
   });
 
-  test("hears a heartbeat every 15 seconds, with the tickers that were silent since the last and why", async () => {
+  test("a connection receives a heartbeat every 15 seconds, with the tickers that were quiet since the last one and why", async () => {
     await t.tick("EURUSD", 1.1, 1.1001);
     const client = await t.connect({ transport });
     const startMs = t.clock.now();
@@ -81,11 +81,11 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     await client.close();
   });
 
-  test("names in its ack what brings nothing now, as heartbeats do: no quote for an interval, or none at all", async () => {
+  test("an ack lists the tickers that deliver no records now, as heartbeats do: not quoted for an interval, or never", async () => {
     await t.tick("EURUSD", 1.1, 1.1001);
     const client = await t.connect({ transport });
     await subscribe(client, ["XAUUSD"]);
-    // Past a heartbeat, and still far from stale.
+    // After a heartbeat, but long before the quotes are stale.
     await t.advance(30_000, [client]);
     await t.tick("AUDUSD", 0.7, 0.7001);
     const { quiet } = await subscribe(client, ["EURUSD", "GBPUSD", "AUDUSD"]);
@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     await client.close();
   });
 
-  test("hears of each change of the market status of what it follows, within a second, and of nothing else", async () => {
+  test("a connection is notified of each market status change of its subscriptions within a second, and of nothing else", async () => {
     await t.tick("EURUSD", 1.1, 1.1001);
     await t.tick("GBPUSD", 1.3, 1.3001);
     const client = await t.connect({ transport });
@@ -138,7 +138,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     await client.close();
   });
 
-  test("is told of a shutdown, gets what is queued, and is closed to come again", async () => {
+  test("a connection is notified of a shutdown, receives what is queued, and is closed with a code that allows a reconnect", async () => {
     const client = await t.connect({ transport });
     await subscribe(client, ["EURUSD"]);
     await t.tick("EURUSD", 1.1, 1.1001);
@@ -153,7 +153,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     expect(client.received.find(({ type }) => type === "server_shutdown")).toMatchObject({ reconnect_after_ms: 5_000 });
   });
 
-  test("does not keep a shutdown waiting when its client does not answer", async () => {
+  test("a client that does not answer its close does not delay a shutdown", async () => {
     const client = await t.connect({ transport });
     await subscribe(client, ["EURUSD"]);
     client.socket.pause();
@@ -164,7 +164,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     await client.closed;
   });
 
-  test("of one venue hears nothing of the other", async () => {
+  test("a connection of one venue receives nothing of the other venue", async () => {
     const sandbox = await t.issueKey({ venue: "sandbox" });
     const [live, other] = [await t.connect({ transport }), await t.connect({ transport, key: sandbox.text })];
     await subscribe(live, ["EURUSD"]);
@@ -175,7 +175,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     expect(live.received.some(({ type }) => type === "quote")).toBe(false);
   });
 
-  test("gives back its place when it ends, also without a word", async () => {
+  test("a connection releases its slot when it ends, even without a close", async () => {
     const { text } = await t.issueKey({ plan: "free" });
     for (const end of ["close", "cut"] as const) {
       const clients = await Promise.all([1, 2].map(() => t.connect({ transport, key: text })));
@@ -195,7 +195,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
 });
 
 describe("a shutdown", () => {
-  test("with nobody connected waits for nobody", async () => {
+  test("a shutdown without connections does not wait", async () => {
     const startedMs = t.clock.now();
     await t.stopStreams();
     expect(t.clock.now() - startedMs).toBeLessThan(5_000);

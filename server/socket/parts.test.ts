@@ -14,7 +14,7 @@ describe("the intake of a connection", () => {
     Array.from({ length: count }, () => intake.judge(nowMs));
   const times = (verdict: string, count: number) => Array.from({ length: count }, () => verdict);
 
-  test("reads a burst, refuses what is more, and then ends it", () => {
+  test("the rate limit reads a burst, refuses further messages, and then closes the connection", () => {
     expect(judgeMany(new MessageRateLimit(0), 42, 0)).toEqual([
       ...times("read", STREAM_MESSAGES_BURST_COUNT),
       ...times("refuse", STREAM_MESSAGES_EXCESS_MAX_COUNT),
@@ -22,13 +22,13 @@ describe("the intake of a connection", () => {
     ]);
   });
 
-  test("reads five a second without end", () => {
+  test("the rate limit reads five messages a second indefinitely", () => {
     const intake = new MessageRateLimit(0);
     const stepMs = 1000 / STREAM_MESSAGES_PER_SECOND_COUNT;
     for (let count = 1; count <= 1_000; count += 1) expect(intake.judge(count * stepMs)).toBe("read");
   });
 
-  test("counts what it refused, says when the next is read, and keeps that promise", () => {
+  test("the rate limit counts refused messages, reports when the next one will be read, and then reads it", () => {
     const intake = new MessageRateLimit(0);
     judgeMany(intake, STREAM_MESSAGES_BURST_COUNT + 7, 0);
     const waitMs = intake.waitS * 1000;
@@ -36,14 +36,14 @@ describe("the intake of a connection", () => {
     expect(intake.judge(waitMs)).toBe("read");
   });
 
-  test("holds no more than a burst after a long silence, also when the clock went back", () => {
+  test("the rate limit never allows more than a burst, even after a long silence or when the clock goes back", () => {
     const intake = new MessageRateLimit(1_000_000);
     expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
     expect(judgeMany(intake, 21, HOUR_MS)).toEqual([...times("read", 20), "refuse"]);
   });
 });
 
-/** A message whose text is so many bytes long. */
+/** A message whose text has this many bytes. */
 function messageOf(bytes: number, character = "x"): Outgoing {
   const shell = { type: "ack", id: null, method: "ping", code: 0, message: "success", data: { time_msc: 0, pad: "" } } as const;
   const pad = bytes - JSON.stringify(shell).length;
@@ -51,7 +51,7 @@ function messageOf(bytes: number, character = "x"): Outgoing {
   return controlOf(padded);
 }
 
-/** The payload of an unmasked text frame at an offset (RFC 6455, 5.2), and where the next one begins. */
+/** The payload of an unmasked text frame at an offset (RFC 6455, 5.2), and where the next one starts. */
 function readFrame(bytes: Buffer, at: number): { text: string; end: number; headBytes: number } {
   expect(bytes[at]).toBe(0x81);
   const first = bytes[at + 1] ?? 0;
@@ -68,21 +68,21 @@ describe("a frame", () => {
     [65_535, 4],
     [65_536, 10],
     [200_000, 10],
-  ])("of %i bytes has the head of its length and the whole text", (bytes, headBytes) => {
+  ])("a frame of %i bytes has the right length header and the complete text", (bytes, headBytes) => {
     const message = messageOf(bytes);
     const frame = frameOf(message);
     expect(message.bytes).toBe(bytes);
     expect(readFrame(frame, 0)).toEqual({ text: message.text, end: frame.length, headBytes });
   });
 
-  test("counts bytes, not characters", () => {
+  test("the length of a frame counts bytes, not characters", () => {
     const message = messageOf(300, "é");
     const frame = frameOf(message);
     expect(message.text.length).toBeLessThan(message.bytes);
     expect(readFrame(frame, 0)).toMatchObject({ text: message.text, end: frame.length });
   });
 
-  test("is made once, and pieces hold the frames in their order, made once for equal readers", () => {
+  test("a frame is created once, and joined frames keep their order and are created once for equal messages", () => {
     const join = createJoinFrames();
     const messages = [messageOf(130), messageOf(70_000), messageOf(140)];
     const piece = join(messages);

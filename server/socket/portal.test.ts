@@ -20,7 +20,7 @@ describe.each(TRANSPORTS)("a connection over %s that a portal token opened", (tr
     return { session, token };
   }
 
-  test("is closed when its session ends, and another session's is not", async () => {
+  test("a connection opened with a portal token closes when its session ends, and those of other sessions stay open", async () => {
     const one = await signedIn();
     const two = await signedIn();
     const client = await t.connect({ transport, key: one.token });

@@ -34,25 +34,24 @@ async function ticks(count: number): Promise<void> {
 const isPush = (message: { type: string }): message is PushMessage => ["quote", "snapshot", "kline"].includes(message.type);
 const topicOf = (message: PushMessage) => `${message.type} ${message.ticker} ${"timeframe" in message ? message.timeframe : ""}`;
 
-/** Follows all streams of EURUSD. */
+/** Subscribes to all streams of EURUSD. */
 async function followAll(client: StreamClient): Promise<void> {
   for (const stream of ["quote", "snapshot"]) await client.ask("subscribe", { stream, tickers: ["EURUSD"], snapshot: false });
   for (const timeframe of TIMEFRAMES)
     await client.ask("subscribe", { stream: "kline", tickers: ["EURUSD"], timeframe, snapshot: false });
 }
 
-/** Ticks until something had to be merged: what the network takes is full, and so is the first mebibyte of the queue. */
+/** Ticks until something is merged: the network buffers are full, and so is the first mebibyte of the queue. */
 async function fillUp(): Promise<void> {
   const before = await t.counted("merged");
   for (let round = 0; (await t.counted("merged")) === before; round += 1) {
     expect(round).toBeLessThan(1_000);
     await ticks(50);
-    // The network gets its turn.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** Every record is there, or is counted by the one that stands for it. */
+/** Asserts that every record arrived or is counted by the one that replaced it. */
 function expectNoGap(messages: readonly PushMessage[]): void {
   const last = new Map<string, number>();
   for (const message of messages) {
@@ -68,7 +67,7 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
   const refusedIn = (client: StreamClient) =>
     client.received.filter((message) => message.type === "error" && message.message === "rate_limited");
 
-  test("that sends too fast is refused what was too much, unread, and is read again a moment later", async () => {
+  test("messages above the rate limit are refused unread, and a moment later messages are read again", async () => {
     const client = await connect();
     for (let count = 0; count < STREAM_MESSAGES_BURST_COUNT + STREAM_MESSAGES_EXCESS_MAX_COUNT; count += 1) client.send("ping");
     for (let count = 0; count < STREAM_MESSAGES_BURST_COUNT; count += 1) await client.next("ack");
@@ -79,18 +78,18 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
     await client.close();
   });
 
-  test("that goes on sending too fast is closed to come again", async () => {
+  test("a client that keeps sending above the rate limit is closed with a code that allows a reconnect", async () => {
     const client = await connect();
     const count = STREAM_MESSAGES_BURST_COUNT + STREAM_MESSAGES_EXCESS_MAX_COUNT + 1;
     for (let sent = 0; sent < count + 500; sent += 1) client.send("ping");
     const closed = await client.closed;
     expect(closed).toMatchObject({ after: "retry", ...(transport === "websocket" && { code: 4029, reason: "flooding" }) });
     expect(client.received.at(-1)).toMatchObject({ type: "error", code: 42901, data: { close_code: 4029 } });
-    // What was answered before the last straw may be thrown away with the queue, but never more than there was.
+    // Refusals still in the queue may be discarded on close, but there are never more than this.
     expect(refusedIn(client).length).toBeLessThanOrEqual(STREAM_MESSAGES_EXCESS_MAX_COUNT + 1);
   });
 
-  test("that cannot be read ten times in a row is closed for good, and one that can starts the count anew", async () => {
+  test("a client that sends ten invalid messages in a row is closed for good, and a valid one restarts the count", async () => {
     const client = await connect();
     const unreadable = () => client.send("no such method", {});
     for (let round = 0; round < 2; round += 1) {
@@ -111,7 +110,7 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
     });
   });
 
-  test("that reads slowly gets the newest of each topic, every closed kline and every word, without a gap", async () => {
+  test("a slow reader gets the newest record of each topic, every closed kline and every answer, without a gap", async () => {
     await t.advance(58_000);
     const client = await connect();
     await followAll(client);
@@ -119,7 +118,7 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
     client.socket.pause();
     await fillUp();
     client.send("ping");
-    // The minute ends while nothing is read: its kline closes in the queue.
+    // The minute ends while the client reads nothing: its kline closes in the queue.
     const minuteS = Math.floor(t.clock.now() / 60_000) * 60;
     await t.clock.advance(4_100);
     await ticks(2_000);
@@ -141,7 +140,7 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
     await client.close();
   });
 
-  test("that reads nothing for ten seconds is closed to come again, and nobody else is", async () => {
+  test("only a client that reads nothing for ten seconds is closed, with a code that allows a reconnect", async () => {
     const client = await connect();
     const neighbour = await connect();
     await followAll(client);
@@ -162,7 +161,7 @@ describe.each(TRANSPORTS)("a client over %s", (transport) => {
     await neighbour.close();
   });
 
-  test("that reads a little now and then is slow, and stays", async () => {
+  test("a client that reads a little now and then stays connected", async () => {
     const client = await connect();
     await followAll(client);
     client.socket.pause();

@@ -8,14 +8,14 @@ import { errorMessageOf, type Reading, readMessage, readText } from "./protocol"
 
 const PLACE = { connectionId: "c", docsBase: "https://docs.example" };
 
-/** The id of a value, as far as it is one. */
+/** The id that is echoed for a value, if it is a valid one. */
 function legibleId(value: unknown): string | number | null {
   const id = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { id?: unknown }).id : undefined;
   if (typeof id === "string" && id.length <= 64) return id;
   return Number.isSafeInteger(id) ? (id as number) : null;
 }
 
-/** Whatever was read: a message of the contract, or an error of the contract that bears the id. */
+/** Asserts that the result is a message of the contract, or an error of the contract with its id. */
 function expectSound(reading: Reading, value: unknown): void {
   if (reading.ok) {
     expect(ClientMessage.safeParse(reading.message).success).toBe(true);
@@ -52,7 +52,7 @@ const nearMessage = fc.record(
 );
 
 describe("reading a message", () => {
-  test("never throws, whatever text it is", () => {
+  test("reading never throws, for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.json()), (text) => {
         let value: unknown;
@@ -67,14 +67,14 @@ describe("reading a message", () => {
     );
   });
 
-  test("never throws, whatever value it is", () => {
+  test("reading never throws, for any value", () => {
     fc.assert(
       fc.property(anything, (value) => expectSound(readMessage(value), value)),
       { numRuns: 1_000 },
     );
   });
 
-  test("never throws on what is almost a message, and echoes its id", () => {
+  test("reading never throws for almost valid messages, and returns their id", () => {
     fc.assert(
       fc.property(nearMessage, (value) => {
         expectSound(readMessage(value), value);
@@ -85,7 +85,7 @@ describe("reading a message", () => {
     );
   });
 
-  test("never throws on what is nested as deep as a message can be", () => {
+  test("reading never throws for messages nested as deeply as the size limit allows", () => {
     for (const [open, close] of [
       ["[", "]"],
       ['{"params":', "}"],
@@ -96,7 +96,7 @@ describe("reading a message", () => {
     }
   });
 
-  test("passes over fields it does not know", () => {
+  test("reading ignores unknown fields", () => {
     const message = { method: "subscribe", params: { stream: "quote", tickers: ["EURUSD"], depth: 5 }, more: 1, id: "a" };
     expect(readMessage(message)).toEqual({
       ok: true,
@@ -111,21 +111,21 @@ const subscribe = (more: object) => ({ method: "subscribe", params: { ...QUOTE, 
 
 describe("a message that cannot be read", () => {
   const cases: [why: string, message: unknown, id: ErrorId, data: object][] = [
-    ["no JSON", "{", "invalid_parameter", {}],
+    ["invalid JSON", "{", "invalid_parameter", {}],
     ["nothing", "", "invalid_parameter", {}],
     ["a list", [], "invalid_parameter", {}],
-    ["a text", '"subscribe"', "invalid_parameter", {}],
+    ["a string", '"subscribe"', "invalid_parameter", {}],
     ["no method", {}, "missing_parameter", { parameter: "method" }],
     ["an unknown method", { method: "depth" }, "invalid_parameter", { parameter: "method", allowed: [...STREAM_METHODS] }],
     ["a method in the wrong case", { method: "Subscribe" }, "invalid_parameter", { parameter: "method" }],
     ["no parameters", { method: "subscribe" }, "missing_parameter", { parameter: "params" }],
-    ["parameters of another form", { method: "subscribe", params: [] }, "invalid_parameter", { parameter: "params" }],
+    ["parameters that are not an object", { method: "subscribe", params: [] }, "invalid_parameter", { parameter: "params" }],
     ["no stream", { method: "subscribe", params: { tickers: ["EURUSD"] } }, "missing_parameter", { parameter: "stream" }],
     ["an unknown stream", subscribe({ stream: "depth" }), "invalid_parameter", { parameter: "stream", allowed: [...STREAMS] }],
     ["no tickers", subscribe({ tickers: undefined }), "missing_parameter", { parameter: "tickers" }],
-    ["no ticker", subscribe({ tickers: [] }), "missing_parameter", { parameter: "tickers" }],
-    ["one ticker without a list", subscribe({ tickers: "EURUSD" }), "invalid_parameter", { parameter: "tickers" }],
-    ["a ticker that is no text", subscribe({ tickers: ["EURUSD", 7] }), "invalid_parameter", { parameter: "tickers.1" }],
+    ["an empty list of tickers", subscribe({ tickers: [] }), "missing_parameter", { parameter: "tickers" }],
+    ["one ticker outside a list", subscribe({ tickers: "EURUSD" }), "invalid_parameter", { parameter: "tickers" }],
+    ["a ticker that is not a string", subscribe({ tickers: ["EURUSD", 7] }), "invalid_parameter", { parameter: "tickers.1" }],
     ["too many tickers", subscribe({ tickers: many }), "too_many_tickers", { parameter: "tickers", max: 100 }],
     ["klines without a timeframe", subscribe({ stream: "kline" }), "missing_parameter", { parameter: "timeframe" }],
     [
@@ -135,9 +135,19 @@ describe("a message that cannot be read", () => {
       { parameter: "timeframe", allowed: [...TIMEFRAMES] },
     ],
     ["quotes with a timeframe", subscribe({ timeframe: "M1" }), "invalid_parameter", { parameter: "timeframe" }],
-    ["a snapshot that is no yes or no", subscribe({ snapshot: "false" }), "invalid_parameter", { parameter: "snapshot" }],
-    ["a place without its epoch", subscribe({ resume: { seq: 1 } }), "missing_parameter", { parameter: "resume.epoch" }],
-    ["a place without its sequence", subscribe({ resume: { epoch: "e" } }), "missing_parameter", { parameter: "resume.seq" }],
+    ["a snapshot flag that is not a boolean", subscribe({ snapshot: "false" }), "invalid_parameter", { parameter: "snapshot" }],
+    [
+      "a resume position without its epoch",
+      subscribe({ resume: { seq: 1 } }),
+      "missing_parameter",
+      { parameter: "resume.epoch" },
+    ],
+    [
+      "a resume position without its sequence",
+      subscribe({ resume: { epoch: "e" } }),
+      "missing_parameter",
+      { parameter: "resume.seq" },
+    ],
     ["a fractional sequence", subscribe({ resume: { epoch: "e", seq: 1.5 } }), "invalid_parameter", { parameter: "resume.seq" }],
     [
       "one sequence for several tickers",
@@ -145,10 +155,10 @@ describe("a message that cannot be read", () => {
       "invalid_parameter",
       { parameter: "resume.seq" },
     ],
-    ["an id that is none", { id: {}, method: "ping" }, "invalid_parameter", { parameter: "id" }],
-    ["a list with parameters of another form", { method: "list", params: 1 }, "invalid_parameter", { parameter: "params" }],
+    ["an invalid id", { id: {}, method: "ping" }, "invalid_parameter", { parameter: "id" }],
+    ["a list whose parameters are not an object", { method: "list", params: 1 }, "invalid_parameter", { parameter: "params" }],
   ];
-  test.each(cases)("is told what is wrong: %s", (_, message, id, data) => {
+  test.each(cases)("an invalid message gets an error that names the problem: %s", (_, message, id, data) => {
     const text = typeof message === "string" ? message : JSON.stringify(message);
     const reading = readText(text);
     expect(reading).toMatchObject({ ok: false, fault: { id, data } });

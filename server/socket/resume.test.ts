@@ -30,7 +30,7 @@ const seqOf = (ticker: string) => t.markets.live.recent.seq(`quote:${ticker}`);
 describe.each(TRANSPORTS)("resuming over %s", (transport) => {
   const connect = () => t.connect({ transport });
 
-  /** Subscribes, and gives the ack with all quotes that came right after it. */
+  /** Subscribes and returns the ack with all quotes that came right after it. */
   async function resume(client: StreamClient, tickers: readonly string[], from: object, more: object = {}) {
     client.send("subscribe", { stream: "quote", tickers, resume: from, ...more });
     const { data } = (await client.next("ack")) as AckOf<"subscribe">;
@@ -38,7 +38,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     return { data, quotes: quotesOf(client) };
   }
 
-  /** A client that left at the newest quote of EURUSD. */
+  /** The resume position of a client that disconnected at the newest quote of EURUSD. */
   async function leave() {
     await ticks(1);
     const client = await connect();
@@ -48,7 +48,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     return { epoch, seq };
   }
 
-  test("brings exactly what was missed, in order, and goes on", async () => {
+  test("a resume delivers exactly the missed records in order, and then continues", async () => {
     const left = await leave();
     await ticks(5);
     const client = await connect();
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await client.close();
   });
 
-  test("brings nothing when nothing was missed", async () => {
+  test("a resume delivers nothing when nothing was missed", async () => {
     const left = await leave();
     const client = await connect();
     const { data, quotes } = await resume(client, ["EURUSD"], left);
@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await client.close();
   });
 
-  test("reaches back a thousand records, and past them gives a snapshot", async () => {
+  test("a resume reaches back a thousand records; a client that missed more gets a snapshot", async () => {
     const left = await leave();
     await ticks(STREAM_RESUME_MAX_RECORDS);
     const near = await connect();
@@ -85,7 +85,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await Promise.all([near.close(), far.close()]);
   });
 
-  test("reaches back five minutes, and past them gives a snapshot", async () => {
+  test("a resume reaches back five minutes; a client that was away longer gets a snapshot", async () => {
     const left = await leave();
     await ticks(1);
     await t.advance(STREAM_RESUME_MAX_AGE_S * 1000);
@@ -99,7 +99,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await Promise.all([near.close(), far.close()]);
   });
 
-  test("gives a snapshot of this epoch for another one, and for a sequence that was never reached", async () => {
+  test("a resume with another epoch or an unknown sequence gets a snapshot of the current epoch", async () => {
     const left = await leave();
     for (const from of [
       { epoch: "other", seq: left.seq },
@@ -113,7 +113,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     }
   });
 
-  test("judges each ticker by its own sequence; one that is not named starts with a snapshot", async () => {
+  test("a resume checks the sequence of each ticker separately; a ticker without one starts with a snapshot", async () => {
     const { epoch } = await leave();
     await Promise.all([ticks(1, "GBPUSD"), ticks(1, "AUDUSD")]);
     const seq = { EURUSD: seqOf("EURUSD"), GBPUSD: seqOf("GBPUSD") + 7 };
@@ -130,7 +130,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await client.close();
   });
 
-  test("reads its tickers in either case, as the list of tickers does", async () => {
+  test("a resume accepts its tickers in either case, as the list of tickers does", async () => {
     const { epoch } = await leave();
     await Promise.all([ticks(1, "GBPUSD")]);
     const seq = { eurusd: seqOf("EURUSD"), gbpusd: seqOf("GBPUSD") };
@@ -140,7 +140,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await client.close();
   });
 
-  test("refuses one number for several tickers, and what is no place to resume from", async () => {
+  test("a resume with one number for several tickers, or with an invalid position, is refused", async () => {
     const client = await connect();
     const cases: [resume: unknown, code: number, parameter: string][] = [
       [{ epoch: "e", seq: 1 }, 40001, "resume.seq"],
@@ -158,7 +158,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await client.close();
   });
 
-  test("replays a bounded number of records for one message; tickers past it get a snapshot", async () => {
+  test("a resume replays a limited number of records per message; the remaining tickers get a snapshot", async () => {
     const tickers = t.markets.live.catalogue.list().slice(0, 11);
     const names = tickers.map(({ ticker }) => ticker);
     const epoch = t.markets.live.epoch;
@@ -171,7 +171,7 @@ describe.each(TRANSPORTS)("resuming over %s", (transport) => {
     await fence(client);
     const quotes = quotesOf(client);
     expect(quotes.at(-1)).toMatchObject({ event: "snapshot", ticker: names.at(-1) });
-    // What was too much for its queue was merged, and says so: nothing is missing without a word.
+    // What exceeded the queue was merged, and the messages say how much.
     const counted = quotes.reduce((sum, { event, merged = 0 }) => sum + (event === "update" ? 1 + merged : 0), 0);
     expect(counted).toBe(STREAM_REPLAY_MAX_RECORDS);
     await client.close();

@@ -33,7 +33,7 @@ async function tick(): Promise<number> {
   return bid;
 }
 
-/** A client that writes its packets by hand, over Engine.IO's WebSocket. */
+/** A client that sends handwritten packets over Engine.IO's WebSocket. */
 async function byHand() {
   const url = `${t.url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`;
   const raw = new WebSocket(url, { headers: { "x-forwarded-for": freshAddress() } });
@@ -51,7 +51,7 @@ describe("a refusal over Socket.IO", () => {
     ["a mistyped key", () => ({ key: `${key.slice(0, -1)}!` }), 40101, "unauthorized"],
     ["a key that is far too long", () => ({ key: "x".repeat(5_000) }), 40101, "unauthorized"],
     ["an unknown ticket", () => ({ ticket: "nonsense" }), 40101, "unauthorized"],
-    ["a key in the address", () => ({ query: `?token=${key}` }), 40101, "unauthorized", { parameter: "token" }],
+    ["a key in the URL", () => ({ query: `?token=${key}` }), 40101, "unauthorized", { parameter: "token" }],
     [
       "a key without the scope",
       async () => ({ key: (await t.issueKey({ scopes: ["market:read"] })).text }),
@@ -67,20 +67,23 @@ describe("a refusal over Socket.IO", () => {
       "account_suspended",
     ],
   ];
-  test.each(refusals)("carries the identifier and the envelope's data: %s", async (_, options, code, message, data = {}) => {
-    const refused = await t.refused({ transport: "socket.io", ...(await options()) });
-    expect(refused.body).toMatchObject({ code, message, data });
-    expect(refused.body.data.request_id).toEqual(expect.any(String));
-    expect(refused.body.data.docs_url).toContain(message.replaceAll("_", "-"));
-  });
+  test.each(refusals)(
+    "a Socket.IO refusal has the error identifier as its message and the data of the envelope: %s",
+    async (_, options, code, message, data = {}) => {
+      const refused = await t.refused({ transport: "socket.io", ...(await options()) });
+      expect(refused.body).toMatchObject({ code, message, data });
+      expect(refused.body.data.request_id).toEqual(expect.any(String));
+      expect(refused.body.data.docs_url).toContain(message.replaceAll("_", "-"));
+    },
+  );
 
-  test("keeps a well-formed request id", async () => {
+  test("a Socket.IO refusal keeps a well-formed request id", async () => {
     const headers = { "x-request-id": "my-id_1.2" };
     const refused = await t.refused({ transport: "socket.io", key: null, headers });
     expect(refused.body.data.request_id).toBe("my-id_1.2");
   });
 
-  test("says how many connections the plan has", async () => {
+  test("a Socket.IO refusal reports the connection limit of the plan", async () => {
     const options = { key: DEMO_KEY, address: freshAddress(), origin: ORIGIN };
     const clients = [await connect(options), await connect(options)];
     const refused = await t.refused({ transport: "socket.io", ...options });
@@ -88,7 +91,7 @@ describe("a refusal over Socket.IO", () => {
     await Promise.all(clients.map((client) => client.close()));
   });
 
-  test.each(["/", "/other"])("is what the namespace %s gets", async (namespace) => {
+  test.each(["/", "/other"])("a Socket.IO client is refused in the namespace %s", async (namespace) => {
     const client = io(t.url + namespace, { auth: { key }, transports: ["websocket"], reconnection: false, forceNew: true });
     const error = await new Promise<Error>((resolve) => client.once("connect_error", resolve));
     expect(error.message).toBe(namespace === "/" ? "not_found" : "Invalid namespace");
@@ -96,7 +99,7 @@ describe("a refusal over Socket.IO", () => {
   });
 
   test.each([[{ key: { a: 1 } }], [{ key: ["x"] }], [{ key: 7 }], [{ ticket: null }], [null], ["text"], [[]]])(
-    "answers an auth of another form: %j",
+    "a Socket.IO connect packet with an invalid auth is not accepted: %j",
     async (auth) => {
       const client = await byHand();
       client.send(`40/market,${JSON.stringify(auth)}`);
@@ -109,7 +112,7 @@ describe("a refusal over Socket.IO", () => {
 });
 
 describe("a Socket.IO client", () => {
-  test("that can only poll gets everything in order", async () => {
+  test("a Socket.IO client limited to polling gets everything in order", async () => {
     await tick();
     const client = await connect({ transports: ["polling"] });
     expect(client.io.io.engine.transport.name).toBe("polling");
@@ -120,7 +123,7 @@ describe("a Socket.IO client", () => {
     await client.close();
   });
 
-  test("that goes over from polling to a WebSocket loses nothing on the way", async () => {
+  test("a Socket.IO client loses no record while it switches from polling to WebSocket", async () => {
     await tick();
     const client = await connect({ transports: ["polling", "websocket"] });
     await client.ask("subscribe", { ...QUOTE, snapshot: false });
@@ -139,7 +142,7 @@ describe("a Socket.IO client", () => {
     await client.close();
   });
 
-  test("is called back with the ack before the first record comes", async () => {
+  test("the callback of a subscribe receives the ack before the first record arrives", async () => {
     await tick();
     const client = await connect();
     const before = await new Promise((resolve) => client.io.emit("subscribe", QUOTE, () => resolve([...client.received])));
@@ -148,7 +151,7 @@ describe("a Socket.IO client", () => {
     await client.close();
   });
 
-  test("may leave out parameters and callback, and is answered by the event ack where it does", async () => {
+  test("parameters and callback are optional; without a callback the answer is an ack event", async () => {
     const client = await connect();
     for (const args of [[], [undefined], [null], [{}], [{ any: "thing" }]]) {
       client.io.emit("list", ...args);
@@ -160,7 +163,7 @@ describe("a Socket.IO client", () => {
     await client.close();
   });
 
-  test("is told in words what cannot be read, by callback or by the event error", async () => {
+  test("an invalid message is answered with an error, to the callback or as an error event", async () => {
     const client = await connect();
     const cases: [event: string, args: unknown[], code: number][] = [
       ["depth", [QUOTE], 40001],
@@ -180,7 +183,7 @@ describe("a Socket.IO client", () => {
     await client.close();
   });
 
-  test("that sends more than 16 KiB loses its connection, and its neighbour does not", async () => {
+  test("a message over 16 KiB closes its Socket.IO connection, and no other", async () => {
     for (const transports of [["websocket"], ["polling"]] as const) {
       const [client, neighbour] = [await connect({ transports }), await connect()];
       client.send("ping", { pad: "x".repeat(STREAM_MESSAGE_MAX_BYTES) });
@@ -190,7 +193,7 @@ describe("a Socket.IO client", () => {
     }
   });
 
-  test("may ask from any page; whether it is let in is its key's to say", async () => {
+  test("Socket.IO accepts requests from any origin, and the allowed origins of the key decide", async () => {
     const answer = await fetch(`${t.url}/socket.io/?EIO=4&transport=polling`, { headers: { origin: ORIGIN } });
     expect(answer.headers.get("access-control-allow-origin")).toBe(ORIGIN);
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
@@ -220,20 +223,23 @@ describe("a hostile Socket.IO client", () => {
     "44/market,{}",
   ];
   const reserved = ["connect", "disconnect", "disconnecting", "error", "newListener", "__proto__"];
-  test.each([...garbage, ...more, ...reserved.map((name) => `42/market,["${name}"]`)])("harms nobody with %j", async (packet) => {
-    const [client, neighbour] = [await byHand(), await connect()];
-    client.send(`40/market,{"key":"${DEMO_KEY}"}`);
-    await client.seen('42/market,["welcome"');
-    client.send(packet);
-    client.send("2/market,[]");
-    await neighbour.ask("subscribe", { ...QUOTE, snapshot: false });
-    const next = await tick();
-    expect(await neighbour.next("quote")).toMatchObject({ data: { bid: next } });
-    client.raw.close();
-    await Promise.all([client.closed, neighbour.close()]);
-  });
+  test.each([...garbage, ...more, ...reserved.map((name) => `42/market,["${name}"]`)])(
+    "malformed Socket.IO packets do not affect other clients: %j",
+    async (packet) => {
+      const [client, neighbour] = [await byHand(), await connect()];
+      client.send(`40/market,{"key":"${DEMO_KEY}"}`);
+      await client.seen('42/market,["welcome"');
+      client.send(packet);
+      client.send("2/market,[]");
+      await neighbour.ask("subscribe", { ...QUOTE, snapshot: false });
+      const next = await tick();
+      expect(await neighbour.next("quote")).toMatchObject({ data: { bid: next } });
+      client.raw.close();
+      await Promise.all([client.closed, neighbour.close()]);
+    },
+  );
 
-  test("holds no place after leaving the namespace, and no connection either", async () => {
+  test("leaving the namespace releases the slot and closes the connection", async () => {
     const client = await byHand();
     client.send(`40/market,{"key":"${DEMO_KEY}"}`);
     await client.seen('42/market,["welcome"');
@@ -246,7 +252,7 @@ describe("a hostile Socket.IO client", () => {
     await vi.waitFor(() => expect(open).toBe(false), { timeout: 2_000 }).finally(() => client.raw.close());
   });
 
-  test("gets a place for each time it enters the namespace, as many as its plan has", async () => {
+  test("each entry into the namespace takes a slot, up to the limit of the plan", async () => {
     const client = await byHand();
     for (let count = 0; count < 4; count += 1) client.send(`40/market,{"key":"${DEMO_KEY}"}`);
     await vi.waitFor(() => expect(client.packets.filter((packet) => packet.startsWith("44/market")).length).toBe(2));
@@ -255,7 +261,7 @@ describe("a hostile Socket.IO client", () => {
     await client.closed;
   });
 
-  test("that polls no more is slow after ten seconds, and holds no place then", async () => {
+  test("a client that stops polling is slow after ten seconds, and its slot is released", async () => {
     const address = `${t.url}/socket.io/?EIO=4&transport=polling`;
     const headers = { "x-forwarded-for": freshAddress() };
     const handshake = await (await fetch(address, { headers })).text();
@@ -272,7 +278,7 @@ describe("a hostile Socket.IO client", () => {
     expect(await t.counted("closes")).toBe(before + 1);
   });
 
-  test("that vanishes while it comes in leaves no place taken", async () => {
+  test("a Socket.IO client that vanishes while it connects leaves no slot taken", async () => {
     const { text } = await t.issueKey({ plan: "free" });
     for (let count = 0; count < 6; count += 1) {
       const client = await byHand();

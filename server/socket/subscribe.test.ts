@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** One more tick of the ticker, at another price than before. */
+/** Another tick of the ticker, at a different price. */
 async function tick(ticker = "EURUSD"): Promise<number> {
   price = Number((price + 0.00001).toFixed(5));
   await t.tick(ticker, price, price + 0.0001);
@@ -36,9 +36,9 @@ const quotesOf = (client: StreamClient) => client.received.filter((message) => m
 describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
   const connect = (key?: string) => t.connect({ transport, ...(key !== undefined && { key }) });
 
-  test("is acked, and then the current record comes, and then each next one in its sequence", async () => {
+  test("a subscription gets its ack, then the current record, then each next record in sequence", async () => {
     const bid = await tick();
-    // Why a ticker is quiet is judged anew every quarter of a second.
+    // The reason why a ticker is quiet is checked every quarter of a second.
     await t.advance(250);
     const client = await connect();
     client.send("subscribe", { stream: "quote", tickers: ["EURUSD"] });
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("brings no record before the next one where none is wanted", async () => {
+  test("a subscription without a snapshot starts with the next record", async () => {
     await tick();
     const client = await connect();
     await subscribe(client, { stream: "quote", tickers: ["EURUSD"], snapshot: false });
@@ -71,7 +71,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("of a ticker without a quote says so, and brings its first quote as an update", async () => {
+  test("a subscription to a ticker without a quote is reported as quiet, and delivers the first quote as an update", async () => {
     const ticker = transport === "websocket" ? "EURCZK" : "EURDKK";
     const client = await connect();
     const { quiet } = await subscribe(client, { stream: "quote", tickers: [ticker] });
@@ -83,7 +83,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("judges each ticker alone", async () => {
+  test("each ticker of a subscribe is accepted or rejected separately", async () => {
     await tick();
     const client = await connect();
     const tickers = ["eurusd", " GBPUSD ", "XXXYYY", "EUR/USD", "AB", "é".repeat(300), "EURUSD"];
@@ -98,7 +98,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("does not tell an instrument that is not permitted from one that does not exist", async () => {
+  test("an instrument that is not permitted is rejected the same way as one that does not exist", async () => {
     const { text } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const client = await connect(text);
     const { accepted, rejected } = await subscribe(client, {
@@ -116,7 +116,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("is refused past the limit of the plan, ticker by ticker; what is followed already is not counted twice", async () => {
+  test("tickers beyond the limit of the plan are rejected one by one; existing subscriptions are not counted twice", async () => {
     const { text } = await t.issueKey({ plan: "three" });
     const client = await connect(text);
     expect((await client.next("welcome")).limits.subscriptions).toBe(3);
@@ -136,7 +136,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("adds up, is listed in its order, and ends with unsubscribe", async () => {
+  test("subscriptions add up, are listed in order, and end with unsubscribe", async () => {
     await tick();
     const client = await connect();
     await subscribe(client, { stream: "quote", tickers: ["EURUSD"], snapshot: false });
@@ -163,7 +163,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("of klines brings the open one with each tick, and its close on the clock, once", async () => {
+  test("a kline subscription delivers the open kline with each tick, and its close once, on the clock", async () => {
     const startMs = Math.ceil(t.clock.now() / 60_000) * 60_000;
     await t.advance(startMs - t.clock.now() + 10_000);
     const client = await connect();
@@ -196,7 +196,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await Promise.all([client.close(), next.close()]);
   });
 
-  test("brings several streams of a ticker, each in a sequence of its own", async () => {
+  test("several streams of one ticker each have their own sequence", async () => {
     await tick();
     const client = await connect();
     for (const params of [{ stream: "quote" }, { stream: "snapshot" }, { stream: "kline", timeframe: "D1" }])
@@ -209,7 +209,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("is told twice what was asked twice, and followed once", async () => {
+  test("a repeated subscribe gets its own ack and does not duplicate records", async () => {
     await tick();
     const client = await connect();
     for (let count = 0; count < 2; count += 1) {
@@ -222,13 +222,13 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
-  test("reads the server's clock with ping", async () => {
+  test("ping returns the server's clock", async () => {
     const client = await connect();
     expect(await client.ask("ping")).toMatchObject({ method: "ping", data: { time_msc: t.clock.now() } });
     await client.close();
   });
 
-  test("that names too much, or the wrong things, is refused as a whole", async () => {
+  test("a subscribe with too many tickers or invalid fields is refused as a whole", async () => {
     const client = await connect();
     const many = Array.from({ length: 2_000 }, (_, index) => `T${index}`);
     expect(JSON.stringify(many).length).toBeLessThan(STREAM_MESSAGE_MAX_BYTES);
@@ -253,7 +253,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
 });
 
 describe("the id of a message", () => {
-  test("comes back as it was sent, need not be unique, and may be left out", async () => {
+  test("the id of a message is echoed unchanged, need not be unique, and is optional", async () => {
     const client = await t.connect();
     const ids = [1, 1, 0, -7, "", "a", "a", "x".repeat(64), Number.MAX_SAFE_INTEGER, undefined];
     for (const id of ids) {

@@ -9,13 +9,13 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 describe.each(TRANSPORTS)("use of streams over %s", (transport) => {
-  /** What was counted for a key so far, in the day. */
+  /** The counters of a key so far, for the day. */
   async function usedBy(keyId: string) {
     await t.usage.flush();
     return t.db.prisma.streamUsageBucket.findFirst({ where: { keyId, grain: "day" } });
   }
 
-  test("counts connections, new subscriptions and messages of a key, all its connections together", async () => {
+  test("connections, new subscriptions and messages are counted per key, over all of its connections", async () => {
     const { text: key, record } = await t.issueKey();
     const one = await t.connect({ transport, key });
     const two = await t.connect({ transport, key });
@@ -34,7 +34,7 @@ describe.each(TRANSPORTS)("use of streams over %s", (transport) => {
     await two.close();
   });
 
-  test("goes on counting for a key that comes again, and is kept by minute, hour and day", async () => {
+  test("counting continues when a key reconnects, and the counts are stored by minute, hour and day", async () => {
     const { text: key, record } = await t.issueKey();
     await (await t.connect({ transport, key })).close();
     await usedBy(record.id);

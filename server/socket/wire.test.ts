@@ -15,7 +15,7 @@ const MASKED = 0x80;
 const NO_MASK_KEY = Buffer.alloc(4);
 
 let t: StreamService;
-/** Goes on reading whatever the others do. */
+/** A client that must stay unaffected by the others. */
 let neighbour: StreamClient;
 let bid = 1.1;
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   neighbour = await t.connect();
   await neighbour.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], snapshot: false });
 });
-/** The process goes on, and so does the neighbour. */
+/** Neither the process nor the neighbour is affected. */
 afterEach(async () => {
   bid = Number((bid + 0.00001).toFixed(5));
   await t.tick("EURUSD", bid, bid + 0.0001);
@@ -38,7 +38,7 @@ afterEach(async () => {
   expect(t.logged).toEqual([]);
 });
 
-/** One frame as a client sends it, with a mask that changes nothing. */
+/** One frame as a client sends it, with a mask that leaves the payload unchanged. */
 function frame(payload: Buffer | string, { opcode = TEXT, final = true, masked = true, reserved = 0 } = {}): Buffer {
   const data = Buffer.from(payload as string);
   const mask = masked ? MASKED : 0;
@@ -55,15 +55,15 @@ describe("a frame that breaks the protocol of WebSockets", () => {
     ["is not masked", () => frame(PING, { masked: false }), 1002],
     ["has a reserved bit", () => frame(PING, { reserved: 0x40 }), 1002],
     ["has an unknown opcode", () => frame(PING, { opcode: 0x3 }), 1002],
-    ["continues nothing", () => frame(PING, { opcode: CONTINUATION }), 1002],
+    ["continues no message", () => frame(PING, { opcode: CONTINUATION }), 1002],
     ["begins a message inside another", () => Buffer.concat([frame("{", { final: false }), frame("}")]), 1002],
     ["is a ping in fragments", () => frame("x", { opcode: 0x9, final: false }), 1002],
     ["is not UTF-8", () => frame(Buffer.from([0xc3, 0x28])), 1007],
-    ["says it is 4 GiB long", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0, 0, 0, 1, 0, 0, 0, 0]), 1009],
-    ["says it is longer than numbers go", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0xff, 0, 0, 0, 0, 0, 0, 0]), 1009],
-    ["closes with a code that cannot be", () => frame(Buffer.from([0, 1]), { opcode: 0x8 }), 1002],
+    ["claims a length of 4 GiB", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0, 0, 0, 1, 0, 0, 0, 0]), 1009],
+    ["claims a length beyond the number range", () => Buffer.from([FINAL | TEXT, MASKED | 127, 0xff, 0, 0, 0, 0, 0, 0, 0]), 1009],
+    ["closes with an invalid code", () => frame(Buffer.from([0, 1]), { opcode: 0x8 }), 1002],
   ];
-  test.each(broken)("ends its connection: it %s", async (_, bytes, code) => {
+  test.each(broken)("a frame that violates the WebSocket protocol ends its connection: it %s", async (_, bytes, code) => {
     const client = await t.connect();
     await client.next("welcome");
     client.socket.write(bytes());
@@ -72,7 +72,7 @@ describe("a frame that breaks the protocol of WebSockets", () => {
 });
 
 describe("random bytes", () => {
-  /** Bytes, some of which begin as a frame does. */
+  /** Bytes, some of which start like a frame. */
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 300 }),
     fc
@@ -80,12 +80,12 @@ describe("random bytes", () => {
       .map(([first, rest]) => Uint8Array.from([first, MASKED | rest.length, ...NO_MASK_KEY, ...rest])),
   );
 
-  test("on an open connection end it or are answered, and harm nobody", async () => {
+  test("random bytes on an open connection end it or are answered, and affect no other client", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 5 }), async (pieces) => {
         const client = await t.connect();
         for (const piece of pieces) client.socket.write(piece);
-        // Ends what the bytes may have begun, and is answered by the close of a connection that still lives.
+        // Ends any message that the bytes started; a connection that is still open answers with a close.
         client.socket.end();
         await client.closed;
       }),
@@ -94,7 +94,7 @@ describe("random bytes", () => {
     await fence(neighbour);
   });
 
-  test("in place of a request are refused or cut off, and harm nobody", async () => {
+  test("random bytes instead of a request are refused or cut off, and affect no other client", async () => {
     await fc.assert(
       fc.asyncProperty(bytes, async (piece) => {
         const wire = await openWire(t.url);
@@ -110,7 +110,7 @@ describe("random bytes", () => {
 });
 
 describe("a message", () => {
-  test("may be as long as 16 KiB, in one frame or in a few", async () => {
+  test("a message may have 16 KiB, in one frame or in several", async () => {
     const client = await t.connect();
     const message = JSON.stringify({ id: 1, method: "ping", pad: "" });
     const full = message.replace('""', `"${"x".repeat(STREAM_MESSAGE_MAX_BYTES - message.length)}"`);
@@ -123,7 +123,7 @@ describe("a message", () => {
     await client.close();
   });
 
-  test("longer than that ends its connection, also in fragments", async () => {
+  test("a message over 16 KiB ends its connection, even in fragments", async () => {
     for (const parts of [1, 4]) {
       const client = await t.connect();
       const part = "x".repeat(Math.ceil((STREAM_MESSAGE_MAX_BYTES + 1) / parts));
@@ -132,19 +132,19 @@ describe("a message", () => {
     }
   });
 
-  test("of a megabyte ends its connection without being read to its end", async () => {
+  test("a message of a megabyte ends its connection before it is read completely", async () => {
     const client = await t.connect();
     client.raw.send("x".repeat(1_048_576));
     expect(await client.closed).toMatchObject({ code: 1009, after: "terminal" });
   });
 
-  test("in countless fragments ends its connection", async () => {
+  test("a message in too many fragments ends its connection", async () => {
     const client = await t.connect();
     for (let index = 0; index < 1_000; index += 1) client.raw.send("x", { fin: false });
     expect(await client.closed).toMatchObject({ after: "terminal" });
   });
 
-  test("that is binary is refused in words, and the connection goes on", async () => {
+  test("a binary message is refused with an error, and the connection stays open", async () => {
     const client = await t.connect();
     client.raw.send(Buffer.from(PING));
     expect(await client.next("error")).toMatchObject({ id: null, code: 40001, message: "invalid_parameter" });
@@ -152,7 +152,7 @@ describe("a message", () => {
     await client.close();
   });
 
-  test("that is not finished is waited for no longer than for a subscribe", async () => {
+  test("an unfinished message does not extend the time limit of the first subscribe", async () => {
     const client = await t.connect();
     client.raw.send("{", { fin: false });
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
@@ -161,7 +161,7 @@ describe("a message", () => {
 });
 
 describe("a connection that goes silent", () => {
-  test("is pinged every 20 seconds and cut after 60 without a pong", async () => {
+  test("a silent connection is pinged every 20 seconds and cut after 60 seconds without a pong", async () => {
     const client = await t.connect({ pongs: false });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], snapshot: false });
     let pings = 0;
@@ -175,7 +175,7 @@ describe("a connection that goes silent", () => {
     await vi.waitFor(async () => expect(await t.connections()).toBe(1));
   });
 
-  test("without a subscribe within 10 seconds is closed, and told why", async () => {
+  test("a connection without a subscribe within 10 seconds is closed with an error", async () => {
     const client = await t.connect();
     await client.ask("ping");
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 - 250, [client, neighbour]);
@@ -184,13 +184,13 @@ describe("a connection that goes silent", () => {
     expect(await client.closed).toMatchObject({ code: 4400, reason: "protocol_abuse", after: "terminal" });
   });
 
-  test("of Socket.IO may stay without a subscription", async () => {
+  test("a Socket.IO connection may stay without a subscription", async () => {
     const client = await t.connect({ transport: "socket.io" });
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 2_000, [client, neighbour]);
     await client.close();
   });
 
-  test("that does not answer a close is cut all the same", async () => {
+  test("a connection that does not answer its close is cut", async () => {
     const client = await t.connect();
     client.socket.pause();
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
@@ -201,7 +201,7 @@ describe("a connection that goes silent", () => {
 });
 
 describe("pings of a client", () => {
-  test("are answered, and a flood of them ends the connection", async () => {
+  test("pings of a client are answered, and too many of them end the connection", async () => {
     const client = await t.connect();
     const pong = new Promise((resolve) => client.raw.once("pong", resolve));
     client.raw.ping();

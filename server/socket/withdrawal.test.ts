@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** The client is told why and closed so. */
+/** Asserts that the client gets the reason and is closed with its code. */
 async function expectEnd(client: StreamClient, id: CloseId, message: ErrorId): Promise<void> {
   const { code, reason, after } = CLOSES[id];
   const told = await client.next("error");
@@ -27,7 +27,7 @@ async function expectEnd(client: StreamClient, id: CloseId, message: ErrorId): P
 }
 
 let accounts = 0;
-/** Names an account of one test. */
+/** Returns a new account name for one test. */
 function account(): string {
   accounts += 1;
   return `withdrawn ${accounts}`;
@@ -40,7 +40,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     expect(answer).toMatchObject({ data: { accepted: tickers } });
     return client;
   }
-  /** A neighbour that nothing of it concerns. */
+  /** A connection of an account that the test does not change. */
   async function neighbour() {
     const client = await open((await t.issueKey()).text);
     return async () => {
@@ -49,7 +49,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     };
   }
 
-  test("ends within a second of the revocation of its key, with all others of the key and no other", async () => {
+  test("revoking a key ends all of its open connections within a second, and no others", async () => {
     const name = account();
     const [revoked, kept] = [await t.issueKey({ account: name }), await t.issueKey({ account: name })];
     const clients = [await open(revoked.text), await open(revoked.text)];
@@ -62,7 +62,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await other.close();
   });
 
-  test("ends at the expiry of its key by the clock, and not before", async () => {
+  test("an open connection ends when its key expires, and not before", async () => {
     const { text } = await t.issueKey({ expiresAt: new Date(t.clock.now() + 20_000) });
     const client = await open(text);
     await t.advance(19_900, [client]);
@@ -70,7 +70,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await expectEnd(client, "unauthorized", "unauthorized");
   });
 
-  test("ends at the end of the grace of a key that was rotated", async () => {
+  test("an open connection ends with the grace period of its rotated key", async () => {
     const { text, record } = await t.issueKey();
     const client = await open(text);
     const { text: next } = await rotateKey(t.keyContext, record.id, "1h");
@@ -83,14 +83,14 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await replaced.close();
   });
 
-  test("ends when its key is rotated without a grace", async () => {
+  test("an open connection ends when its key is rotated without a grace period", async () => {
     const { text, record } = await t.issueKey();
     const client = await open(text);
     await rotateKey(t.keyContext, record.id, "now");
     await expectEnd(client, "unauthorized", "unauthorized");
   });
 
-  test("ends when the scope is withdrawn", async () => {
+  test("an open connection ends when its key loses the scope", async () => {
     const { text, record } = await t.issueKey();
     const client = await open(text);
     const stays = await neighbour();
@@ -100,7 +100,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await stays();
   });
 
-  test("ends when its origin is withdrawn, and one of another origin does not", async () => {
+  test("an open connection ends when its origin is removed from the key, and connections of other origins stay", async () => {
     const { text, record } = await t.issueKey({ origins: [ORIGIN, "https://other.example.com"] });
     const client = await open(text, ["EURUSD"], ORIGIN);
     const other = await open(text, ["EURUSD"], "https://other.example.com");
@@ -112,7 +112,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await Promise.all([other.close(), server.close()]);
   });
 
-  test("ends when the account is suspended", async () => {
+  test("an open connection ends when the account is suspended", async () => {
     const name = account();
     const { text } = await t.issueKey({ account: name });
     const client = await open(text);
@@ -120,7 +120,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await expectEnd(client, "forbidden", "account_suspended");
   });
 
-  test("ends when a subscribed instrument is no longer permitted, and goes on when another is not", async () => {
+  test("an open connection ends when a subscribed instrument is no longer permitted, and not when another one is", async () => {
     const name = account();
     const { text } = await t.issueKey({ account: name });
     const [euro, gold] = [await open(text, ["EURUSD"]), await open(text, ["XAUUSD"])];
@@ -132,7 +132,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await gold.close();
   });
 
-  test("ends when it follows more than a lower plan allows, and goes on when it does not", async () => {
+  test("an open connection ends when it has more subscriptions than a lower plan allows, and only then", async () => {
     const name = account();
     const { text } = await t.issueKey({ account: name });
     const tickers = t.markets.live.catalogue.list().map(({ ticker }) => ticker);
@@ -145,7 +145,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await few.close();
   });
 
-  test("ends when a lower plan has no place for it: the newest first, counted over all keys of the account", async () => {
+  test("a lower plan ends the newest connections beyond its limit, counted over all keys of the account", async () => {
     const name = account();
     const keys = [await t.issueKey({ account: name }), await t.issueKey({ account: name })];
     const clients: StreamClient[] = [];
@@ -157,7 +157,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test("goes on without an instrument that was retired, and is told which", async () => {
+  test("an open connection continues without a retired instrument and is told which one it was", async () => {
     const ticker = transport === "websocket" ? "USDHUF" : "USDZAR";
     const client = await open((await t.issueKey()).text, [ticker, "EURUSD"]);
     const stays = await neighbour();
@@ -170,12 +170,12 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await client.close();
   });
 
-  test("ends when its key was revoked while nobody heard of it, as soon as control messages are heard again", async () => {
+  test("a connection whose key was revoked while control messages were lost ends once they arrive again", async () => {
     const { text, record } = await t.issueKey();
     const client = await open(text);
     const stays = await neighbour();
     await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { revokedAt: new Date(t.clock.now()) } });
-    // The listener's connection: it listens, and then asks every few seconds whether it still does.
+    // The connection of the listener: it runs LISTEN, and then checks every few seconds that it is alive.
     await t.db.pool.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE (query LIKE 'LISTEN%' OR query = 'SELECT 1') AND datname = current_database()",
     );
@@ -183,7 +183,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await stays();
   });
 
-  test("is let in and ended, when its key is revoked while it comes in", async () => {
+  test("a connection opened while its key is revoked is ended", async () => {
     const { text, record } = await t.issueKey();
     const coming = t.connect({ transport, key: text }).catch(() => undefined);
     await revokeKey(t.keyContext, record.id);
