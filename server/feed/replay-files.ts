@@ -7,14 +7,14 @@ import { contentOf } from "#server/import/detect";
 import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
 
-/** One recording: the ticker it is played as, and its file. */
+/** One recording: its file, and the ticker it is replayed as. */
 interface Recording {
   readonly ticker: string;
   readonly file: string;
 }
 
 /**
- * Reads the REPLAY_FILES setting: entries of the form TICKER=path.
+ * Parses the REPLAY_FILES setting: entries of the form TICKER=path.
  * @throws Error naming an entry of another form.
  */
 export function parseRecordings(entries: readonly string[]): Recording[] {
@@ -34,8 +34,8 @@ interface ReadOptions {
 }
 
 /**
- * The ticks of a recording in the order of its file, whatever tick format the importer knows; rows that cannot be read, or
- * that go back in time, are passed over and counted in the log.
+ * The ticks of a recording in the order of its file, in any tick format the importer supports. Rows that cannot be read or that
+ * go back in time are skipped and counted in the log.
  * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
  */
 export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
@@ -78,7 +78,7 @@ async function* readTicks(source: Source, prepared: Prepared, ticker: string, lo
   if (skipped > 0) log.warn({ file: source.name, rows: skipped }, "skipped malformed or out-of-order rows of the recording");
 }
 
-/** Several recordings as one, by time. */
+/** Merges several recordings into one, ordered by time. */
 export async function* merged(recordings: readonly AsyncGenerator<Tick>[]): AsyncGenerator<Tick> {
   const heads = await Promise.all(recordings.map(async (ticks) => ({ ticks, next: await ticks.next() })));
   try {

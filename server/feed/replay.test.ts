@@ -25,7 +25,7 @@ function recording(name: string, offsets: readonly number[], bid = 1.1): string 
 interface Options {
   pace?: number;
   shift?: "now" | "none";
-  /** Where a replay that continues another begins. */
+  /** Start of a replay that continues another one. */
   fromMs?: number;
   nowMs?: number;
 }
@@ -44,13 +44,13 @@ function play(files: readonly string[], options: Options = {}) {
   return { clock, ticks, ended, stop: () => stopping.abort() };
 }
 
-/** Moves the clock until the feed has ended, but only while the feed waits for it: files are read in real time. */
+/** Advances the clock until the feed has ended, but only while the feed waits for it: files are read in real time. */
 async function toEnd({ clock, ended }: ReturnType<typeof play>): Promise<void> {
   let running = true;
   const done = ended.finally(() => {
     running = false;
   });
-  // It may fail while the clock still moves.
+  // It may fail while the clock still advances.
   done.catch(() => undefined);
   while (running) {
     if (clock.waits.length > 0) await clock.advance(50);
@@ -86,7 +86,7 @@ describe("replay", () => {
     expect(run.ticks.map(({ ticker }) => ticker)).toEqual(["EURUSD", "GBPUSD", "EURUSD", "EURUSD", "GBPUSD"]);
   });
 
-  test("a replay that another node began gives its missed ticks at once and the rest on time", async () => {
+  test("a replay continued from another node delivers the missed ticks at once and the rest on time", async () => {
     const file = recording("EURUSD.csv", [0, 1_000, 2_000, 3_000, 9_000]);
     const run = play([`EURUSD=${file}`], { fromMs: START_MS + 1_000, nowMs: START_MS + 3_500 });
     await toEnd(run);
@@ -102,7 +102,7 @@ describe("replay", () => {
     expect(run.ticks.length).toBeLessThan(2);
   });
 
-  test("a replay names a wrong setting, a missing file and a file of klines", async () => {
+  test("a replay reports an invalid setting, a missing file and a file of klines", async () => {
     expect(() => play(["EURUSD"])).toThrow('"EURUSD" is not of the form TICKER=path');
     expect(() => play([])).toThrow("REPLAY_FILES");
     await expect(toEnd(play(["EURUSD=/nowhere/ticks.csv"]))).rejects.toThrow("/nowhere/ticks.csv");

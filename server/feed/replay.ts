@@ -5,17 +5,17 @@ import type { Logger } from "#lib/log";
 import type { MarketFeed } from "./feed";
 import { merged, parseRecordings, ticksOf } from "./replay-files";
 
-/** Ticks leave in batches, this often. */
+/** Interval between batches. */
 const BATCH_EVERY_MS = 100;
-/** A batch is cut at this length, so that a high pace does not hold everything else up. */
+/** Maximum length of a batch, so that a fast replay does not block other work. */
 const BATCH_MAX_TICKS = 2_000;
 
 interface ReplayOptions {
-  /** Entries TICKER=path, files of ticks in any format the importer reads. */
+  /** Entries TICKER=path: tick files in any format the importer supports. */
   files: readonly string[];
   /** 1 is the recorded pace. */
   pace: number;
-  /** now: the first tick is stamped with the start, the others keep their distance (divided by the pace); none: own times. */
+  /** now: the first tick gets the start time, the others keep their distances (divided by the pace); none: original times. */
   shift: "now" | "none";
   listings: () => readonly Listing[];
   clock: Clock;
@@ -23,8 +23,8 @@ interface ReplayOptions {
 }
 
 /**
- * Plays recorded ticks at their pace or a multiple of it, once, then ends. Whoever goes on with it where another stood gets what
- * came meanwhile at once, since the recording began at the same instant for both.
+ * Replays recorded ticks once at their pace or a multiple of it, then ends. A node that continues a replay gets the ticks of
+ * the meantime at once, because the recording starts at the same instant on every node.
  * @throws Error at once when an entry of `files` is not of the form TICKER=path.
  */
 export function replayFeed({ files, pace, shift, listings, clock, log }: ReplayOptions): MarketFeed["open"] {

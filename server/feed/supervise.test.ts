@@ -20,7 +20,7 @@ function start(feed: Feed) {
 }
 
 describe("supervised feed", () => {
-  test("a feed that ends by itself is not started again", async () => {
+  test("a feed that ends by itself is not restarted", async () => {
     let starts = 0;
     const { taken, ended } = start(async function* () {
       starts += 1;
@@ -30,7 +30,7 @@ describe("supervised feed", () => {
     expect([starts, taken]).toEqual([1, [1, 2]]);
   });
 
-  test("a feed that fails is started again, its problem told, and forgotten when it delivers", async () => {
+  test("a failed feed is restarted, and its problem is reported until it delivers again", async () => {
     let starts = 0;
     const { clock, taken, states, ended } = start(async function* () {
       starts += 1;
@@ -43,7 +43,7 @@ describe("supervised feed", () => {
     expect(states.map((state) => state !== null)).toEqual([true, true, false]);
   });
 
-  test("stops between two starts when it is told to", async () => {
+  test("a supervised feed that is stopped between two starts does not start again", async () => {
     const { clock, ended, stop } = start(async function* () {
       yield* [];
       throw new Error("lost");

@@ -5,23 +5,23 @@ import { type Backoff, repeat } from "#lib/repeat";
 import type { Feed } from "./feed";
 
 const RESTART: Backoff = { firstMs: 500, longestMs: 30_000 };
-/** A feed that runs this long is healthy: its next restart is quick. */
+/** A feed that ran this long is healthy: its next restart is quick. */
 const HEALTHY_AFTER_MS = 60_000;
 
 interface SuperviseOptions {
   feed: Feed;
   name: string;
-  /** Takes a batch; while it has not resolved the feed is not asked for more. */
+  /** Takes a batch; the feed is not asked for the next one until it resolves. */
   take: (ticks: readonly Tick[]) => Promise<void>;
-  /** Told what is wrong when the feed fails, and null when it delivers again. */
+  /** Called with the problem when the feed fails, and with null when it delivers again. */
   onState?: (problem: string | null) => void;
   clock: Clock;
   log: Logger;
 }
 
 /**
- * Runs a feed until the signal aborts. A feed that fails is started again with exponential backoff and jitter; one that
- * ends by itself (a recording played to its end) is not.
+ * Runs a feed until the signal aborts. A feed that fails is restarted with exponential backoff and jitter; a feed that ends by
+ * itself (a recording) is not.
  */
 export async function superviseFeed(
   { feed, name, take, onState, clock, log }: SuperviseOptions,

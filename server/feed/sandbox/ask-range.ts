@@ -5,8 +5,8 @@ import { widestSpread } from "./ticks";
 const MINUTES_PER_DAY = 1_440;
 
 /**
- * Highest and lowest ask of a ticker's ticks in [fromMs, untilMs] (Unix ms, `fromMs` on a minute), in price units; null
- * where there was none. Only the ticks of minutes that could widen the range are made.
+ * Highest and lowest ask of a ticker's ticks in [fromMs, untilMs] (Unix ms, `fromMs` on a minute), in price units; null without
+ * ticks. Only the ticks of minutes that could widen the range are computed.
  */
 export function askRange(
   series: PriceSeries,

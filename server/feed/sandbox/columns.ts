@@ -1,5 +1,5 @@
 /**
- * Klines of consecutive intervals, one column a field; prices and spreads in whole points (exact integers).
+ * Klines of consecutive intervals, one column per field; prices and spreads in whole points (exact integers).
  * A row whose count is 0 has no kline.
  */
 export interface Columns {
@@ -13,7 +13,7 @@ export interface Columns {
   readonly count: Float64Array;
 }
 
-/** One kline while it is put together from shorter ones, in points; `count` 0 while nothing is in it. */
+/** A kline being aggregated from shorter ones, in points; `count` is 0 while it is empty. */
 export interface Sum {
   open: number;
   high: number;
@@ -23,14 +23,14 @@ export interface Sum {
   count: number;
 }
 
-/** Columns of `length` empty rows, all on one block of memory. */
+/** Columns of `length` empty rows, in one block of memory. */
 export function makeColumns(length: number): Columns {
   const all = new Float64Array(length * 6);
   const column = (index: number) => all.subarray(index * length, (index + 1) * length);
   return { open: column(0), high: column(1), low: column(2), close: column(3), spread: column(4), count: column(5) };
 }
 
-/** Adds rows `from` … `to` (excluded) to the sum; they come after what is in it. */
+/** Adds rows `from` … `to` (excluded) to the sum; they must be later than its contents. */
 export function addRows(sum: Sum, rows: Columns, from: number, to: number): void {
   for (let i = from; i < to; i++) {
     const count = rows.count[i] ?? 0;
@@ -56,7 +56,7 @@ export function emptySum(): Sum {
   return { open: 0, high: 0, low: 0, close: 0, spread: 0, count: 0 };
 }
 
-/** Every `size` rows as one; the length must be a multiple of it. */
+/** Aggregates every `size` rows into one; the length must be a multiple of it. */
 export function condense(rows: Columns, size: number): Columns {
   const length = rows.count.length / size;
   const made = makeColumns(length);

@@ -1,17 +1,20 @@
-/** What the sandbox's prices look like, as data. Levels are round numbers near real ones; nothing here is a market's record. */
+/**
+ * The character of the sandbox's prices, as data. Levels are round numbers near real ones; nothing here is recorded market
+ * data.
+ */
 
-/** Where a currency is mostly traded: decides its lively hours. */
+/** Where a currency is mainly traded: determines its active hours. */
 type Region = "asia" | "europe" | "america" | "metal";
 
 export interface Currency {
-  /** Worth of one unit (of an ounce, for a metal) in US dollars, about which its price moves for ever. */
+  /** Mean value of one unit (an ounce for a metal) in US dollars. */
   readonly usd: number;
-  /** Deviation of a day's move of its own, in percent. */
+  /** Standard deviation of the currency's own daily move, in percent. */
   readonly dailyPercent: number;
   /** Its part of the spread, in units of 1/100 000 of the price. */
   readonly cost: number;
   readonly region: Region;
-  /** A pegged currency moves as this one does, plus its own small move. */
+  /** A pegged currency moves like this one, plus its own small move. */
   readonly follows?: string;
 }
 
@@ -49,10 +52,10 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = {
   XPD: { usd: 1010, dailyPercent: 1.6, cost: 250, region: "metal" },
 };
 
-/** Stands for a currency that is not in the table. */
+/** Used for a currency that is not in the table. */
 export const UNKNOWN_CURRENCY: Currency = { usd: 1, dailyPercent: 0.5, cost: 20, region: "america" };
 
-/** How much a minute moves against the day's average, by hour of day in UTC. */
+/** Volatility of a minute relative to the day's average, by hour of day in UTC. */
 export const LIVELINESS: Readonly<Record<Region, readonly number[]>> = {
   asia: [1.3, 1.3, 1.1, 1, 0.9, 0.9, 1, 1.1, 1.2, 1.1, 1, 0.9, 1.1, 1.3, 1.3, 1.1, 0.9, 0.7, 0.7, 0.7, 0.6, 0.5, 0.8, 1.2],
   europe: [
@@ -62,7 +65,7 @@ export const LIVELINESS: Readonly<Record<Region, readonly number[]>> = {
   metal: [0.8, 0.9, 0.8, 0.7, 0.7, 0.7, 0.8, 1, 1.1, 1.1, 1, 1, 1.5, 1.8, 1.7, 1.4, 1.1, 0.9, 0.9, 0.8, 0.6, 0.4, 0.5, 0.8],
 };
 
-/** How wide spreads are against their best, by hour of day in UTC: widest when New York has closed. */
+/** Spread relative to its minimum, by hour of day in UTC: widest after New York has closed. */
 export const SPREAD_WIDTH: readonly number[] = [
   1.3, 1.2, 1.2, 1.2, 1.2, 1.1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.6, 3, 2.2, 1.6,
 ];

@@ -11,7 +11,7 @@ const START_MS = Date.UTC(2026, 4, 6, 12, 30);
 const catalogue = createSandboxCatalogue();
 const prices = createSandboxPrices({ catalogue, seed: 1 });
 
-/** All ticks of all tickers in [fromMs, toMs), as the formula has them. */
+/** All ticks of all tickers in [fromMs, toMs), according to the formula. */
 function formula(fromMs: number, toMs: number): Tick[] {
   const ticks: Tick[] = [];
   for (let minute = Math.floor(fromMs / MINUTE_MS); minute * MINUTE_MS < toMs; minute++)
@@ -21,12 +21,12 @@ function formula(fromMs: number, toMs: number): Tick[] {
 
 const order = (a: Tick, b: Tick) => a.time_msc - b.time_msc || (a.ticker < b.ticker ? -1 : 1);
 
-/** Lets a feed make up for what it missed: it takes one turn of the event loop for each minute. */
+/** Lets a feed catch up: each missed minute takes one turn of the event loop. */
 async function catchUp(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A feed whose batches are kept with the instant they came at. */
+/** A feed whose batches are recorded with the time of their arrival. */
 function follow(clock: ManualClock, options: Partial<Parameters<typeof sandboxFeed>[0]> = {}) {
   const batches: { atMs: number; ticks: readonly Tick[] }[] = [];
   const feed = sandboxFeed({ prices, clock, ...options });
@@ -41,7 +41,7 @@ function follow(clock: ManualClock, options: Partial<Parameters<typeof sandboxFe
 }
 
 describe("the sandbox feed", () => {
-  test("gives exactly the ticks of the formula, from the start of the running minute on", async () => {
+  test("the sandbox feed delivers exactly the ticks of the formula, from the start of the current minute", async () => {
     const clock = manualClock(START_MS + 20_000);
     const { start, ticks } = follow(clock);
     const run = start();
@@ -51,7 +51,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  test("gives each tick at its instant: never early, and late by no more than a batch", async () => {
+  test("the sandbox feed delivers each tick on time: never early, and late by one batch interval at most", async () => {
     const clock = manualClock(START_MS);
     const { start, batches } = follow(clock);
     const run = start();
@@ -65,7 +65,7 @@ describe("the sandbox feed", () => {
       }
   });
 
-  test("keeps times rising over all batches, none of them empty or over the end of a minute", async () => {
+  test("times in the sandbox feed rise over all batches, and no batch is empty or crosses the end of a minute", async () => {
     const clock = manualClock(START_MS + 59_900);
     const { start, batches, ticks } = follow(clock);
     const run = start();
@@ -78,7 +78,7 @@ describe("the sandbox feed", () => {
       expect(new Set(batch.map(({ time_msc }) => Math.floor(time_msc / MINUTE_MS))).size).toBe(1);
   });
 
-  test("goes on after it was stopped and started again, without a tick lost or doubled", async () => {
+  test("the sandbox feed continues after a restart without missing or repeating a tick", async () => {
     const clock = manualClock(START_MS);
     const { start, ticks } = follow(clock, { startMs: START_MS - 30_000 });
     for (let i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS - 30_000, clock.now() - 7_000 + 1).toSorted(order));
   });
 
-  test("makes up for a stall in order, a minute a batch", async () => {
+  test("after a stall the sandbox feed catches up in order, one minute per batch", async () => {
     const clock = manualClock(START_MS);
     const { start, batches, ticks } = follow(clock);
     const run = start();
@@ -111,7 +111,7 @@ describe("the sandbox feed", () => {
     expect(new Set(minutes)).toEqual(new Set([1]));
   });
 
-  test("leaves out a stall that is too long, says so, and goes on with a whole minute", async () => {
+  test("the sandbox feed skips a stall that is too long, reports it, and continues with a complete minute", async () => {
     const clock = manualClock(START_MS);
     const skipped: [number, number][] = [];
     const { start, ticks } = follow(clock, { onSkip: (fromMs, toMs) => skipped.push([fromMs, toMs]) });
@@ -127,7 +127,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(given.toSorted(order));
   });
 
-  test("waits, and repeats nothing, when the clock is set back", async () => {
+  test("the sandbox feed waits, and repeats nothing, when the clock goes back", async () => {
     const clock = manualClock(START_MS);
     const { start, ticks } = follow(clock);
     const run = start();
@@ -139,7 +139,7 @@ describe("the sandbox feed", () => {
     expect(ticks().toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  test("is held back by a reader that is slow to ask", async () => {
+  test("a slow consumer slows the sandbox feed down", async () => {
     const clock = manualClock(START_MS);
     const batches = sandboxFeed({ prices, clock })(new AbortController().signal)[Symbol.asyncIterator]();
     const first = batches.next();
@@ -153,11 +153,11 @@ describe("the sandbox feed", () => {
     expect(given.toSorted(order)).toEqual(formula(START_MS, clock.now() + 1).toSorted(order));
   });
 
-  test("ends at once when it is stopped before it began", async () => {
+  test("a sandbox feed that is stopped before it starts ends at once", async () => {
     const { start, batches } = follow(manualClock(START_MS));
     const stopped = new AbortController();
     stopped.abort();
-    for await (const _ of sandboxFeed({ prices, clock: manualClock(START_MS) })(stopped.signal)) expect.fail("gave a batch");
+    for await (const _ of sandboxFeed({ prices, clock: manualClock(START_MS) })(stopped.signal)) expect.fail("yielded a batch");
     const run = start();
     run.stop();
     await run.ended;

@@ -4,29 +4,29 @@ import type { Tick } from "#lib/domain/tick";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import type { Feed } from "../feed";
 import type { SandboxPrices } from "./prices";
-/** Ticks leave in batches, this often. */
+/** Interval between batches. */
 export const BATCH_EVERY_MS = 200;
-/** What was missed in a stall (a suspended machine) is made up for when it is not longer than this. */
+/** Ticks missed in a stall (a suspended machine) are delivered later if the stall is at most this long. */
 export const CATCH_UP_MAX_MS = HOUR_MS;
 
 interface Options {
   prices: SandboxPrices;
   clock: Clock;
   /**
-   * The first instant whose ticks are given, Unix milliseconds. Without it: the start of the minute that runs when the feed
-   * is first started, so that the running kline is whole. Later runs go on where the run before ended.
+   * The first instant whose ticks are delivered, Unix milliseconds. Defaults to the start of the minute in which the feed first
+   * starts, so that the current kline is complete. Later runs continue where the previous one ended.
    */
   startMs?: number;
-  /** Told of a stall too long to be made up for: the ticks of [fromMs, toMs) are not given. */
+  /** Called after a stall that is too long to catch up with: the ticks of [fromMs, toMs) are not delivered. */
   onSkip?: (fromMs: number, toMs: number) => void;
 }
 
 /**
- * The sandbox's ticks, each at its instant on the clock (at most BATCH_EVERY_MS late). After a stall the missed ones come in
- * order, a minute a batch. A batch never holds ticks of two minutes; a ticker that gets listed joins with the next minute.
+ * The sandbox's ticks, each at its instant on the clock (late by at most BATCH_EVERY_MS). After a stall the missed ones follow
+ * in order, one minute per batch. A batch never spans two minutes; a newly listed ticker joins at the next minute.
  */
 export function sandboxFeed({ prices, clock, startMs, onSkip }: Options): Feed {
-  /** Ticks before this instant have been given. */
+  /** Ticks before this instant have been delivered. */
   let doneMs = startMs;
   let queue: { startMs: number; ticks: readonly Tick[] } | undefined;
 
@@ -57,7 +57,7 @@ export function sandboxFeed({ prices, clock, startMs, onSkip }: Options): Feed {
       const batch = minute.ticks.filter(({ time_msc }) => time_msc >= fromMs && time_msc < endMs);
       doneMs = endMs;
       if (batch.length > 0) yield batch;
-      // Many minutes in a row must not keep everything else from running.
+      // Catching up with many minutes must not block other work.
       if (endMs + MINUTE_MS <= nowMs) await nextTurn();
     }
   };

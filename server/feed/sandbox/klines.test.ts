@@ -32,13 +32,13 @@ function storeAt(nowMs: number) {
 
 const { read, lastQuotes } = storeAt(NOW_MS);
 
-/** What the windows of a timeframe must hold, from its M1 rows and the domain's own aggregation. */
+/** The expected rows of a timeframe, aggregated from its M1 rows by the domain's own code. */
 async function expected(ticker: string, timeframe: Timeframe, from: number, to: number) {
   const minutes = await read(ticker, "M1", alignment.openTime(timeframe, from), alignment.nextOpenTime(timeframe, to - 1));
   return aggregate(minutes, timeframe, alignment).filter(({ time }) => time >= from && time < to);
 }
 
-/** Instants around which something happens: both clock changes of New York, a year's end, 2026's start, the running minute. */
+/** Instants with special cases: both clock changes in New York, the end of a year, the start of 2026, the current minute. */
 const anyAnchor = fc.constantFrom(
   Date.UTC(2024, 2, 10, 7) / 1000,
   Date.UTC(2025, 10, 2, 6) / 1000,
@@ -49,8 +49,8 @@ const anyAnchor = fc.constantFrom(
 );
 
 describe("windows", () => {
-  test.each(TIMEFRAMES)("%s rows are the aggregates of their minutes, in any window", async (timeframe) => {
-    // Long klines need many minutes to compare with.
+  test.each(TIMEFRAMES)("sandbox %s rows are the aggregates of their minutes, in any window", async (timeframe) => {
+    // Long klines need many minutes for the comparison.
     const intervals = timeframe === "MN1" ? 2 : timeframe === "W1" ? 4 : 40;
     const span = TIMEFRAME_SECONDS[timeframe] * intervals;
     await fc.assert(
@@ -69,7 +69,7 @@ describe("windows", () => {
     );
   });
 
-  test("keep the rows of the end that is asked for when they hold more than the limit", async () => {
+  test("a sandbox window over the limit keeps the rows of the requested end", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...TICKERS),
@@ -88,14 +88,14 @@ describe("windows", () => {
     );
   });
 
-  test("give the newest row across a long silence", async () => {
+  test("a sandbox window returns the newest row even after a long silence", async () => {
     const [last] = await read("TESTSTALE", "M1", 0, NOW_S, 1, "newest");
     expect(last?.time).toBe(Date.UTC(2026, 0, 1) / 1000 - 60);
     const [friday] = await read("TESTFX", "M1", 0, NOW_S, 1, "newest");
     expect(friday?.time).toBe(Date.UTC(2026, 10, 20, 21, 59) / 1000);
   });
 
-  test("are empty for a ticker that is unknown, never quoted, or asked about backwards", async () => {
+  test("a sandbox window is empty for an unknown ticker, one that was never quoted, or a reversed range", async () => {
     expect(await read("NOSUCH", "M1", 0, NOW_S)).toEqual([]);
     expect(await read("TESTMISSING", "D1", 0, NOW_S)).toEqual([]);
     expect(await read("EURUSD", "M1", NOW_S, NOW_S - HOUR_S)).toEqual([]);
@@ -103,14 +103,14 @@ describe("windows", () => {
 });
 
 describe("the clock", () => {
-  test("an M1 kline is there from the instant its minute has passed, and not before", async () => {
+  test("a sandbox M1 kline exists as soon as its minute has passed, and not earlier", async () => {
     const minuteS = Math.floor(NOW_S / 60) * 60;
     const newest = async (nowMs: number) => (await storeAt(nowMs).read("EURUSD", "M1", 0, ALL, 1, "newest"))[0]?.time;
     expect(await newest((minuteS + 60) * 1000 - 1)).toBe(minuteS - 60);
     expect(await newest((minuteS + 60) * 1000)).toBe(minuteS);
   });
 
-  test("a longer kline that runs holds its passed minutes alone", async () => {
+  test("a longer sandbox kline that is still open contains only its completed minutes", async () => {
     const openS = Math.floor(NOW_S / HOUR_S) * HOUR_S;
     const [running] = await read("EURUSD", "H1", openS, ALL);
     const minutes = await read("EURUSD", "M1", openS, ALL);
@@ -119,29 +119,29 @@ describe("the clock", () => {
     expect(running?.close).toBe(minutes.at(-1)?.close);
   });
 
-  test("nothing of the future is shown, however far the window reaches", async () => {
+  test("the sandbox never returns klines from the future", async () => {
     for (const timeframe of TIMEFRAMES) expect(await read("EURUSD", timeframe, NOW_S, ALL)).toEqual([]);
   });
 });
 
 describe("history", () => {
-  test("reaches back to the first trading day of 2020 in every timeframe", async () => {
+  test("sandbox history goes back to the first trading day of 2020 in every timeframe", async () => {
     const first = await Promise.all(TIMEFRAMES.map(async (timeframe) => (await read("EURUSD", timeframe, 0, ALL, 1))[0]?.time));
-    // The week that holds the first trading day opened on the Sunday before.
+    // The week of the first trading day opened on the Sunday before.
     const weekS = Date.UTC(2019, 11, 29, 22) / 1000;
     const start = (timeframe: Timeframe) => (timeframe === "W1" ? weekS : alignment.openTime(timeframe, HISTORY_START_S));
     expect(first).toEqual(TIMEFRAMES.map(start));
     expect(HISTORY_START_S).toBeLessThanOrEqual(Date.UTC(2020, 0, 1) / 1000);
   });
 
-  test("holds every minute of ninety days for an ordinary ticker", async () => {
+  test("sandbox history has every minute of ninety days for an ordinary ticker", async () => {
     const rows = await read("GBPJPY", "M1", NOW_S - 90 * 24 * HOUR_S, NOW_S);
     expect(rows).toHaveLength(90 * 1_440 - 1);
   });
 });
 
 describe("last quotes", () => {
-  test("are each ticker's last tick with the asks of its trading day, as its ticks say", async () => {
+  test("sandbox last quotes are the last tick of each ticker, with the ask range of its trading day", async () => {
     const quotes = await lastQuotes(NOW_MS);
     for (const ticker of TICKERS) {
       const series = prices.series(ticker) ?? expect.fail(`${ticker} has no series`);
@@ -155,7 +155,7 @@ describe("last quotes", () => {
     }
   });
 
-  test("leave out what was never quoted and know nothing of the future", async () => {
+  test("sandbox last quotes skip tickers that were never quoted, and contain nothing from the future", async () => {
     const quotes = await lastQuotes(NOW_MS + DAY_MS);
     expect(quotes.has("TESTMISSING")).toBe(false);
     expect(quotes.has("TESTNOTREADY")).toBe(false);

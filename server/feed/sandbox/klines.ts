@@ -10,7 +10,7 @@ import { addRows, emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
-/** A reader that goes over more days than this lets others have a turn: making a day takes about a tenth of a millisecond. */
+/** A reader that covers more days than this yields to other work: computing a day takes about a tenth of a millisecond. */
 const DAYS_PER_TURN_COUNT = 24;
 const TICKERS_PER_TURN_COUNT = 8;
 
@@ -20,14 +20,14 @@ interface Options {
   alignment: TradingAlignment;
 }
 
-/** Open times to be served, [first, to), and the end (excluded) of the minutes that count. Unix seconds. */
+/** Open times to return, [first, to), and the end (excluded) of the minutes that count. Unix seconds. */
 interface Span {
   readonly first: number;
   readonly to: number;
   readonly endS: number;
 }
 
-/** Adds the minutes of [fromS, toS) to the sum, whole hours at once. */
+/** Adds the minutes of [fromS, toS) to the sum, full hours at once. */
 function addMinutes(sum: Sum, series: PriceSeries, fromS: number, toS: number): void {
   for (let atS = fromS; atS < toS; ) {
     const day = Math.floor(atS / DAY_S);
@@ -66,8 +66,8 @@ function toKline(series: PriceSeries, timeframe: Timeframe, time: number, sum: S
 }
 
 /**
- * The klines of a span, ascending, at most `limit` from its start. A short interval on a day without prices is passed over
- * with the whole day.
+ * The klines of a span, ascending, at most `limit` from its start. A short interval on a day without prices skips the whole
+ * day.
  */
 async function collect(series: PriceSeries, timeframe: Timeframe, span: Span, limit: number, alignment: TradingAlignment) {
   const klines: Kline[] = [];
@@ -90,7 +90,7 @@ async function collect(series: PriceSeries, timeframe: Timeframe, span: Span, li
   return klines;
 }
 
-/** The newest `limit` klines of a span: looks back from its end, further each time, for there may be holes. */
+/** The newest `limit` klines of a span: searches back from its end in growing steps, because there may be gaps. */
 async function collectNewest(series: PriceSeries, timeframe: Timeframe, span: Span, limit: number, alignment: TradingAlignment) {
   let klines: Kline[] = [];
   let reachS = limit * TIMEFRAME_SECONDS[timeframe];
@@ -104,9 +104,9 @@ async function collectNewest(series: PriceSeries, timeframe: Timeframe, span: Sp
 }
 
 /**
- * The sandbox's kline store: a formula instead of a table. It reaches from HISTORY_START_S to the clock and holds only
- * minutes that have wholly passed: an M1 kline once its end has come, and a longer one as the aggregate of its passed
- * minutes, so the row of a running hour or day grows a minute at a time. What ticks did since then is the view's to know.
+ * The sandbox's kline store: a formula instead of a table. It covers HISTORY_START_S to the clock and contains only completed
+ * minutes: an M1 kline once it has ended, and a longer one as the aggregate of its completed minutes, so the row of the current
+ * hour or day grows by one minute at a time. Ticks since then are in the view.
  */
 export function createSandboxKlines({ prices, clock, alignment }: Options): KlineStore {
   function spanOf(series: PriceSeries, timeframe: Timeframe, from: number, to: number): Span {

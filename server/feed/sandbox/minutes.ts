@@ -6,14 +6,14 @@ import { burst, MINUTES_PER_DAY, type Paths } from "./path";
 
 const TICKS_PER_MINUTE_MIN_COUNT = 5;
 const TICKS_PER_MINUTE_MAX_COUNT = 60;
-/** Liveliness at which the most ticks arrive. */
+/** Activity at which the most ticks arrive. */
 const LIVELIEST = 2.2;
-/** Largest step between a minute's close and the next one's open, in deviations of a minute. */
+/** Largest step between the close of a minute and the open of the next one, in standard deviations of a minute. */
 const OPEN_STEP = 0.15;
 const DEVIATION_PER_DAILY = 1 / 37.95;
 const MINUTES_PER_BURST = 30;
 
-/** Price line of a day in points, at its 1441 minute boundaries; what bids move along. */
+/** The price line of a day in points, at its 1441 minute boundaries; bids follow it. */
 function line(model: PriceModel, paths: Paths, day: number): Float64Array {
   const sum = new Float64Array(MINUTES_PER_DAY + 1);
   for (const path of model.up) {
@@ -29,8 +29,8 @@ function line(model: PriceModel, paths: Paths, day: number): Float64Array {
 }
 
 /**
- * The closed form of the minutes of a UTC day, priced at every one: a pure function of (seed, model, day). A minute closes on the price line, opens next to where
- * the one before closed, and reaches a little beyond both.
+ * The closed form of all minutes of a UTC day: a pure function of (seed, model, day). A minute closes on the price line, opens
+ * near the close of the previous minute, and its high and low lie slightly beyond both.
  */
 export function minuteDay(model: PriceModel, paths: Paths, seed: number, day: number): Columns {
   const price = line(model, paths, day);

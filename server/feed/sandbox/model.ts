@@ -2,26 +2,26 @@ import type { Listing } from "#lib/domain/instrument";
 import { CURRENCIES, type Currency, LIVELINESS, UNKNOWN_CURRENCY } from "./currencies";
 import type { PathModel } from "./path";
 
-/** A price of fewer points than this is too coarse to move; only listings of an unknown currency are lifted above it. */
+/** A price of fewer points than this is too coarse to move; only listings of an unknown currency are scaled up to it. */
 const COARSEST_PRICE_POINTS = 10_000;
 const COST_UNIT = 1e-5;
-/** The currency whose habits a test ticker has, where it is not the euro's. */
+/** The currency whose parameters a test ticker uses, if not the euro's. */
 const TEST_HABITS: Readonly<Record<string, string>> = { TESTMETAL: "XAU" };
 
-/** How the price of one listing is made. Prices are whole points; a point is 10^-digits price units. */
+/** How the price of one listing is computed. Prices are whole points; a point is 10^-digits price units. */
 export interface PriceModel {
   readonly ticker: string;
-  /** Points of one price unit. */
+  /** Points per price unit. */
   readonly scale: number;
-  /** Price about which it moves, in points. */
+  /** Mean price, in points. */
   readonly mean: number;
   /** The logarithm of price / mean is the sum of these paths … */
   readonly up: readonly PathModel[];
   /** … less the sum of these. */
   readonly down: readonly PathModel[];
-  /** Deviation of a day's move, as a fraction. */
+  /** Standard deviation of a daily move, as a fraction. */
   readonly daily: number;
-  /** Liveliness by hour of day (UTC), 24 values: that of its livelier side. */
+  /** Activity by hour of day (UTC), 24 values: that of its more active side. */
   readonly hours: readonly number[];
   /** Narrowest spread as a fraction of the price. */
   readonly cost: number;
@@ -33,15 +33,15 @@ function pathsOf(name: string, currency: Currency): PathModel[] {
   return followed === undefined || currency.follows === undefined ? [own] : [own, ...pathsOf(currency.follows, followed)];
 }
 
-/** Paths of `ones` that are not among `others`: what both sides share cancels out of the price. */
+/** Paths of `ones` that are not among `others`: paths shared by both sides cancel out. */
 function without(ones: readonly PathModel[], others: readonly PathModel[]): PathModel[] {
   return ones.filter((one) => others.every((other) => other.name !== one.name));
 }
 
 /**
  * The model of a listing. All pairs of a currency share its path, so that EURJPY is EURUSD times USDJPY at any minute.
- * A test ticker has the habits of the euro (TESTMETAL: of gold) and a path of its own. A currency that is not in the table
- * counts as one US dollar, lifted by tens until a price has five figures.
+ * A test ticker has the parameters of the euro (TESTMETAL: of gold) and its own path. A currency that is not in the table
+ * counts as one US dollar, multiplied by tens until a price has five figures.
  */
 export function priceModel(listing: Listing): PriceModel {
   const test = listing.assetClass === "test";
@@ -58,7 +58,7 @@ export function priceModel(listing: Listing): PriceModel {
   const hours = Array.from({ length: 24 }, (_, hour) =>
     Math.max(LIVELINESS[base.region][hour] ?? 1, LIVELINESS[quote.region][hour] ?? 1),
   );
-  // Math.sqrt is the one root that IEEE 754 rounds exactly, so it is the same everywhere.
+  // Math.sqrt is the only root that IEEE 754 rounds exactly, so it is the same everywhere.
   const daily = Math.sqrt([...up, ...down].reduce((sum, path) => sum + path.daily * path.daily, 0));
   return { ticker: listing.ticker, scale, mean, up, down, daily, hours, cost: (base.cost + quote.cost) * COST_UNIT };
 }

@@ -1,9 +1,9 @@
 /**
- * Randomness without state: every number is a hash of what it is for, so it can be asked for in any order.
+ * Stateless randomness: every number is a hash of its purpose, so numbers can be requested in any order.
  * Integer arithmetic only, hence the same on every engine and machine.
  */
 
-/** Odd constant next to 2^32 / golden ratio: consecutive counters land far apart (SplitMix, Steele et al. 2014). */
+/** Odd constant near 2^32 / golden ratio: consecutive counters land far apart (SplitMix, Steele et al. 2014). */
 const GOLDEN = 0x9e3779b9;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -12,7 +12,7 @@ const UNIT = 1 / 4_294_967_296;
 const BYTES_MEAN = 510;
 const BYTES_DEVIATION = 147.8;
 
-/** 32-bit finaliser with low bias (C. Wellons, "lowbias32"): every input bit reaches every output bit. */
+/** 32-bit finalizer with low bias (C. Wellons, "lowbias32"): every input bit affects every output bit. */
 function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
@@ -20,7 +20,7 @@ function mix(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The 32 random bits number `counter` of the series `key`. */
+/** 32 random bits: number `counter` of the series `key`. */
 export function bits(key: number, counter: number): number {
   return mix(key + Math.imul(counter, GOLDEN));
 }
@@ -30,7 +30,7 @@ export function seriesKey(...parts: readonly number[]): number {
   return parts.reduce((key, part) => mix(key ^ mix(part + GOLDEN)), 0);
 }
 
-/** Whole number of a text, for use in a key (FNV-1a). */
+/** Hash of a text, for use in a key (FNV-1a). */
 export function textKey(text: string): number {
   let h = FNV_OFFSET;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), FNV_PRIME);
@@ -42,14 +42,14 @@ export function unit(random: number): number {
   return random * UNIT;
 }
 
-/** 32 random bits as a number of nearly normal distribution: mean 0, deviation 1, never past 3.5. */
+/** 32 random bits as an approximately normal number: mean 0, standard deviation 1, within ±3.5. */
 export function normal(random: number): number {
   const sum = (random & 255) + ((random >>> 8) & 255) + ((random >>> 16) & 255) + (random >>> 24);
   return (sum - BYTES_MEAN) / BYTES_DEVIATION;
 }
 
 /**
- * Value noise in [-1, 1]: a random value at every multiple of `period`, straight lines between.
+ * Value noise in [-1, 1]: a random value at every multiple of `period`, linear in between.
  * `position` may be negative.
  */
 export function valueNoise(key: number, position: number, period: number): number {

@@ -3,12 +3,15 @@ import { bits, normal, seriesKey, textKey, unit, valueNoise } from "./noise";
 
 export const MINUTES_PER_DAY = 1_440;
 const MINUTES_PER_BURST = 30;
-/** Square root of MINUTES_PER_DAY: a day's deviation over this is a minute's. */
+/** Square root of MINUTES_PER_DAY: the standard deviation of a day divided by this is that of a minute. */
 const DAY_TO_MINUTE = 37.95;
-/** Days of paths that are kept, 11 KiB each: enough for every currency's running day; older ones are cheap to make anew. */
+/** Cached days of paths, 11 KiB each: enough for every currency's current day; older ones are cheap to compute again. */
 const DAYS_KEPT_COUNT = 128;
 
-/** Slow drift: value noise over these many days, each with this weight of the daily deviation (about the root of its period). */
+/**
+ * Slow drift: value noise with these periods in days, each with this weight of the daily standard deviation (about the square
+ * root of its period).
+ */
 const OCTAVES: readonly (readonly [days: number, weight: number])[] = [
   [2, 1.4],
   [4, 2],
@@ -21,23 +24,29 @@ const OCTAVES: readonly (readonly [days: number, weight: number])[] = [
   [512, 22.6],
 ];
 
-/** One random path through time: the worth of a currency against its mean, as a logarithm. */
+/** One random path through time: the value of a currency relative to its mean, as a logarithm. */
 export interface PathModel {
   /** Paths of different names are independent. */
   readonly name: string;
-  /** Deviation of a day's move, as a fraction. */
+  /** Standard deviation of a daily move, as a fraction. */
   readonly daily: number;
-  /** Factor of a minute's deviation by hour of day (UTC), 24 of them. */
+  /** Factor of a minute's standard deviation by hour of day (UTC), 24 values. */
   readonly hours: readonly number[];
 }
 
 /** The paths of one seed. */
 export interface Paths {
-  /** Logarithm of the worth at every minute boundary of the UTC day number `day`: 1441 values, the last one the next day's first. */
+  /**
+   * Logarithm of the value at every minute boundary of the UTC day number `day`: 1441 values, the last one equal to the next
+   * day's first.
+   */
   ofDay(model: PathModel, day: number): Float64Array;
 }
 
-/** How nervous half an hour is: mostly 0.6 to 1.4, now and then a multiple, as after news. Shared by all that move along. */
+/**
+ * Volatility factor of half an hour: mostly 0.6 to 1.4, sometimes a multiple, as after news. Shared by all currencies that move
+ * together.
+ */
 export function burst(key: number, block: number): number {
   const random = unit(bits(key, block));
   return random > 0.985 ? 2.6 : 0.6 + 0.8 * random;
@@ -50,8 +59,8 @@ function levelAtMidnight(key: number, daily: number, day: number): number {
 }
 
 /**
- * A random walk over the minutes of a day, livelier in its lively hours, bent so that it starts and ends at the midnights'
- * levels. Those come from noise around zero, so a path never leaves the neighbourhood of its mean and needs no history.
+ * A random walk over the minutes of a day, more volatile in its active hours, bent so that it starts and ends at the levels of
+ * the two midnights. Those are noise around zero, so a path stays close to its mean and needs no history.
  */
 function walkDay(key: number, model: PathModel, day: number): Float64Array {
   const path = new Float64Array(MINUTES_PER_DAY + 1);
@@ -75,7 +84,7 @@ function walkDay(key: number, model: PathModel, day: number): Float64Array {
   return path;
 }
 
-/** Paths for one seed, with a bounded memory of the days last asked for. */
+/** Paths for one seed; caches a limited number of recently used days. */
 export function createPaths(seed: number): Paths {
   const days = new LRUCache<string, Float64Array>({ max: DAYS_KEPT_COUNT });
   return {

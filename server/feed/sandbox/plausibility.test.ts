@@ -20,7 +20,7 @@ function minuteOf(ticker: string, minute: number): { open: number; close: number
   return { open: rows.open[minute % MINUTES_PER_DAY] ?? 0, close: rows.close[minute % MINUTES_PER_DAY] ?? 0 };
 }
 
-test.each(ORDINARY)("$ticker has sane levels, ranges, spreads and digits on any day", ({ ticker }) => {
+test.each(ORDINARY)("$ticker has plausible levels, ranges, spreads and digits on any day", ({ ticker }) => {
   const own = series(ticker);
   const today = Date.UTC(2026, 0, 1) / DAY_MS;
   const middle = minuteOf(ticker, today * MINUTES_PER_DAY).open;
@@ -43,7 +43,7 @@ test.each(ORDINARY)("$ticker has sane levels, ranges, spreads and digits on any 
   }
 });
 
-test("opens a minute next to the close of the one before, over midnight too", () => {
+test("a sandbox minute opens near the close of the previous one, even across midnight", () => {
   const start = Date.UTC(2025, 6, 1) / 60_000;
   for (let minute = start - 30; minute < start + 30; minute++) {
     const { open } = minuteOf("EURUSD", minute);
@@ -52,7 +52,7 @@ test("opens a minute next to the close of the one before, over midnight too", ()
   }
 });
 
-test("is consistent over crosses: EURJPY is EURUSD times USDJPY", () => {
+test("sandbox crosses are consistent: EURJPY is EURUSD times USDJPY", () => {
   fc.assert(
     fc.property(anyMinute, (minute) => {
       const close = (ticker: string) => minuteOf(ticker, minute).close / series(ticker).scale;
@@ -63,7 +63,7 @@ test("is consistent over crosses: EURJPY is EURUSD times USDJPY", () => {
   );
 });
 
-test("is livelier while London and New York trade than at night, with narrower spreads", () => {
+test("sandbox prices move more while London and New York trade than at night, with narrower spreads", () => {
   const sums = { day: { count: 0, range: 0, spread: 0 }, night: { count: 0, range: 0, spread: 0 } };
   for (let day = 20_000; day < 20_030; day++) {
     const rows = series("EURUSD").minutes(day) ?? expect.fail("no prices");
@@ -81,7 +81,7 @@ test("is livelier while London and New York trade than at night, with narrower s
   expect(sums.night.spread).toBeGreaterThan(1.5 * sums.day.spread);
 });
 
-test("takes e to a power without the engine's own function", () => {
+test("e to a power is computed without the engine's own Math.exp", () => {
   fc.assert(
     fc.property(fc.double({ min: -0.3, max: 0.3, noNaN: true }), (x) => {
       expect(exponential(x)).toBeCloseTo(Math.exp(x), 5);

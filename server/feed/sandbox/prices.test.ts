@@ -27,7 +27,7 @@ function minuteOf(series: PriceSeries, minute: number): number[] | undefined {
 }
 
 describe("the same prices everywhere", () => {
-  test("agrees between two instances asked in different orders", () => {
+  test("two instances of sandbox prices agree whatever the order of requests", () => {
     const [one, other] = [sandbox(), sandbox()];
     fc.assert(
       fc.property(fc.array(fc.tuple(anyOrdinary, anyMinute), { maxLength: 12 }), (questions) => {
@@ -48,11 +48,11 @@ describe("the same prices everywhere", () => {
     ["TESTMETAL", NOON_2025, [2355573, 2356088, 2353693, 2354036, 207, 26]],
     ["TESTGAP", NOON_2025, [106307, 106327, 106294, 106326, 4, 29]],
     ["GBPUSD", NIGHT_2031, [136047, 136051, 136041, 136051, 11, 13]],
-  ] as const)("%s keeps its golden minute: prices never change by accident", (ticker, minute, golden) => {
+  ] as const)("%s keeps its golden minute, so sandbox prices never change by accident", (ticker, minute, golden) => {
     expect(minuteOf(sandbox().series(ticker), minute)).toEqual(golden);
   });
 
-  test("keeps the golden ticks of a minute", () => {
+  test("the golden ticks of a sandbox minute never change", () => {
     expect(sandbox().series("EURUSD").ticks(NOON_2025).slice(0, 3)).toEqual([
       { ticker: "EURUSD", time_msc: 1_741_609_800_104, bid: 1.09626, ask: 1.09631 },
       { ticker: "EURUSD", time_msc: 1_741_609_802_410, bid: 1.09629, ask: 1.09635 },
@@ -60,12 +60,12 @@ describe("the same prices everywhere", () => {
     ]);
   });
 
-  test("gives other prices for another seed", () => {
+  test("a different seed gives different sandbox prices", () => {
     const minute = Date.UTC(2026, 5, 1) / 60_000;
     expect(minuteOf(sandbox(2).series("EURUSD"), minute)).not.toEqual(minuteOf(sandbox(1).series("EURUSD"), minute));
   });
 
-  test("forgets days it was not asked about for long, and makes them again alike", () => {
+  test("sandbox days that leave the cache are recomputed identically", () => {
     const { series } = sandbox();
     const eurusd = series("EURUSD");
     const first = eurusd.minutes(20_000);
@@ -78,7 +78,7 @@ describe("the same prices everywhere", () => {
 });
 
 describe("always on", () => {
-  test("prices every ordinary ticker in every minute of any year", () => {
+  test("every ordinary sandbox ticker has prices in every minute of any year", () => {
     const { series } = sandbox();
     fc.assert(
       fc.property(anyOrdinary, anyMinute, (ticker, minute) => {
@@ -90,7 +90,7 @@ describe("always on", () => {
     );
   });
 
-  test("has a last tick at any instant, at it or less than a minute before its running minute", () => {
+  test("the last sandbox tick at any instant is the newest tick up to that instant", () => {
     const { series } = sandbox();
     fc.assert(
       fc.property(anyOrdinary, anyMinute, fc.integer({ min: 0, max: 59_999 }), (ticker, minute, ms) => {
@@ -113,7 +113,7 @@ describe("an operator's edits", () => {
     digits: 2,
   };
 
-  test("prices a listing of unknown currencies with at least five figures", () => {
+  test("a listing of unknown currencies has sandbox prices of at least five figures", () => {
     const { catalogue, prices, series } = sandbox();
     expect(prices.series("ABCXYZ")).toBeUndefined();
     catalogue.put(added);
@@ -121,7 +121,7 @@ describe("an operator's edits", () => {
     for (const tick of series("ABCXYZ").ticks(29_500_000)) expect(tick.bid).toBeGreaterThan(50);
   });
 
-  test("follows changed digits at once", () => {
+  test("changed digits of a listing apply to sandbox prices at once", () => {
     const { catalogue, series } = sandbox();
     catalogue.put(added);
     series("ABCXYZ").ticks(29_500_000);

@@ -12,45 +12,45 @@ import { createPaths, MINUTES_PER_DAY } from "./path";
 import { type Habit, habitOf, pricedMinutes, QUIET_SINCE_MS } from "./test-tickers";
 import { ticksOfMinute } from "./ticks";
 
-/** Days of minutes that are kept, 70 KiB each: the running day of every ticker and what a few readers are at. */
+/** Cached days of minutes, 70 KiB each: the current day of every ticker and what a few readers use. */
 const MINUTE_DAYS_KEPT_COUNT = 192;
-/** Days of hours that are kept, about 2 KiB each: ninety days of every ticker, or some years of a few. */
+/** Cached days of hours, about 2 KiB each: ninety days of every ticker, or a few years of some. */
 const HOUR_DAYS_KEPT_COUNT = 8_192;
-/** How far back a last tick is looked for: longer than any holiday. */
+/** How far back a last tick is searched: longer than any holiday. */
 const LAST_TICK_MAX_DAYS = 14;
 
 /** The synthetic prices of one ticker. Days are UTC days since 1970, minutes are Unix minutes. */
 export interface PriceSeries {
   readonly ticker: string;
-  /** Points of one price unit: divide a price in points by it. */
+  /** Points per price unit: divide a price in points by it. */
   readonly scale: number;
-  /** No tick at this instant or later (Unix ms); Infinity where prices go on, -Infinity where there are none. */
+  /** No tick at this instant or later (Unix ms); Infinity for endless prices, -Infinity without any. */
   readonly endMs: number;
   /** The 1440 minutes of a day; undefined for a day without any price. */
   minutes(day: number): Columns | undefined;
-  /** The same day in 24 hours. */
+  /** The same day as 24 hours. */
   hours(day: number): Columns | undefined;
-  /** The ticks of a minute, ascending in distinct milliseconds; folded they are exactly its kline. */
+  /** The ticks of a minute, ascending in distinct milliseconds; they aggregate to exactly its kline. */
   ticks(minute: number): Tick[];
-  /** The last tick at `atMs` or before; undefined when there is none in the two weeks before. */
+  /** The last tick at `atMs` or before; undefined without one in the two weeks before. */
   lastTick(atMs: number): Tick | undefined;
 }
 
 /**
  * All prices of the sandbox: a pure function of (seed, ticker, instant), the same on every node and after every restart.
- * Nothing is stored; days are made when asked for and kept within a bound.
+ * Nothing is stored; days are computed on request and cached up to a limit.
  */
 export interface SandboxPrices {
-  /** The tickers that are listed now. */
+  /** The currently listed tickers. */
   tickers(): readonly string[];
-  /** The prices of a listed ticker; ask again rather than keep it: it changes with its listing and calendar. */
+  /** The prices of a listed ticker; do not keep the object: it changes with its listing and calendar. */
   series(ticker: string): PriceSeries | undefined;
 }
 
 interface Options {
-  /** The listings of the sandbox venue and, for the test tickers that follow a market, their calendars. */
+  /** The listings of the sandbox venue and, for test tickers that follow a market, their calendars. */
   catalogue: Pick<Catalogue, "list" | "find" | "calendar">;
-  /** 32-bit whole number; another seed gives other prices. */
+  /** 32-bit whole number; a different seed gives different prices. */
   seed: number;
 }
 
@@ -69,7 +69,7 @@ const END_MS: Readonly<Record<Habit, number>> = {
   never: Number.NEGATIVE_INFINITY,
 };
 
-/** The value of `name`, made and kept when it is not there. */
+/** The value of `name`, computed and cached if missing. */
 function remember(cache: Kept["minutes"], name: string, make: () => Columns | undefined): Columns | undefined {
   let value = cache.get(name);
   if (value === undefined) {
@@ -79,7 +79,7 @@ function remember(cache: Kept["minutes"], name: string, make: () => Columns | un
   return value === EMPTY ? undefined : value;
 }
 
-/** Prices over a catalogue, which may change while they are used. */
+/** Prices for a catalogue, which may change while they are used. */
 export function createSandboxPrices({ catalogue, seed }: Options): SandboxPrices {
   const paths = createPaths(seed);
   const kept: Kept = {
@@ -91,7 +91,7 @@ export function createSandboxPrices({ catalogue, seed }: Options): SandboxPrices
 
   function makeSeries(listing: Listing, habit: Habit, calendar: Calendar | undefined): PriceSeries {
     const { ticker } = listing;
-    // A new number for each series: days of a listing or calendar that was edited are never found again.
+    // A new number for each series, so that cached days of an edited listing or calendar are never used again.
     const id = `${made++}`;
     const model = priceModel(listing);
     const key = seriesKey(seed, textKey(ticker));
@@ -150,7 +150,7 @@ export function createSandboxPrices({ catalogue, seed }: Options): SandboxPrices
   };
 }
 
-/** Looks into the minute of the instant first, then back through whole minutes. */
+/** Checks the minute of the instant first, then goes back minute by minute. */
 function lastTick({ minutes, ticks, endMs }: Pick<PriceSeries, "minutes" | "ticks" | "endMs">, atMs: number): Tick | undefined {
   const untilMs = Math.min(atMs, endMs - 1);
   if (untilMs < 0) return undefined;

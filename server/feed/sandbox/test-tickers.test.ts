@@ -12,7 +12,7 @@ const series = (ticker: string) => prices.series(ticker) ?? expect.fail(`${ticke
 const ticksAt = (ticker: string, atMs: number) => series(ticker).ticks(Math.floor(atMs / MINUTE_MS)).length;
 
 describe.each(["TESTCLOSED", "TESTSTALE", "TESTLATE"])("%s", (ticker) => {
-  test("has quotes until just before 2026 and none since", () => {
+  test(`${ticker} has quotes until just before 2026 and none since`, () => {
     expect(ticksAt(ticker, YEAR_2026_MS - 1)).toBeGreaterThan(0);
     expect(ticksAt(ticker, YEAR_2026_MS)).toBe(0);
     const last = series(ticker).lastTick(Date.UTC(2030, 5, 1));
@@ -22,20 +22,20 @@ describe.each(["TESTCLOSED", "TESTSTALE", "TESTLATE"])("%s", (ticker) => {
 });
 
 describe.each(["TESTMISSING", "TESTNOTREADY"])("%s", (ticker) => {
-  test("never had a quote", () => {
+  test(`${ticker} never had a quote`, () => {
     for (const year of [2020, 2025, 2026, 2030]) expect(ticksAt(ticker, Date.UTC(year, 6, 3, 12))).toBe(0);
     expect(series(ticker).lastTick(Date.UTC(2030, 0, 1))).toBeUndefined();
   });
 });
 
 describe("TESTUNKNOWN", () => {
-  test("is quoted at any hour, weekends included", () => {
+  test("TESTUNKNOWN is quoted at any hour, weekends included", () => {
     for (let hour = 0; hour < 168; hour++) expect(ticksAt("TESTUNKNOWN", Date.UTC(2026, 7, 1, hour))).toBeGreaterThan(0);
   });
 });
 
 describe("TESTFLIP", () => {
-  test("is quoted exactly in the minutes its calendar has open: two, then two without", () => {
+  test("TESTFLIP is quoted for two minutes, then not for two, exactly as its calendar opens", () => {
     const start = Date.UTC(2026, 3, 4, 5);
     const quoted = Array.from({ length: 12 }, (_, minute) => ticksAt("TESTFLIP", start + minute * MINUTE_MS) > 0);
     expect(quoted).toEqual([true, true, false, false, true, true, false, false, true, true, false, false]);
@@ -48,7 +48,7 @@ describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
     ["the week in which New York springs forward", Date.UTC(2026, 2, 7)],
     ["the week in which New York falls back", Date.UTC(2025, 10, 1)],
     ["Christmas", Date.UTC(2025, 11, 22)],
-  ])("is quoted exactly while its calendar is open, in %s", (_, startMs) => {
+  ])("a test ticker of a real market is quoted exactly while its calendar is open: %s", (_, startMs) => {
     const calendar = catalogue.calendar(ticker);
     for (let minute = 0; minute < 7 * DAY_MINUTES; minute++) {
       const atMs = startMs + minute * MINUTE_MS;
@@ -59,7 +59,7 @@ describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
     }
   });
 
-  test("keeps the last quote before a weekend", () => {
+  test("a test ticker of a real market keeps its last quote over the weekend", () => {
     const sunday = Date.UTC(2026, 4, 3, 12);
     const last = series(ticker).lastTick(sunday)?.time_msc ?? 0;
     const closedAt = catalogue.calendar(ticker)?.sessionAt(sunday).closedAt ?? 0;
@@ -67,14 +67,14 @@ describe.each(["TESTFX", "TESTMETAL"])("%s", (ticker) => {
     expect(last).toBeGreaterThan(closedAt - MINUTE_MS);
   });
 
-  test("is silent where its calendar does not know any more", () => {
+  test("a test ticker is not quoted after the last date its calendar knows", () => {
     expect(catalogue.calendar(ticker)?.sessionAt(Date.UTC(2199, 5, 4, 12)).state).toBe("unknown");
     expect(ticksAt(ticker, Date.UTC(2199, 5, 4, 12))).toBe(0);
   });
 });
 
 describe("an operator's override", () => {
-  test("silences TESTFX at once, and lifts again", () => {
+  test("an operator's override stops the quotes of TESTFX at once, and lifting it brings them back", () => {
     const edited = createSandboxCatalogue();
     const own = createSandboxPrices({ catalogue: edited, seed: 1 });
     const minute = Date.UTC(2026, 4, 6, 12) / MINUTE_MS;
@@ -89,7 +89,7 @@ describe("an operator's override", () => {
 });
 
 describe("TESTGAP", () => {
-  test("lacks a few minutes, some short holes and one whole hour of each day, always the same ones", () => {
+  test("TESTGAP lacks a few minutes, some short gaps and one full hour each day, always the same ones", () => {
     const again = createSandboxPrices({ catalogue, seed: 1 });
     let missing = 0;
     let holes = 0;

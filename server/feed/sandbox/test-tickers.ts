@@ -3,11 +3,11 @@ import type { Listing } from "#lib/domain/instrument";
 import { DAY_MS, MINUTE_MS } from "#lib/units";
 import { bits, seriesKey, unit } from "./noise";
 import { MINUTES_PER_DAY } from "./path";
-/** Where the prices of the tickers that have gone quiet end: their last tick is just before it. */
+/** End of the prices of tickers that have gone quiet: their last tick is just before it. */
 export const QUIET_SINCE_MS = Date.UTC(2026, 0, 1);
-/** Part of the minutes that TESTGAP lacks one by one. */
+/** Share of the minutes that TESTGAP lacks one by one. */
 const GAP_SHARE = 0.03;
-/** A longer hole starts with this chance at every tenth minute; seven minutes, so that one M5 kline is surely gone. */
+/** Probability that a longer gap starts at each tenth minute; seven minutes, so that at least one M5 kline is missing. */
 const HOLE_CHANCE = 0.02;
 const HOLE_EVERY_MINUTES = 10;
 const HOLE_MINUTES = 7;
@@ -39,7 +39,7 @@ const HABITS: Readonly<Record<string, Habit>> = {
   TESTGAP: "gaps",
 };
 
-/** Ordinary tickers are always on; a test ticker has the habit its name stands for. */
+/** Ordinary tickers always have prices; a test ticker behaves as its name says. */
 export function habitOf(listing: Listing): Habit {
   if (listing.assetClass !== "test" || !Object.hasOwn(HABITS, listing.ticker)) return "always";
   return HABITS[listing.ticker] ?? "always";
@@ -55,7 +55,7 @@ function openMinutes(calendar: Calendar | undefined, day: number): Uint8Array {
       open.fill(1, Math.ceil((openMs - startMs) / MINUTE_MS), Math.floor((closeMs - startMs) / MINUTE_MS));
     return open;
   }
-  // Part of the day is past the covered day: what is still known counts.
+  // Part of the day is beyond the covered time: what is still known counts.
   for (let minute = 0; minute < MINUTES_PER_DAY; minute++) {
     const atMs = startMs + minute * MINUTE_MS;
     const { state, nextClose } = calendar.sessionAt(atMs);

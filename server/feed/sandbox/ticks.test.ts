@@ -19,7 +19,7 @@ const anyMinute = fc.integer({ min: FIRST_MINUTE, max: LAST_MINUTE - 1 });
 const prices = createSandboxPrices({ catalogue: createSandboxCatalogue(), seed: 7 });
 const store = createSandboxKlines({ prices, clock: manualClock(LAST_MINUTE * 60_000), alignment: createAlignment() });
 
-test("the ticks of a minute, folded, are exactly its kline; a minute without a kline has no ticks", async () => {
+test("the ticks of a sandbox minute aggregate to exactly its kline, and a minute without a kline has no ticks", async () => {
   await fc.assert(
     fc.asyncProperty(anyListing, anyMinute, async ({ ticker, digits }, minute) => {
       const time = minute * 60;
@@ -33,7 +33,7 @@ test("the ticks of a minute, folded, are exactly its kline; a minute without a k
   );
 });
 
-test("ticks come in distinct, rising milliseconds inside their minute", () => {
+test("sandbox ticks have distinct, rising milliseconds within their minute", () => {
   fc.assert(
     fc.property(anyListing, anyMinute, ({ ticker }, minute) => {
       let last = minute * 60_000 - 1;
@@ -47,7 +47,7 @@ test("ticks come in distinct, rising milliseconds inside their minute", () => {
   );
 });
 
-test("bid and ask are rounded to the listing's digits already, with the ask above the bid", () => {
+test("sandbox bids and asks are already rounded to the listing's digits, with the ask above the bid", () => {
   fc.assert(
     fc.property(anyListing, anyMinute, ({ ticker, digits }, minute) => {
       for (const tick of prices.series(ticker)?.ticks(minute) ?? []) {

@@ -3,17 +3,17 @@ import { MINUTE_MS } from "#lib/units";
 import type { Columns } from "./columns";
 import { bits, seriesKey, unit } from "./noise";
 
-/** How far a tick strays from the way between the minute's turning points, as a part of the minute's range. */
+/** How far a tick strays from the line between the minute's turning points, as a fraction of the minute's range. */
 const STRAY = 0.3;
-/** How much wider than the minute's smallest spread a tick's may be. */
+/** How much wider than the minute's smallest spread a tick's spread may be. */
 const WIDENING = 0.6;
 
-/** The widest spread a tick can have in a minute whose smallest is `spread`, in points. */
+/** The widest spread of a tick in a minute whose smallest spread is `spread`, in points. */
 export function widestSpread(spread: number): number {
   return spread + Math.round(WIDENING * spread);
 }
 
-/** Where the bids of a minute go, in points: open, then the high and the low in either order, then close. */
+/** The path of the bids of a minute, in points: open, then high and low in either order, then close. */
 interface Way {
   readonly at: readonly [number, number, number, number];
   readonly bid: readonly [number, number, number, number];
@@ -26,7 +26,7 @@ function wayOf(random: number, count: number, open: number, high: number, low: n
   return { at: [0, first, second, count - 1], bid: [open, highFirst ? high : low, highFirst ? low : high, close] };
 }
 
-/** The bid of tick `index` on its way, in points: exact at the turning points, within low … high between them. */
+/** The bid of tick `index` on its path, in points: exact at the turning points, between low and high elsewhere. */
 function bidAt(way: Way, index: number, random: number, low: number, high: number): number {
   const leg = index >= way.at[2] ? 2 : index >= way.at[1] ? 1 : 0;
   const [from, to] = [way.at[leg] ?? 0, way.at[leg + 1] ?? 0];
@@ -39,10 +39,11 @@ function bidAt(way: Way, index: number, random: number, low: number, high: numbe
 }
 
 /**
- * The ticks of minute `index` of a day, ascending in distinct milliseconds inside that minute; none where it has no kline.
- * Folding them gives exactly the minute's closed form: the first is its open, the last its close, one its high, one its low,
- * one has its spread, none goes beyond, and there are `count` of them.
- * @param key series of the ticker; `startMs` the minute's open time; `scale` points of a price unit
+ * The ticks of minute `index` of a day, ascending in distinct milliseconds inside that minute; empty for a minute without a
+ * kline.
+ * They aggregate to exactly the minute's closed form: the first is its open, the last its close, one its high, one its low, one
+ * has its spread, none exceeds them, and there are `count` of them.
+ * @param key series of the ticker; `startMs` the minute's open time; `scale` points per price unit
  */
 export function ticksOfMinute(ticker: string, key: number, day: Columns, index: number, startMs: number, scale: number): Tick[] {
   const count = day.count[index] ?? 0;
