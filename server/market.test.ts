@@ -34,13 +34,13 @@ function catalogueOfOne() {
   };
 }
 
-/** What a reader gets of a window: stored rows with those of the view over them. */
+/** The rows of a window as a reader gets them: stored rows overlaid with those of the view. */
 async function readAll({ store, view }: RunningMarket, timeframe: Timeframe, from: number, to: number): Promise<Kline[]> {
   const read = { from, to, limit: 10_000, end: "oldest" as const };
   return mergeRows(await store.read({ ticker: TICKER, timeframe, ...read }), view.recentKlines(TICKER, timeframe), read);
 }
 
-/** Each timeframe against the aggregation of the minutes, over the whole intervals that touch [fromS, toS). */
+/** Compares each timeframe with the aggregation of the minutes, over the complete intervals that touch [fromS, toS). */
 async function expectAggregates(market: RunningMarket, fromS: number, toS: number) {
   for (const timeframe of TIMEFRAMES.slice(1, -2)) {
     const from = alignment.openTime(timeframe, fromS);
@@ -56,7 +56,7 @@ function expectDay(market: RunningMarket) {
 }
 
 describe("a running market", () => {
-  test("tells a feeder that there is no room while its store is away, and takes ticks again afterwards", async () => {
+  test("a market refuses ticks while its store is unavailable and its queue is full, and accepts them again afterwards", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 7, 12));
     const store = createMemoryKlines();
     const settings = { venue: "live", store, writer: store, acceptsPush: true, provider: "push" } as const;
@@ -75,7 +75,7 @@ describe("a running market", () => {
     await market.stop();
   });
 
-  test("shows history that was rewritten behind it, in klines that it closed itself as in open ones and in the snapshot", async () => {
+  test("a market shows rewritten history in klines that it closed itself, in open klines and in the snapshot", async () => {
     const startMs = Date.UTC(2026, 0, 7, 12);
     const clock = manualClock(startMs);
     const store = createMemoryKlines();
@@ -95,7 +95,7 @@ describe("a running market", () => {
       expect(await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }])).toEqual([null]);
       await clock.advance(5 * MINUTE_MS);
     }
-    // What an import does: minutes between the recorded ones, and the longer klines that it could build of them.
+    // What an import does: adds minutes between the recorded ones, and the longer klines that it can build from them.
     const from = startMs / 1000;
     const imported = testKline(TICKER, "M1", from + 60, 1.5);
     await store.writeBatch([imported], []);
@@ -119,7 +119,7 @@ describe("a running market", () => {
     await market.stop();
   });
 
-  test("loses no closed kline that the recorder could not write yet", async () => {
+  test("a market loses no closed kline that the recorder could not write yet", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 7, 12));
     const store = createMemoryKlines();
     const options = { venue: "live", catalogue: catalogueOfOne(), store, writer: store, acceptsPush: true } as const;
@@ -139,7 +139,7 @@ describe("a running market", () => {
     await market.stop();
   });
 
-  test("a sandbox that stood still for hours has whole klines and a whole trading day again", async () => {
+  test("a sandbox that was stopped for hours has complete klines and a complete trading day again", async () => {
     // 19:40 to 22:12:20 UTC: the trading day ends in between.
     const clock = manualClock(Date.UTC(2026, 0, 7, 19, 40, 30));
     const catalogue = catalogueOfOne();
@@ -173,14 +173,14 @@ describe("a running market", () => {
     expectDay(market);
     const [before] = await readAll(market, "D1", alignment.openTime("D1", startMs / 1000), startMs / 1000);
     expect(market.view.snapshot(TICKER)?.close).toBe(before?.close);
-    // Its klines are whole, but nobody was sent the ticks of that time.
+    // Its klines are complete, but the ticks of that time were not sent to anyone.
     expect(feedGaps(market.sight, catalogue, clock.now()).items).toEqual([
       { starts_at: "2026-01-07T19:41:00.000Z", ends_at: "2026-01-07T22:12:00.000Z", length_s: 151 * 60 },
     ]);
     await market.stop();
   });
 
-  test("knows after a restart what it missed, and no more of what an import brought since", async () => {
+  test("after a restart a market knows which minutes it missed, except those that an import has filled since", async () => {
     const startMs = Date.UTC(2026, 0, 7, 12);
     const stored = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, index) => testKline(TICKER, "M1", startMs / 1000 + (from + index) * 60));

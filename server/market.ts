@@ -24,7 +24,7 @@ export interface MarketOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Rows that may wait to be written before pushes are held back; the recorder's own bound unless given. */
+  /** Rows that may wait to be written before pushes are slowed down; defaults to the recorder's own bound. */
   pendingMaxRows?: number;
 }
 
@@ -39,7 +39,7 @@ export interface RunningMarket extends Market {
   readonly epoch: string;
   /** Recent events, for clients that resume. */
   readonly recent: Pick<Ring, "seq" | "since">;
-  /** Follows the events, after view and recent events have them; the returned function ends it. */
+  /** Subscribes to the events, after view and recent events have them; returns the function that unsubscribes. */
   follow(listener: Listener): () => void;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
@@ -49,7 +49,7 @@ export interface RunningMarket extends Market {
   stop(): Promise<void>;
 }
 
-/** The part of a market that is read from its projection, the same whether this node produces the events or follows them. */
+/** The part of a market that is read from its projection, whether this node produces the events or follows them. */
 export function readSide(
   { venue, catalogue, store, provider }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider">,
   { view, recent, watch, follow, historyRevision }: Projection,
@@ -60,7 +60,10 @@ export function readSide(
   return { venue, catalogue, store, provider, view, recent, sight: watch.sight, follow, historyRevision };
 }
 
-/** Starts a venue that this process alone runs: restores it from the store, then runs the feed. Reads are correct once it resolves. */
+/**
+ * Starts a venue that this process runs alone: restores it from the store, then runs the feed. Reads are correct once it
+ * resolves.
+ */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
   const { catalogue, store, feed, clock } = options;
   const epoch = newEpoch();

@@ -24,11 +24,11 @@ interface MarketsOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** What the nodes share, where there are several. */
+  /** What the nodes of a cluster share. */
   shared?: Shared | undefined;
 }
 
-/** What a venue needs where several nodes run it. */
+/** What a venue needs in a cluster. */
 type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
@@ -99,7 +99,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
   return startVenue(options, market, store);
 }
 
-/** The table, with what a start asks of it waiting for the database as the rest of the start does. */
+/** The table; during the start its reads wait for the database like all other reads of the start. */
 function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
   return {
     ...table,
@@ -112,6 +112,6 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
   const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
-  // A recording that keeps its own times is its own clock and restores nothing: stored klines are newer than its first tick.
+  // A recording with its original times is its own clock and restores nothing: stored klines are newer than its first tick.
   return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
 }

@@ -63,7 +63,7 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
   const { db, startUp, release } = await acquireDatabase(env, log, clock, channel);
   onStop("database", release);
-  // Listens before the first read, so that no change in between is lost.
+  // Subscribes before the first read, so that no change in between is lost.
   const beforeLoad: ControlMessage[] = [];
   let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);
   const control = await db.control.listen((message) => void onMessage(message));

@@ -9,17 +9,17 @@ import { createMemoryBus } from "#server/events/memory-bus";
 import { caughtUp, followVenue, publishVenue, SOON } from "#server/testing/bus-scene";
 import { eventOf } from "#server/testing/events";
 
-/** Somebody who follows the events from when it was made. */
+/** A subscriber that receives the events published after its creation. */
 interface Heard {
   readonly events: readonly MarketEvent[];
   end(): Promise<void>;
 }
 
-/** A way of events from one engine to many followers. */
+/** A carrier of events from one engine to many subscribers. */
 interface Carrier {
   publish(events: readonly MarketEvent[]): void;
   follow(): Promise<Heard>;
-  /** Resolves when all that was published is with everybody who follows. */
+  /** Resolves when every subscriber has received what was published. */
   settled(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ function createSequences() {
 const RUNS = { numRuns: 15 };
 const batches = fc.array(fc.array(fc.nat(TOPICS.length - 1), { maxLength: 40 }), { maxLength: 12 });
 
-/** What every carrier guarantees. */
+/** What every bus guarantees. */
 function busSuite(open: () => Promise<Carrier>): void {
   test("a bus delivers every event to each follower once, in the order of publication", async () => {
     const carrier = await open();
@@ -112,7 +112,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     const heard = await carrier.follow();
     const next = createSequences();
     const published = Array.from({ length: 200 }, () => next([0, 1, 2]));
-    // One turn of the process: nobody could have waited for anything.
+    // One turn of the event loop: the publisher cannot have waited for a subscriber.
     for (const events of published) carrier.publish(events);
     await carrier.settled();
     expect(heard.events).toEqual(published.flat());
@@ -129,7 +129,7 @@ function busSuite(open: () => Promise<Carrier>): void {
     const after = next([0, 1, 2, 3, 4]);
     carrier.publish(after);
     await carrier.settled();
-    // What it was not filled with may come too: the newest records in a shared store are half a second old at most.
+    // Later events may be delivered as well: the newest records in a shared store are up to half a second old.
     expect(late.events.slice(-after.length)).toEqual(after);
     expect(late.events).toEqual([...before, ...after].slice(-late.events.length));
     expect(early.events).toEqual([...before, ...after]);

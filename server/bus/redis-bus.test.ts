@@ -22,7 +22,7 @@ import { WAITING_MAX_EVENTS } from "./backlog";
 import { createEventReader } from "./redis-reader";
 import { raiseFence } from "./redis-writer";
 
-/** What the publisher puts into one batch at most. */
+/** Most events the publisher puts into one batch. */
 const BATCH_MAX_EVENTS = 2_000;
 const TICKERS = ["EURUSD", "GBPUSD", "USDJPY"];
 const PREFIX = /^\{(.*):live\}/;
@@ -31,7 +31,7 @@ const quote = (seq: number, ticker = "EURUSD") =>
   eventOf({ ...quoteExample, ticker, bid: Number((1 + seq / 1e6).toFixed(6)) }, { seq });
 const quotes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => quote(from + index));
 
-/** What an engine makes of `count` ticks of each ticker: quotes and open klines, and each hundredth closes one. */
+/** The events of an engine for `count` ticks of each ticker: quotes and open klines; every hundredth tick closes a kline. */
 function trading(count: number, from = 0): MarketEvent[] {
   return Array.from({ length: count }, (_, index) => from + index).flatMap((tick) =>
     TICKERS.flatMap((ticker): MarketEvent[] => {
@@ -59,7 +59,7 @@ withRedis("events through Redis", (nodes) => {
     return (found ?? []).flatMap((message) => reader.batch(message) ?? []);
   }
 
-  /** How often anybody has tried to publish. */
+  /** Number of attempts to publish. */
   async function tries({ client }: Redis): Promise<number> {
     const stats = await client.info("commandstats");
     const counts = [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*rejected_calls=(\d+)/g)];
@@ -110,7 +110,7 @@ withRedis("events through Redis", (nodes) => {
     const redis = await nodes.open("bound");
     const node = await listening(followVenue(redis));
     const publisher = publishVenue(redis);
-    // Of many tickers, as it is after hours.
+    // Of many tickers, as after the end of trading.
     const tickers = Array.from({ length: 100 }, (_, index) => `FX${index}`);
     const closed = (seq: number) =>
       tickers.map((ticker) => eventOf({ ...klineExample, ticker, timeframe: "M1", time: seq * 60 }, { seq, closed: true }));
@@ -156,7 +156,7 @@ withRedis("events through Redis", (nodes) => {
     expect(node.events).toEqual(all);
     expect(node.projection.recent.since("quote:EURUSD", node.projection.recent.epoch(), 1)).toEqual(all.slice(1));
 
-    // A node that starts now fills itself from the same batches.
+    // A node that starts now restores its state from the same batches.
     const late = followVenue(direct);
     await late.follower.begun;
     expect(late.projection.recent.since("quote:EURUSD", late.projection.recent.epoch(), 1)).toEqual(all.slice(1));
@@ -169,7 +169,7 @@ withRedis("events through Redis", (nodes) => {
     const redis = await nodes.open("short");
     const publisher = publishVenue(redis, { clock });
     await sendWhole(publisher, [quote(1), quote(1, "GBPUSD")]);
-    // Nothing is sent in the meantime: the publisher's clock stands still.
+    // Nothing is sent in the meantime: the publisher's clock does not advance.
     await nodes.server.kill();
     await nodes.server.start();
     await vi.waitUntil(() => redis.connected(), SOON);
@@ -213,7 +213,7 @@ withRedis("events through Redis", (nodes) => {
       expect(await publisher.published()).toBe(false);
       expect(await tries(redis)).toBeGreaterThan(before);
       await publisher.stop();
-      // One may have been under way then.
+      // One may have been in flight then.
       await client.ping();
       const stopped = await tries(redis);
       for (let turn = 0; turn < 200; turn += 1) await client.ping();

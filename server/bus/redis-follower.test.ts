@@ -20,7 +20,7 @@ import {
 import { eventOf } from "#server/testing/events";
 import { CLOSED_KEPT_COUNT } from "./wire";
 
-/** The newest records are written this long after the last time. */
+/** Interval between two writes of the newest records. */
 const STATE_INTERVAL_MS = 500;
 
 const bidOf = (seq: number) => 1 + seq / 1e4;
@@ -43,7 +43,7 @@ withRedis("a node that follows through Redis", (nodes) => {
     await caughtUp(node);
     return {
       ...{ clock, redis, node, publisher },
-      /** Sends events of which the stream keeps the last alone, and the newest records all. */
+      /** Sends events until the stream has dropped all but the last batch; the newest records contain all of them. */
       async sendUnkept(events: readonly MarketEvent[]) {
         await sendWhole(publisher, events.slice(0, -1));
         await clock.advance(STATE_INTERVAL_MS);
@@ -165,7 +165,7 @@ withRedis("a node that follows through Redis", (nodes) => {
   test("a follower reports for how many seconds no events have arrived, even when it started after the last one", async () => {
     const { publisher, redis } = await begun("silent");
     await publisher.stop();
-    // As after a crash: nothing came after the newest records.
+    // As after a crash: nothing followed the newest records.
     const [newest] = (await redis.client.xRevRange(busKeys(redis).events, "+", "-", { COUNT: 1 })) ?? [];
     await redis.client.hSet(busKeys(redis).state, "id", newest?.id ?? "");
     const late = followVenue(redis);

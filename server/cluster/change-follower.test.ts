@@ -39,7 +39,7 @@ function createScene() {
   onTestFinished(() => follower.stop());
   return {
     ...{ clock, follower, failing, asked, withMarkets },
-    /** What was asked since it was taken last. */
+    /** The calls since the last `take`. */
     take: () => asked.splice(0),
     /** Blocks calls of this name until the returned function is called. */
     hold(what: string): () => void {

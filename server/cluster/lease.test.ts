@@ -32,9 +32,9 @@ describe("the lease of a venue", () => {
     return { door, pool };
   }
 
-  /** A first holder, and one that has seen its beat and taken the lease's row for the first time. */
+  /** A holder of the lease, and another node that has read the lease once. */
   async function two(options: Options = {}) {
-    // Of an empty table the first look makes the row, the second takes it.
+    // In an empty table the first read creates the row, the second takes it.
     const holder = await compete("holder");
     await holder.look(LOOK_MS);
     expect(holder.lease()?.token).toBe(1);
@@ -236,7 +236,7 @@ describe("the lease of a venue", () => {
       return origin;
     };
     const origins = [await originOf(1_000, 0), await originOf(2_000, 0), await originOf(3_000, 50), await originOf(4_000, 61)];
-    // The first look made the row, the second took it.
+    // The first read created the row, the second took it.
     const first = 1_000 + LOOK_MS;
     expect(origins).toEqual([first, first, first, 4_000]);
     expect(await originOf(5_000, 0)).toBe(4_000);

@@ -21,7 +21,7 @@ const NOBODY = { id: "service_unavailable", data: { retry_after: 1, detail: expe
 
 const line = (bid: number) => `${JSON.stringify({ ticker: "EURUSD", time_msc: 1_767_225_600_000, bid, ask: bid + 1 })}\n`;
 
-/** A body that gives these parts, and then ends, or breaks off. */
+/** A request body of these parts that then ends, or breaks off. */
 function bodyOf(parts: Iterable<string>, broken = false): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const left = parts[Symbol.iterator]();
@@ -35,7 +35,7 @@ function bodyOf(parts: Iterable<string>, broken = false): ReadableStream<Uint8Ar
   });
 }
 
-/** Listens until the test is over; gives its address. */
+/** Listens until the test is over; returns its address. */
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -66,7 +66,7 @@ async function openNode(push: Partial<Record<Venue, Push>> = {}, { secret = SECR
   return { ...door, clock, address, paths, forwardPush };
 }
 
-/** Takes every tick, and keeps it. */
+/** Accepts and stores every tick. */
 function taking() {
   const ticks: Tick[] = [];
   const push: Push = async (more) => {

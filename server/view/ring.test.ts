@@ -110,7 +110,7 @@ describe("the ring of recent events", () => {
       [2, 6, 7],
       [6, 7],
     ]);
-    // Who has one of those it stands for has an older state of the same.
+    // A client that has one of the replaced events has an older state of the same topic.
     expect([3, 4, 5].map((seq) => since(seq))).toEqual([
       [6, 7],
       [6, 7],
