@@ -3,7 +3,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { mergeKlines } from "#lib/domain/kline";
 import type { TradingAlignment } from "#lib/domain/timeframe";
 
-/** Which timeframe is made of which; a month takes days, because weeks belong to two. */
+/** The timeframe that each timeframe aggregates. MN1 aggregates D1, because a week can span two months. */
 export const MADE_OF: readonly (readonly [timeframe: Timeframe, of: Timeframe])[] = [
   ["M5", "M1"],
   ["M15", "M5"],
@@ -21,7 +21,7 @@ export interface Level {
   finish(): void;
 }
 
-/** Folds rows into klines of one longer timeframe and hands each on when the next begins. */
+/** Aggregates rows into klines of one longer timeframe and emits each when the next begins. */
 function createLevel(timeframe: Timeframe, alignment: TradingAlignment, emit: (kline: Kline) => void): Level {
   let current: Kline | undefined;
   let endS = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ function createLevel(timeframe: Timeframe, alignment: TradingAlignment, emit: (k
   };
 }
 
-/** M5 to MN1 out of M1 rows, all at once, each fed by the one it is made of; `emit` is given each when it is complete. */
+/** Aggregates M1 rows into M5 to MN1 in one pass. Calls `emit` with each kline when it is complete. */
 export function createAggregation(alignment: TradingAlignment, emit: (kline: Kline) => void): Level {
   const levels = new Map<Timeframe, Level>();
   for (const [timeframe] of MADE_OF.toReversed()) {
@@ -57,7 +57,7 @@ export function createAggregation(alignment: TradingAlignment, emit: (kline: Kli
   }
   return {
     push: (row) => levels.get("M5")?.push(row),
-    // From the shortest to the longest: what one hands on last, the next must still take.
+    // From the shortest to the longest: finishing one level pushes its last kline to the next.
     finish: () => {
       for (const [timeframe] of MADE_OF) levels.get(timeframe)?.finish();
     },

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A file of `count` minutes. */
+/** Writes a file of `count` minutes. */
 function minutes(name: string, count: number): string {
   const file = path.join(folder, name);
   const start = Date.UTC(2024, 2, 6) / 1000;
@@ -32,7 +32,7 @@ function minutes(name: string, count: number): string {
 const latest = async () => (await listBackfills(database, manualClock(IMPORT_NOW_MS)))[0];
 const lastEntry = () => database.prisma.auditEntry.findFirst({ orderBy: { id: "desc" } });
 
-test("while it runs the database is told at most once a second how far it is, over files and what lies in them", async () => {
+test("an import stores its progress at most once a second, across all files and archive entries", async () => {
   const clock = manualClock(IMPORT_NOW_MS);
   const report = await reportBackfill({ database, clock, venue: "live", files: 2 });
   const told = async (expected: object) => expect.poll(latest).toMatchObject(expected);
@@ -55,7 +55,7 @@ test("while it runs the database is told at most once a second how far it is, ov
   expect(await latest()).toMatchObject({ state: "failed", files_done: 2, share: 1, problem: "b.csv: cannot be read" });
 });
 
-test("an import that came to its end stands as done, with an entry in the audit log", async () => {
+test("a completed import is stored as done, with an entry in the audit log", async () => {
   await importCommand(database, [minutes("EURUSD.csv", 3_000)]);
   expect(await latest()).toMatchObject({
     ...{ state: "done", venue: "live", files: 1, files_done: 1, files_failed: 0, share: 1, rows: 3_000, problem: null },
@@ -66,7 +66,7 @@ test("an import that came to its end stands as done, with an entry in the audit 
   });
 });
 
-test("a file that cannot be imported is named with its reason, and the others count", async () => {
+test("a file that cannot be imported is stored with its reason, and the other files are imported", async () => {
   const broken = path.join(folder, "GBPUSD.csv");
   writeFileSync(broken, "these,are,no\nmarket,data,1\n");
   await importCommand(database, [broken, minutes("AUDUSD.csv", 500)]);
@@ -80,20 +80,20 @@ test("a file that cannot be imported is named with its reason, and the others co
 test.each([
   ["its progress", "backfill", "state <> 'done'", "running"],
   ["its entry in the audit log", "audit_entry", "action <> 'history.import'", "done"],
-])("an import that is done stays done where %s cannot be written, and says so", async (_, table, refusing, state) => {
+])("a completed import exits with 0 and prints a warning when %s cannot be written", async (_, table, refusing, state) => {
   await database.pool.query(`ALTER TABLE ${table} ADD CONSTRAINT refusing CHECK (${refusing}) NOT VALID`);
   try {
     const { exitCode, text } = await importCommand(database, [minutes("USDCHF.csv", 500), "--force"]);
     expect(exitCode).toBe(0);
     expect(text).toContain("USDCHF: ");
-    expect(text).toMatch(/WARNING: how this import ended is not noted .*refusing/s);
+    expect(text).toMatch(/WARNING: the operators' page and the audit log do not show .*refusing/s);
     expect(await latest()).toMatchObject({ state, problem: null });
   } finally {
     await database.pool.query(`ALTER TABLE ${table} DROP CONSTRAINT refusing`);
   }
 });
 
-test("one that somebody stopped says how far it came", async () => {
+test("an interrupted import stores how far it came", async () => {
   const options = { clock: hurriedClock(), batchKlines: 4_000, interruptAt: (line: string) => /importing: [3-9]\d%/.test(line) };
   await importCommand(database, [minutes("NZDUSD.csv", 30_000)], options);
   const stopped = await latest();
@@ -102,7 +102,7 @@ test("one that somebody stopped says how far it came", async () => {
   expect(stopped?.share).toBeLessThan(0.9);
 });
 
-test("a wrong command line begins nothing", async () => {
+test("a wrong command line starts no import", async () => {
   const before = await database.prisma.backfill.count();
   expect(await importCommand(database, [path.join(folder, "nowhere.csv")])).toMatchObject({
     text: expect.stringContaining("no such file"),

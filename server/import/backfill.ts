@@ -4,33 +4,33 @@ import type { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { type BackfillProgress, beginBackfill, noteBackfill } from "#lib/market/backfills";
 
-/** Between two notes of progress: the operators' page reads as often. */
+/** Shortest interval between two progress updates; the operators' page polls at the same rate. */
 const NOTE_INTERVAL_MS = 1_000;
-/** Reading and storing rows is about this part of the work, rebuilding longer timeframes the rest. */
+/** Share of the work spent on reading and storing rows; rebuilding longer timeframes takes the rest. */
 const READING_SHARE = 0.9;
 
-/** Title of the step whose rows are stored. */
+/** Title of the step that stores rows. */
 export const IMPORTING = "importing";
 
 /** How an import ended. */
 interface BackfillEnd {
   readonly state: "done" | "failed" | "interrupted";
   readonly tickers: readonly string[];
-  /** Whether all its work was gone through, also where some files could not be imported. */
+  /** Whether it processed all files, even if some could not be imported. */
   readonly through: boolean;
-  /** Why it ended early, where that is not what a file was not imported for. */
+  /** Why it ended early; by default the last problem of a file. */
   readonly problem?: string;
 }
 
-/** Tells the database where an import stands, so that the operators' page of a running service shows it. */
+/** Writes the progress of an import to the database, for the operators' page of a running service. */
 export interface BackfillReporter {
-  /** One of the sources of a file is looked at; what was read of the one before counts. */
+  /** Starts a source of a file; rows read from earlier sources stay counted. */
   source(name: string, index: number, sources: number): void;
-  /** Progress of a step, as terminals are told of it. */
+  /** Reports the progress of a step, as the terminal shows it. */
   step(title: string, share: number, rows: number): void;
-  /** A file is dealt with; `problem` says why it was not imported to its end. */
+  /** Reports that a file is finished; `problem` says why it was not fully imported. */
   fileDone(problem: string | null): void;
-  /** Resolves when the end is noted, with its entry in the audit log. */
+  /** Resolves when the end is stored, with its entry in the audit log. */
   end(end: BackfillEnd): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface ReporterOptions {
   readonly files: number;
 }
 
-/** Begins a backfill. Notes follow each other a second apart at least, and one that fails is left out: the next one says more. */
+/** Begins a backfill. Updates are at least a second apart. A failed update is skipped, because the next one replaces it. */
 export async function reportBackfill({ database, clock, venue, files }: ReporterOptions): Promise<BackfillReporter> {
   const context = { db: database, clock };
   let progress: BackfillProgress = {
@@ -51,7 +51,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
   let noted = clock.now();
   let noting: Promise<void> = Promise.resolve();
   let busy = false;
-  /** Of the sources before the running one. */
+  /** Totals of the sources before the current one. */
   let before = { rows: 0, readMs: 0 };
   let running = { index: 0, sources: 1, startedMs: 0 };
 
@@ -68,7 +68,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
       });
   }
 
-  /** Part of all the work when so much of the running file is read. */
+  /** Share of all the work that is done when `share` of the current file is read. */
   const reading = (share: number) => (READING_SHARE * (progress.filesDone + share)) / Math.max(files, 1);
 
   return {

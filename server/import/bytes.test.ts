@@ -6,7 +6,7 @@ const number = (text: string) => numberAt(Buffer.from(text), 0, text.length);
 const timeOfDay = (text: string) => timeOfDayAt(Buffer.from(text), 0, text.length);
 const epoch = (text: string) => epochAt(Buffer.from(text), 0, text.length);
 
-test("a decimal of up to 15 digits is the same double that JavaScript reads", () => {
+test("a decimal of up to 15 digits is parsed to the same double as in JavaScript", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }),
@@ -20,7 +20,7 @@ test("a decimal of up to 15 digits is the same double that JavaScript reads", ()
   );
 });
 
-test("any double that is printed comes back to within its noise", () => {
+test("any printed double is parsed back to within floating-point noise", () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-7, max: 1e9, noNaN: true }), (value) => {
       expect(Math.abs(number(String(value)) - value)).toBeLessThanOrEqual(value * 1e-14 + 1e-14);
@@ -40,13 +40,13 @@ test.each([
 });
 
 test.each(["", "-", ".", "nan", "NaN", "null", "inf", "0x10", "1,5", "1.2.3", "1 2", "12a", "--1", "1e", "1e5000"])(
-  "%j is no number",
+  "%j is not a number",
   (text) => {
     expect(number(text)).toBeNaN();
   },
 );
 
-test("arbitrary bytes give a number or NaN, never a throw", () => {
+test("parsing arbitrary bytes returns a number or NaN and never throws", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 30 }), (bytes) => {
       const buffer = Buffer.from(bytes);
@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each(["2020-02-30", "2021-02-29", "2020-13-01", "2020-00-10", "2020-01-00", "20-01-2020", "abcd-01-01"])(
-  "%s is no date",
+  "%s is not a date",
   (text) => {
     expect(createDateReader("ymd")(Buffer.from(text), 0)).toBeNaN();
   },
@@ -89,13 +89,13 @@ test.each([
 });
 
 test.each(["24:00", "17:60", "17:00:60", "1700", "17:00:", "17:00:00.", "17000", "17-00-00", "170000 12"])(
-  "%s is no time of day",
+  "%s is not a time of day",
   (text) => {
     expect(timeOfDay(text)).toBeNaN();
   },
 );
 
-test("a Unix time is seconds or milliseconds by its size", () => {
+test("the size of a Unix time decides between seconds and milliseconds", () => {
   expect(epoch("1549238400")).toBe(1_549_238_400_000);
   expect(epoch("1549238400994")).toBe(1_549_238_400_994);
   expect(epoch("1549238400.994")).toBe(1_549_238_400_994);

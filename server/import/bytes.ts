@@ -1,8 +1,8 @@
-/** Numbers and times read straight from the bytes of a line, without making a string of each. */
+/** Parses numbers and times directly from the bytes of a line, without creating a string for each. */
 
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 
-/** So many digits are exact in a double; what follows is the noise of binary fractions (1.1338300000000001). */
+/** Digits that a double represents exactly; later digits are floating-point noise (1.1338300000000001). */
 const EXACT_DIGITS = 15;
 
 const ZERO = 48;
@@ -14,7 +14,7 @@ const COLON = 58;
 const SPACE = 32;
 const UPPER_Z = 90;
 
-/** 10^0 to 10^22, each exact: a division by one rounds once. */
+/** 10^0 to 10^22, all exact as doubles, so that a division by one of them rounds only once. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 const DECIMAL = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/;
@@ -24,7 +24,7 @@ function rareNumber(bytes: Buffer, from: number, to: number): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The decimal number in bytes[from, to), NaN when it is none (an empty stretch, "nan", "0x10", "1,5"). */
+/** The decimal number in bytes[from, to), NaN when there is none (an empty range, "nan", "0x10", "1,5"). */
 export function numberAt(bytes: Buffer, from: number, to: number): number {
   let at = from;
   const negative = bytes[at] === MINUS;
@@ -54,7 +54,7 @@ export function numberAt(bytes: Buffer, from: number, to: number): number {
   return negative ? -value : value;
 }
 
-/** The whole number of `count` digits at `at`, -1 when one of them is no digit. */
+/** The whole number of `count` digits at `at`, -1 when one of them is not a digit. */
 function digitsAt(bytes: Buffer, at: number, count: number): number {
   let value = 0;
   for (let index = at; index < at + count; index += 1) {
@@ -65,21 +65,21 @@ function digitsAt(bytes: Buffer, at: number, count: number): number {
   return value;
 }
 
-/** Unix milliseconds of a calendar day at 00:00, NaN when there is no such day. */
+/** Unix milliseconds of a calendar day at 00:00, NaN when the day does not exist. */
 export function dayMs(year: number, month: number, day: number): number {
   if (month < 1 || month > 12 || day < 1 || year < 1900) return Number.NaN;
   const at = new Date(Date.UTC(year, month - 1, day));
   return at.getUTCDate() === day ? at.getTime() : Number.NaN;
 }
 
-/** How a date is written: 20200131, 2020-01-31 (any separator), 31.01.2020 (any separator). */
+/** Formats of a date: 20200131, 2020-01-31 (any separator), 31.01.2020 (any separator). */
 export type DateStyle = "compact" | "ymd" | "dmy";
 export const DATE_BYTES: Readonly<Record<DateStyle, number>> = { compact: 8, ymd: 10, dmy: 10 };
 
-/** Reads dates of one style: milliseconds of its midnight as if the clock were UTC, NaN for no date. */
+/** Returns a parser for dates of one style: Unix milliseconds of midnight UTC, NaN when there is no date. */
 export function createDateReader(style: DateStyle): (bytes: Buffer, at: number) => number {
   const [yearAt, monthAt, dayAt] = style === "compact" ? [0, 4, 6] : style === "ymd" ? [0, 5, 8] : [6, 3, 0];
-  // Rows follow each other: nearly all have the date of the row before.
+  // Nearly all rows have the date of the row before.
   let knownKey = -1;
   let knownMs = Number.NaN;
   return (bytes, at) => {
@@ -96,7 +96,7 @@ export function createDateReader(style: DateStyle): (bytes: Buffer, at: number) 
   };
 }
 
-/** Milliseconds of a fraction of a second in bytes[from, to); finer than a millisecond is cut off. */
+/** Milliseconds of a fraction of a second in bytes[from, to); digits below a millisecond are truncated. */
 function fractionAt(bytes: Buffer, from: number, to: number): number {
   if (to === from || to - from > 9) return Number.NaN;
   let value = 0;
@@ -110,7 +110,7 @@ function fractionAt(bytes: Buffer, from: number, to: number): number {
   return value;
 }
 
-/** Milliseconds since midnight of HH:MM[:SS[.fraction]] or HHMMSS[mmm] filling bytes[from, to), NaN for anything else. */
+/** Milliseconds since midnight of HH:MM[:SS[.fraction]] or HHMMSS[mmm] in bytes[from, to), NaN for anything else. */
 export function timeOfDayAt(bytes: Buffer, from: number, to: number): number {
   const spaced = bytes[from + 2] === COLON;
   const step = spaced ? 3 : 2;
@@ -131,7 +131,7 @@ export function timeOfDayAt(bytes: Buffer, from: number, to: number): number {
 }
 
 /**
- * The offset a time ends with: Z, +01:00, +0100, " GMT+0100".
+ * The offset at the end of a time: Z, +01:00, +0100, " GMT+0100".
  * @returns where the time of day ends and how far its clock is ahead of UTC; null when there is no offset.
  */
 export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: number; offsetMs: number } | null {
@@ -149,10 +149,10 @@ export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: nu
   return null;
 }
 
-/** Unix times at or past this are milliseconds, before it seconds (5138 and 1973). */
+/** Unix times from this value on are in milliseconds (1973), lower ones in seconds (up to the year 5138). */
 const SECONDS_END = 100_000_000_000;
 
-/** Unix milliseconds of a Unix time in seconds or milliseconds; a thousandth of one more heals the noise of a fraction. */
+/** Unix milliseconds of a Unix time in seconds or milliseconds. Adds 0.001 ms against floating-point noise, then rounds down. */
 export function epochAt(bytes: Buffer, from: number, to: number): number {
   const value = numberAt(bytes, from, to);
   return value < SECONDS_END ? Math.floor(value * 1000 + 0.001) : Math.floor(value);

@@ -26,7 +26,7 @@ function shownBy(clock: { toUtcMs(ms: number): number }, utcMs: number): number 
   throw new Error("no such time on this clock");
 }
 
-/** A year of quotes every half hour while the market is open, on the clock of `shown`; some hours may be held back. */
+/** A year of quotes every half hour while the market is open, on the clock of `shown`; some hours may be omitted. */
 function year(of: number, shown: (utcMs: number) => number, sundayOpen = FOREX, isHeld = (_localMs: number) => false) {
   const collector = createEvidenceCollector(0);
   for (let ms = Date.UTC(of, 0, 6); ms < Date.UTC(of, 11, 20); ms += HOUR / 2) {
@@ -41,7 +41,7 @@ function year(of: number, shown: (utcMs: number) => number, sundayOpen = FOREX, 
 
 const CLOCKS: KnownClock[] = ["UTC", "-05:00", "EST+EU", "America/New_York", "EET", "NY+7", "CET", "Europe/London", "+03:00"];
 
-test.each(CLOCKS)("a year of weekends tells the clock %s from all others, for currencies and metals", (name) => {
+test.each(CLOCKS)("a year of weekends identifies the clock %s, for currencies and metals", (name) => {
   const clock = knownClock(name);
   for (const open of [FOREX, METALS]) {
     const found = detectClock(
@@ -53,7 +53,7 @@ test.each(CLOCKS)("a year of weekends tells the clock %s from all others, for cu
   }
 });
 
-test("HistData's files of a fixed EST and its files that switch on European dates are told apart", () => {
+test("HistData files on fixed EST and HistData files that change on European dates are distinguished", () => {
   for (const name of ["-05:00", "EST+EU"] as const)
     expect(
       detectClock(
@@ -64,7 +64,7 @@ test("HistData's files of a fixed EST and its files that switch on European date
     ).toBe(name);
 });
 
-test("an EET server that opens at its own midnight, an hour late while US and EU clocks disagree, is EET and not NY+7", () => {
+test("an EET server that opens at its own midnight, an hour late while US and EU clocks disagree, is detected as EET, not NY+7", () => {
   const eet = knownClock("EET");
   const evidence = year(
     2022,
@@ -77,13 +77,13 @@ test("an EET server that opens at its own midnight, an hour late while US and EU
   expect(found.because).toContain("of them to the minute");
 });
 
-test("a server that moved from CET to EET is noticed, and both clocks are named in the way --tz takes them", () => {
+test("a change of the server's clock from CET to EET is detected, and the error names both clocks in the syntax of --tz", () => {
   const [cet, eet] = [knownClock("CET"), knownClock("EET")];
   const evidence = year(2014, (ms) => shownBy(ms < Date.UTC(2014, 6, 6) ? cet : eet, ms));
   expect(() => detectClock(evidence, metaTrader, FOREX)).toThrow(/CET.*fits until 2014-07-05.*--tz "CET\.\.2014-07-05,EET"/);
 });
 
-test("without a weekend the quietest hour tells, and nothing at all is assumed only where it is documented", () => {
+test("without a weekend the quietest hour identifies the clock, and a clock is assumed only where the format documents one", () => {
   const quiet = createEvidenceCollector(0);
   for (let ms = Date.UTC(2022, 9, 10); ms < Date.UTC(2022, 9, 12, 5); ms += HOUR / 4)
     quiet.row(ms, new Date(ms).getUTCHours() === 0 ? 1 : 20);
@@ -94,7 +94,7 @@ test("without a weekend the quietest hour tells, and nothing at all is assumed o
   expect(() => detectClock(short.evidence(), metaTrader, FOREX)).toThrow("--tz EET");
 });
 
-test("times that claim to be UTC and are New York + 7 h are doubted; real UTC is not", () => {
+test("times labelled UTC that are New York + 7 h raise a warning, and real UTC does not", () => {
   const utc = knownClock("UTC");
   expect(
     doubtClock(
@@ -123,11 +123,11 @@ test.each([
   ["ny+7", "2022-06-30T21:00:00Z"],
   ["CET..2014-03-30,EET", "2022-06-30T21:00:00Z"],
   ["CET..2024-03-30,EET", "2022-06-30T22:00:00Z"],
-])("--tz %s is understood", (text, utc) => {
+])("--tz %s is accepted", (text, utc) => {
   expect(new Date(parseClock(text).toUtcMs(Date.UTC(2022, 6, 1))).toISOString()).toBe(utc.replace("Z", ".000Z"));
 });
 
-test.each(["", "Mars/Olympus", "+25:00", "CET,EET", "CET..2014-03-30", "CET..2014-99-30,EET"])("--tz %j is refused", (text) => {
+test.each(["", "Mars/Olympus", "+25:00", "CET,EET", "CET..2014-03-30", "CET..2014-99-30,EET"])("--tz %j is rejected", (text) => {
   expect(() => parseClock(text)).toThrow("--tz");
 });
 
@@ -140,10 +140,10 @@ const FILES: [name: string, clock: KnownClock, rule: ClockRule, open: number][] 
   ["permissive/gbpusd_h1_mt5_ejtrader_2015_2022.csv.gz", "EET", metaTrader, FOREX],
 ];
 
-describe.skipIf(!existsSync(DATA))("real files on the clock of their source (skipped where ../shared/data is absent)", () => {
-  test.each(FILES)("%s is found to be %s", async (name, clock, rule, open) => {
+describe.skipIf(!existsSync(DATA))("real files on the clock of their source (skipped without ../shared/data)", () => {
+  test.each(FILES)("the clock of %s is detected as %s", async (name, clock, rule, open) => {
     const text = gunzipSync(readFileSync(path.join(DATA, name))).toString("latin1");
-    // The column time_src is what the source wrote.
+    // The column time_src has the time as the source wrote it.
     const header = text.slice(0, text.indexOf("\n")).replace("time,time_src", "time_utc,time");
     const file = await readFile("x.csv", header + text.slice(text.indexOf("\n")));
     const step = Math.min(

@@ -5,41 +5,41 @@ import type { ClockEvidence, Weekend } from "./clock-evidence";
 import { isoDay, type KnownClock, knownClocks, type SourceClock } from "./clock-zone";
 import { isFileError } from "./failure";
 
-/** Quotes end up to this much before the close, and begin up to this much after the open, without meaning another clock. */
+/** Quotes may end this long before the close, and begin this long after the open, and still match a clock. */
 const TOLERANCE_MS = 30 * MINUTE_MS;
-/** Quotes outside the hours of the market that a feed may well send. */
+/** Quotes this far outside market hours still match: some feeds send them. */
 const STRAY_MS = 6 * MINUTE_MS;
 const FRIDAY_CLOSE_MS = 17 * HOUR_MS;
 const FRIDAY = 5;
 const SUNDAY = 0;
 
-/** What one weekend costs a clock: a quote while the market is closed proves it wrong, a missing hour hardly does. */
+/** What a weekend costs a clock: a quote while the market is closed is strong evidence against it, a missing hour weak. */
 const IMPOSSIBLE = 3;
 const FAR = 2;
-/** Quotes that end an hour before Friday's close are odd; a first hour missing is common where US and EU clocks disagree. */
+/** Quotes rarely end an hour before Friday's close; a missing first hour is common while US and EU clocks disagree. */
 const EARLY_CLOSE = 1.5;
 const LATE_OPEN = 1;
-/** Past this average no clock is believed. */
+/** Highest average cost at which a clock is accepted. */
 const COST_MAX_AVERAGE = 1;
-/** So many weekends in which another clock alone fits mean that the server changed its clock. */
+/** Weekends that must fit only another clock before the server counts as having changed its clock. */
 const MOVED_MIN_WEEKENDS = 3;
-/** What two clocks in turn may cost for each weekend that one alone does not fit. */
+/** Highest cost of two successive clocks for each weekend that a single clock does not fit. */
 const MOVED_MAX_COST = 0.5;
 
-/** The clock of a file and how far it is to be trusted. */
+/** The clock of a file and how reliable it is. */
 export interface DetectedClock {
   readonly clock: SourceClock;
-  /** Why it was taken, for the operator. */
+  /** Why this clock was chosen, for the operator. */
   readonly because: string;
-  /** True when nothing in the file speaks for it. */
+  /** True when nothing in the file supports it. */
   readonly assumed: boolean;
 }
 
-/** What is expected of the clock of a file before its times were looked at. */
+/** The expected clock of a file, before its times are examined. */
 export interface ClockRule {
   /** Tried in this order; all other known clocks come after them. */
   readonly likely: readonly KnownClock[];
-  /** Taken when the times tell nothing; null where no clock can be assumed. */
+  /** Used when the times do not identify a clock; null where no clock can be assumed. */
   readonly documented: KnownClock | null;
 }
 
@@ -47,7 +47,7 @@ export interface ClockRule {
 interface Judge {
   close(clock: SourceClock, weekend: Weekend): number;
   open(clock: SourceClock, weekend: Weekend): number;
-  /** Both together. */
+  /** The sum of both sides. */
   cost(clock: SourceClock, weekend: Weekend): number;
 }
 
@@ -75,9 +75,10 @@ function createJudge(sundayOpenMs: number): Judge {
   return { close, open, cost: (clock, weekend) => close(clock, weekend) + open(clock, weekend) };
 }
 
-const plural = (count: number) => (count === 1 ? "the weekend" : `${count} weekends`);
+const weekendsMatch = (count: number) =>
+  count === 1 ? "the weekend in the file matches" : `${count} weekends in the file match`;
 
-/** Two clocks in turn, and the weekend in which the second took over. */
+/** Two successive clocks, and the weekend of the change. */
 interface Move {
   readonly before: SourceClock;
   readonly after: SourceClock;
@@ -85,7 +86,7 @@ interface Move {
   readonly cost: number;
 }
 
-/** The cheapest weekend at which `after` may have followed `before`. */
+/** The weekend of the change from `before` to `after` with the lowest cost. */
 function cheapestMove(before: SourceClock, after: SourceClock, weekends: readonly Weekend[], judge: Judge): Move | null {
   let cost = weekends.reduce((sum, weekend) => sum + judge.cost(after, weekend), 0);
   let best: Move | null = null;
@@ -97,7 +98,7 @@ function cheapestMove(before: SourceClock, after: SourceClock, weekends: readonl
   return best;
 }
 
-/** Refuses a file whose clock changed, naming both clocks in the way that the operator can give them. */
+/** Rejects a file whose clock changes, naming both clocks in the syntax of --tz. */
 function refuseMoved(clocks: readonly SourceClock[], taken: SourceClock, weekends: readonly Weekend[], judge: Judge): void {
   const misfits = weekends.filter((weekend) => judge.cost(taken, weekend) >= IMPOSSIBLE).length;
   if (misfits < MOVED_MIN_WEEKENDS) return;
@@ -110,7 +111,7 @@ function refuseMoved(clocks: readonly SourceClock[], taken: SourceClock, weekend
   const day = isoDay((move.at.closeMs + move.at.openMs) / 2);
   throw new UsageError(
     `the clock of this file changes: ${move.before.title} fits until ${day}, ${move.after.title} from then on. ` +
-      `Give both: --tz "${move.before.name}..${day},${move.after.name}"`,
+      `Set both: --tz "${move.before.name}..${day},${move.after.name}"`,
   );
 }
 
@@ -122,7 +123,7 @@ function fromWeekends(clocks: readonly SourceClock[], weekends: readonly Weekend
   if (best.cost / weekends.length > COST_MAX_AVERAGE) return null;
   const fitting = weekends.filter((weekend) => judge.cost(best.clock, weekend) === 0).length;
   const exact = fitting === weekends.length ? "" : `, ${fitting} of them to the minute`;
-  return { clock: best.clock, because: `${plural(weekends.length)} in the file fit it${exact}`, assumed: false };
+  return { clock: best.clock, because: `${weekendsMatch(weekends.length)} it${exact}`, assumed: false };
 }
 
 /** The market is quietest in the hour after New York's 17:00. */
@@ -135,13 +136,13 @@ function fromQuietHour(clocks: readonly SourceClock[], { activity, span }: Clock
     return Math.floor(newYork.toLocal(candidate.toUtcMs(hourMs)) / HOUR_MS) % 24 === FRIDAY_CLOSE_MS / HOUR_MS;
   });
   if (clock === undefined) return null;
-  return { clock, because: `no weekend in the file, but its quietest hour is that after New York's 17:00`, assumed: false };
+  return { clock, because: `no weekend in the file, but its quietest hour follows 17:00 in New York`, assumed: false };
 }
 
 /**
- * Tells the clock of a file by its weekends (17:00 New York on Friday to `sundayOpenMs` on Sunday), else by its quietest
- * hour, else takes the documented one.
- * @throws ImportFailure when the clock changes within the file, or nothing tells it and none is documented.
+ * Detects the clock of a file from its weekends (17:00 New York on Friday to `sundayOpenMs` on Sunday), else from its
+ * quietest hour, else uses the documented one.
+ * @throws ImportFailure when the clock changes within the file, or cannot be detected and none is documented.
  */
 export function detectClock(evidence: ClockEvidence, rule: ClockRule, sundayOpenMs: number): DetectedClock {
   const clocks = knownClocks(rule.likely);
@@ -149,14 +150,14 @@ export function detectClock(evidence: ClockEvidence, rule: ClockRule, sundayOpen
   const found = weekends.length > 0 ? fromWeekends(clocks, weekends, createJudge(sundayOpenMs)) : fromQuietHour(clocks, evidence);
   if (found !== null) return found;
   const why =
-    weekends.length > 0 ? `${plural(weekends.length)} in the file fit no known clock` : "the file is too short to tell its clock";
+    weekends.length > 0 ? `${weekendsMatch(weekends.length)} no known clock` : "the file is too short to detect its clock";
   const documented = clocks.find(({ name }) => name === rule.documented);
   if (documented === undefined)
-    throw new UsageError(`${why}: give it with --tz, for example --tz EET for most MetaTrader servers`);
-  return { clock: documented, because: `${why}; this is what the format documents`, assumed: true };
+    throw new UsageError(`${why}: set it with --tz, for example --tz EET for most MetaTrader servers`);
+  return { clock: documented, because: `${why}; this is the documented clock of the format`, assumed: true };
 }
 
-/** Weekends that cannot be what they seem if the times are `clock`'s; null when they can. For sources that name their clock. */
+/** A warning when the weekends contradict `clock`, null when they match it. For sources that state their clock. */
 export function doubtClock(evidence: ClockEvidence, clock: SourceClock, sundayOpenMs: number): string | null {
   const judge = createJudge(sundayOpenMs);
   const { weekends } = evidence;
@@ -168,5 +169,5 @@ export function doubtClock(evidence: ClockEvidence, clock: SourceClock, sundayOp
   } catch (error) {
     if (!isFileError(error)) throw error;
   }
-  return `${wrong} of ${weekends.length} weekends do not fit ${clock.title}; ${better} would fit better. Say --tz ${better === "another" ? "…" : better} if the times are not ${clock.name}`;
+  return `${wrong} of ${weekends.length} weekends do not fit ${clock.title}; ${better} would fit better. Set --tz ${better === "another" ? "…" : better} if the times are not ${clock.name}`;
 }

@@ -1,13 +1,13 @@
 import { DAY_MS, HOUR_MS } from "#lib/units";
 
-/** Weekends last 48 hours of trading break, an hour more or less where clocks change; longer ones hold a holiday. */
+/** Length of a weekend's trading break: 48 hours, an hour more or less when clocks change; longer breaks include a holiday. */
 const WEEKEND_MIN_MS = 44 * HOUR_MS;
 const WEEKEND_MAX_MS = 53 * HOUR_MS;
-/** Activity by hour is told from so many days of rows; more would say no more. */
+/** Days of rows that measure the activity by hour; more would not improve it. */
 const ACTIVITY_MAX_MS = 14 * DAY_MS;
 const WEEKENDS_MAX_COUNT = 5_000;
 
-/** A weekend as the clock of the file shows it, milliseconds. */
+/** A weekend on the clock of the file, milliseconds. */
 export interface Weekend {
   /** End of the last kline, or the last tick, before it. */
   readonly closeMs: number;
@@ -15,10 +15,10 @@ export interface Weekend {
   readonly openMs: number;
 }
 
-/** What the times of a file tell about its clock. */
+/** Evidence about the clock of a file, from its times. */
 export interface ClockEvidence {
   readonly weekends: readonly Weekend[];
-  /** How lively each hour of the day is on the clock of the file; null where not every hour was seen. */
+  /** Activity in each hour of the day on the clock of the file; null when an hour has no rows. */
   readonly activity: readonly number[] | null;
   /** First and last row on the clock of the file; null for a file without rows. */
   readonly span: { readonly firstMs: number; readonly lastMs: number } | null;
@@ -26,7 +26,7 @@ export interface ClockEvidence {
 
 /** Collects evidence from rows in the order of the file. */
 interface EvidenceCollector {
-  /** @param weight how lively the row was: tick volume, range, or 1 for a tick */
+  /** @param weight activity of the row: tick volume, range, or 1 for a tick */
   row(localMs: number, weight: number): void;
   evidence(): ClockEvidence;
 }

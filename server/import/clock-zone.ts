@@ -2,18 +2,18 @@ import { zone } from "#lib/domain/zone";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
 
-/** The clock that the times of a file were read from. */
+/** The clock that the times of a file are on. */
 export interface SourceClock {
-  /** As `--tz` takes it. */
+  /** The value of `--tz`. */
   readonly name: string;
   readonly title: string;
   toUtcMs(localMs: number): number;
 }
 
-/** Zone changes fall on whole quarters of an hour: within one the offset stays the same. */
+/** Offsets change only at full quarters of an hour. */
 const STEP_MS = 15 * MINUTE_MS;
 
-/** Remembers the offset of the current quarter of an hour: rows follow each other. */
+/** Caches the offset of the current quarter of an hour, because successive rows are close in time. */
 function remembering(fromLocal: (localMs: number) => number): (localMs: number) => number {
   let step = Number.NaN;
   let offset = 0;
@@ -31,13 +31,13 @@ function fixedClock(name: string, title: string, offsetMs: number): SourceClock 
   return { name, title, toUtcMs: (localMs) => localMs - offsetMs };
 }
 
-/** The wall clock of a zone, moved by some hours. */
+/** The wall clock of a zone, shifted by some hours. */
 function zoneClock(name: string, title: string, zoneName: string, aheadMs = 0): SourceClock {
   const local = zone(zoneName);
   return { name, title, toUtcMs: remembering((localMs) => local.fromLocal(localMs - aheadMs)) };
 }
 
-/** Clocks that sources of market data are known to keep; made anew, because each remembers where it is. */
+/** Clocks that sources of market data use; created per use, because each caches its offset. */
 const MAKERS = {
   UTC: () => fixedClock("UTC", "UTC", 0),
   "-05:00": () => fixedClock("-05:00", "EST without daylight saving (UTC-5)", -5 * HOUR_MS),
@@ -57,13 +57,13 @@ export function knownClock(name: KnownClock): SourceClock {
   return MAKERS[name]();
 }
 
-/** All known clocks, those named first in front: of two that fit a file equally well the earlier is taken. */
+/** All known clocks, `first` in front: of two clocks that fit a file equally well, the earlier one is chosen. */
 export function knownClocks(first: readonly KnownClock[]): SourceClock[] {
   const names = new Set<KnownClock>([...first, ...(Object.keys(MAKERS) as KnownClock[])]);
   return [...names].map(knownClock);
 }
 
-/** Other words for them. */
+/** Aliases of the known clocks. */
 const ALIASES: Readonly<Record<string, KnownClock>> = {
   Z: "UTC",
   GMT: "UTC",
@@ -99,8 +99,8 @@ function oneClock(text: string): SourceClock {
 const UNTIL = /^(.+)\.\.(\d{4}-\d{2}-\d{2})$/;
 
 /**
- * The clock that `--tz` names: an IANA zone, an offset, a known name, or several of them in turn for a server that moved,
- * each but the last with the day (on the file's own clock) from which the next one counts: `CET..2014-03-30,EET`.
+ * The clock that `--tz` names: an IANA zone, an offset, a known name, or several in a row for a server that changed its
+ * clock, each but the last with the day (on the file's own clock) on which the next one takes over: `CET..2014-03-30,EET`.
  * @throws UsageError for anything else.
  */
 export function parseClock(text: string): SourceClock {
@@ -111,7 +111,7 @@ export function parseClock(text: string): SourceClock {
     if (last !== (until === null))
       throw new UsageError(`--tz ${text}: every clock but the last needs an end, as in CET..2014-03-30,EET`);
     const untilMs = until === null ? Number.POSITIVE_INFINITY : Date.parse(`${until[2]}T00:00:00Z`);
-    if (Number.isNaN(untilMs)) throw new UsageError(`--tz ${text}: ${until?.[2]} is no day`);
+    if (Number.isNaN(untilMs)) throw new UsageError(`--tz ${text}: ${until?.[2]} is not a valid day`);
     return { clock: oneClock(until?.[1] ?? part), untilMs };
   });
   if (stretches.length === 1 && stretches[0]) return stretches[0].clock;

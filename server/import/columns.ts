@@ -2,16 +2,16 @@ import { createDateReader, DATE_BYTES, epochAt, numberAt, offsetSuffix, timeOfDa
 import type { Layout, Role } from "./layout";
 import type { ReaderSettings, Row } from "./row";
 
-/** Columns of one line that are looked at. */
+/** Most columns of a line that are read. */
 const COLUMNS_MAX_COUNT = 64;
-/** So much of a bad value is repeated in its report. */
+/** Most characters of a bad value that its report shows. */
 const SHOWN_MAX_CHARACTERS = 40;
 
 const SPACE = 32;
 const QUOTE = 34;
 const LETTER_T = 84;
 
-/** The columns of one line, by offsets into its bytes; one of these serves all lines. */
+/** The columns of one line, as offsets into its bytes; reused for all lines. */
 interface Cells {
   readonly from: Int32Array;
   readonly to: Int32Array;
@@ -22,7 +22,7 @@ export function emptyCells(): Cells {
   return { from: new Int32Array(COLUMNS_MAX_COUNT), to: new Int32Array(COLUMNS_MAX_COUNT), count: 0 };
 }
 
-/** Finds the columns of bytes[from, to); blanks and quotation marks around a value are left out. */
+/** Finds the columns of bytes[from, to); spaces and quotation marks around a value are dropped. */
 export function cutCells(cells: Cells, bytes: Buffer, from: number, to: number, separator: number): void {
   let start = from;
   let count = 0;
@@ -53,8 +53,8 @@ export function shown(bytes: Buffer, cells: Cells, index: number): string {
 }
 
 /**
- * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time that names its offset is
- * brought to UTC, unless that is overruled.
+ * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time with an offset is converted
+ * to UTC, unless that is overruled.
  */
 export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSettings): (bytes: Buffer, cells: Cells) => number {
   const index = (role: Role) => layout.roles.indexOf(role);
@@ -83,7 +83,7 @@ export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSett
   };
 }
 
-/** Puts some columns of a line into the row; the reason why it cannot, else null. */
+/** Copies columns of a line into the row. Returns the reason when it cannot, else null. */
 type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
 
 type Target = Exclude<keyof Row, "timeMs">;
@@ -98,7 +98,7 @@ export function columnsOf<R extends Role>(layout: Layout, roles: readonly R[]): 
   });
 }
 
-/** Prices above 0, in price units; an empty one is refused, or left as the row has it where the layout carries prices. */
+/** Prices above 0, in price units. Rejects an empty price, or keeps the row's value where the layout carries prices. */
 export function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
   const columns = columnsOf(layout, PRICES);
   const power = Number(`1e${pointDigits ?? 0}`);
@@ -129,8 +129,8 @@ export function quantityFiller(layout: Layout): Filler {
 }
 
 /**
- * The spread in price units: of its own column, or of quote klines the smaller one of their first and last quote. High
- * and low of bid and ask need not be of one quote, so those two are the only pairs there are.
+ * The spread in price units: its own column or, for quote klines, the smaller spread of their first and last quote. The highs
+ * and lows of bid and ask need not come from the same quote, so open and close are the only pairs.
  */
 export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSettings): Filler {
   const [own, askOpen, askClose] = [
@@ -142,7 +142,7 @@ export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: Read
     const power = Number(`1e${spreadDigits ?? 0}`);
     return (bytes, cells, row) => {
       row.spread = numberIn(bytes, cells, own) / power;
-      return isEmpty(cells, own) || row.spread >= 0 ? null : `spread is not a number of at least 0: ${shown(bytes, cells, own)}`;
+      return isEmpty(cells, own) || row.spread >= 0 ? null : `spread is not a number from 0 up: ${shown(bytes, cells, own)}`;
     };
   }
   if (askOpen < 0 || askClose < 0) return () => null;

@@ -33,14 +33,14 @@ async function contents(file: string): Promise<{ skipped: string[]; texts: Recor
   return { skipped, texts };
 }
 
-test("plain, gzipped and zipped files hold the same, whatever they are called", async () => {
+test("plain, gzipped and zipped files give the same data, whatever their names", async () => {
   expect((await contents(write("plain.csv", TEXT))).texts).toEqual({ "plain.csv": TEXT });
   expect((await contents(write("packed.csv.gz", gzipSync(TEXT)))).texts).toEqual({ "packed.csv": TEXT });
   expect((await contents(write("misnamed.csv", gzipSync(TEXT)))).texts).toEqual({ "misnamed.csv": TEXT });
   expect((await contents(write("one.zip", zipOf({ "inner.csv": TEXT })))).texts).toEqual({ "inner.csv": TEXT });
 });
 
-test("an archive gives all of its data files and names what it leaves out", async () => {
+test("an archive gives all of its data files and names the entries it skips", async () => {
   const file = write("many.zip", zipOf({ "a.csv": TEXT, "b.csv": TEXT, "gaps.txt": "remarks" }));
   expect(await contents(file)).toEqual({
     skipped: [expect.stringContaining("gaps.txt")],
@@ -49,23 +49,23 @@ test("an archive gives all of its data files and names what it leaves out", asyn
   expect((await contents(write("text.zip", zipOf({ "data.txt": TEXT })))).texts).toEqual({ "data.txt": TEXT });
 });
 
-test("a damaged or missing file is refused by its name", async () => {
+test("a damaged or missing file is rejected with its name", async () => {
   const packed = gzipSync(Buffer.alloc(100_000, "x,y\n"));
   await expect(contents(write("cut.gz", packed.subarray(0, packed.length - 20)))).rejects.toThrow("cut.gz: ");
   await expect(contents(write("cut.zip", zipOf({ "a.csv": TEXT }).subarray(0, 40)))).rejects.toThrow("cut.zip: ");
   await expect(contents(path.join(folder, "absent.csv"))).rejects.toThrow("absent.csv: ");
 });
 
-test("a file that unpacks to absurd size is given up", async () => {
+test("a file that decompresses to an absurd size is rejected", async () => {
   await expect(contents(write("bomb.gz", gzipSync(Buffer.alloc(60_000_000))))).rejects.toThrow(
-    "unpacks to more than 250 times its size",
+    "decompresses to more than 250 times its size",
   );
   await expect(contents(write("bomb.zip", zipOf({ "a.csv": Buffer.alloc(60_000_000) })))).rejects.toThrow(
-    "unpacks to more than 250 times its size",
+    "decompresses to more than 250 times its size",
   );
 });
 
-test("how far the packed file was read is told as it is read", async () => {
+test("reading a compressed file reports how much of it was read", async () => {
   const [source] = await sourcesOf(write("told.csv.gz", gzipSync(TEXT)), () => undefined);
   let read = 0;
   for await (const _ of source?.open((bytes) => {
@@ -75,7 +75,7 @@ test("how far the packed file was read is told as it is read", async () => {
   expect(read).toBe(source?.sizeBytes);
 });
 
-test("a folder stands for the data files in it, in the order of their paths", async () => {
+test("a folder gives the data files in it, sorted by path", async () => {
   await mkdir(path.join(folder, "tree/02"), { recursive: true });
   await mkdir(path.join(folder, "tree/01"), { recursive: true });
   for (const name of ["tree/02/00h_ticks.bi5", "tree/01/01h_ticks.bi5", "tree/01/00h_ticks.bi5", "tree/notes.md"])

@@ -6,7 +6,7 @@ import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFailure } from "./failure";
 
 const READ_BYTES = 262_144;
-/** Text of market data shrinks to a tenth; a file that grows by more than this, past the first stretch, is made to hurt. */
+/** Market data compresses to about a tenth. A file that expands by more than this, past the first bytes, counts as an attack. */
 const EXPANSION_MAX_RATIO = 250;
 const EXPANSION_UNCHECKED_BYTES = 16_777_216;
 const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
@@ -14,17 +14,17 @@ const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
 const GZIP = [0x1f, 0x8b];
 const ZIP = [0x50, 0x4b];
 
-/** Something importable: a file, or one entry of an archive, already unpacked. */
+/** An importable source: a file, or one entry of an archive, already decompressed. */
 export interface Source {
-  /** As the operator knows it: path, or path and entry. */
+  /** The name shown to the operator: the path, or the path and entry. */
   readonly name: string;
-  /** Where ticker and date are looked for, `/` between folders. */
+  /** The path that ticker and date are parsed from, `/` between folders. */
   readonly path: string;
-  /** The file on disk, for its identity. */
+  /** The file on disk, which identifies the import. */
   readonly file: string;
-  /** Size of what `progress` counts towards. */
+  /** The total that progress is measured against. */
   readonly sizeBytes: number;
-  /** The unpacked bytes from the start; `onRead` is told how far the packed ones were read. Call it as often as you like. */
+  /** The decompressed bytes from the start. `onRead` receives how many compressed bytes were read. Callable repeatedly. */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
@@ -40,7 +40,7 @@ async function magicOf(file: string): Promise<number[]> {
 
 const begins = (magic: readonly number[], with_: readonly number[]) => with_.every((byte, index) => magic[index] === byte);
 
-/** Names the file in what zlib and the file system complain of. */
+/** Adds the file name to an error of zlib or the file system. */
 function failure(name: string, error: unknown): ImportFailure {
   return new ImportFailure(`${name}: ${error instanceof Error ? error.message : String(error)}`);
 }
@@ -58,13 +58,13 @@ async function* readAll(name: string, stream: Readable, onChunk: (chunk: Buffer)
   }
 }
 
-/** Counts what comes out against what went in. */
+/** Compares the bytes that come out with the bytes that went in. */
 function expansionGuard(name: string, packedBytes: () => number): (chunk: Buffer) => void {
   let unpacked = 0;
   return (chunk) => {
     unpacked += chunk.length;
     if (unpacked > EXPANSION_UNCHECKED_BYTES && unpacked > packedBytes() * EXPANSION_MAX_RATIO)
-      throw new ImportFailure(`${name}: unpacks to more than ${EXPANSION_MAX_RATIO} times its size; refused`);
+      throw new ImportFailure(`${name}: decompresses to more than ${EXPANSION_MAX_RATIO} times its size; rejected`);
   };
 }
 
@@ -97,7 +97,7 @@ function gzipSource(file: string, sizeBytes: number): Source {
         read += chunk.length;
         onRead?.(read);
       });
-      // An error of either stream reaches the reader of the second.
+      // An error in either stream reaches the reader of the second.
       const unpacked = pipeline(packed, createGunzip({ chunkSize: READ_BYTES }), () => undefined);
       return readAll(
         file,
@@ -141,16 +141,16 @@ async function entriesOf(file: string): Promise<Entry[]> {
   }
 }
 
-/** HistData archives hold a .txt with remarks beside the .csv; a .txt alone may be the data themselves. */
+/** HistData archives contain a .txt with remarks beside the .csv; a .txt alone may be the data. */
 function isRemark(entry: Entry, entries: readonly Entry[]): boolean {
   const isData = ({ fileName }: Entry) => /\.(csv|tsv|bi5)$/i.test(fileName);
   return !isData(entry) && entries.some(isData);
 }
 
 /**
- * What a file holds: itself, unpacked when it is gzipped, or the entries of a zip archive. What it is, its first bytes
- * tell, not its name.
- * @param onSkip told of entries that are left out
+ * The sources in a file: the file itself, decompressed if it is gzipped, or the entries of a zip archive. Its first bytes
+ * decide what it is, not its name.
+ * @param onSkip called with each skipped entry
  * @throws ImportFailure when it cannot be read or is a damaged archive.
  */
 export async function sourcesOf(file: string, onSkip: (name: string) => void): Promise<Source[]> {

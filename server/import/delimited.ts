@@ -13,10 +13,10 @@ import type { Layout, Role } from "./layout";
 import { createLineCutter } from "./lines";
 import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
 
-/** Columns that a row may leave out at its end. */
+/** Columns that a row may omit at its end. */
 const OPTIONAL: readonly (Role | null)[] = [null, "volume", "tickVolume", "realVolume", "spread"];
 
-/** Reads rows of a delimited text file. A malformed row is reported and left out; the rows around it are read. */
+/** Reads rows of a delimited text file. A malformed row is reported and skipped; the rows around it are read. */
 export function createDelimitedReader(layout: Layout, settings: ReaderSettings, sink: RowSink): RowReader {
   const cells = emptyCells();
   const row = emptyRow();
@@ -40,18 +40,18 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     return text === firstSymbol ? null : `${text} in a file of ${firstSymbol}`;
   }
 
-  /** A trade or a volume: where prices are carried, a row that names neither bid nor ask, or comes before both were named. */
+  /** A trade or a volume: where prices carry over, a row with neither bid nor ask, or one before the first bid and ask. */
   function saysNoQuote(): boolean {
     if (!layout.carriesPrices) return false;
     return quote.every(({ index }) => isEmpty(cells, index)) || Number.isNaN(row.bid) || Number.isNaN(row.ask);
   }
 
-  /** Null when the row is in `row`, else why it is not. */
+  /** Null when the line was read into `row`, else the reason. */
   function readLine(bytes: Buffer, from: number, to: number): string | null {
     cutCells(cells, bytes, from, to, separator);
-    if (cells.count < needed) return `${cells.count} columns where at least ${needed} are needed`;
+    if (cells.count < needed) return `${cells.count} columns, at least ${needed} required`;
     const timeMs = readTime(bytes, cells);
-    if (Number.isNaN(timeMs)) return "no time can be read";
+    if (Number.isNaN(timeMs)) return "no valid time";
     row.timeMs = isUtc ? timeMs : settings.toUtcMs(timeMs);
     return (
       otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)

@@ -10,11 +10,11 @@ import { plainCsv } from "./formats/plain";
 import { trueFx } from "./formats/truefx";
 import { asUtf8 } from "./text";
 
-/** So much of a file is looked at to tell what it is: two weeks of M1 klines, fillers of a weekend included. */
+/** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 export const HEAD_MAX_BYTES = 1_048_576;
 const HEAD_LINES_COUNT = 12;
 
-/** Asked in this order: the particular before the general. */
+/** Tried in this order: the specific formats before the general ones. */
 export const FORMATS: readonly Format[] = [
   bi5Ticks,
   bi5Klines,
@@ -30,7 +30,7 @@ export const FORMATS: readonly Format[] = [
   plainCsv,
 ];
 
-/** The first bytes of a source, unpacked, text as UTF-8. */
+/** The first bytes of a source, decompressed, text as UTF-8. */
 export async function readHead(source: Source): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -42,13 +42,13 @@ export async function readHead(source: Source): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The bytes that readers are given. */
+/** The bytes that readers receive. */
 export function contentOf(source: Source, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
   const chunks = source.open(onRead);
   return /\.bi5$/i.test(source.path) ? chunks : asUtf8(chunks);
 }
 
-/** The head as formats look at it. */
+/** The head that formats examine. */
 export function headOf(source: Pick<Source, "path">, bytes: Buffer, dateMs: number | null): Head {
   const path = source.path.replaceAll("\\", "/");
   const fileName = (path.split("/").pop() ?? "").toLowerCase();
@@ -68,20 +68,20 @@ export function headOf(source: Pick<Source, "path">, bytes: Buffer, dateMs: numb
   };
 }
 
-/** What a file is, and how it is read. */
+/** The format of a file, and how to read it. */
 export interface Recognised {
   readonly format: Format;
   readonly recognition: Recognition;
 }
 
 /**
- * The format of a file, told by its first lines and its name, or the one that was asked for.
- * @throws ImportFailure when it is none of those that are known, or not the one asked for.
+ * Detects the format of a file from its first lines and its name, or checks the requested one.
+ * @throws ImportFailure when it is not a known format, or not the requested one.
  */
 export function recognise(head: Head, wanted: string | null): Recognised {
   const asked = wanted === null ? FORMATS : FORMATS.filter(({ id }) => id === wanted);
   if (asked.length === 0)
-    throw new UsageError(`--format ${wanted}: not a format. Known are ${FORMATS.map(({ id }) => id).join(", ")}`);
+    throw new UsageError(`--format ${wanted}: not a format. Known formats: ${FORMATS.map(({ id }) => id).join(", ")}`);
   for (const format of asked) {
     const recognition = format.recognise(head);
     if (recognition !== null) return { format, recognition };
@@ -90,7 +90,7 @@ export function recognise(head: Head, wanted: string | null): Recognised {
   const begin = head.lines[0] === undefined ? "binary data" : `a first line of "${head.lines[0].slice(0, 80)}"`;
   throw new ImportFailure(
     wanted === null
-      ? `not recognised: it has ${begin}. Known formats are ${FORMATS.map(({ id }) => id).join(", ")}; any file can be brought into the plain one`
+      ? `not recognised: it has ${begin}. Known formats: ${FORMATS.map(({ id }) => id).join(", ")}. You can convert any file to the plain format`
       : `it has ${begin}, which is not ${asked[0]?.title} (--format ${wanted})`,
   );
 }

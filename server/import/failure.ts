@@ -5,7 +5,7 @@ export class ImportFailure extends Error {
   override readonly name = "ImportFailure";
 }
 
-/** True for an error about one file: it cannot be imported, or only with another option. Other files can. */
+/** True for an error about one file: it cannot be imported, or needs another option. Other files are not affected. */
 export function isFileError(error: unknown): error is ImportFailure | UsageError {
   return error instanceof ImportFailure || error instanceof UsageError;
 }

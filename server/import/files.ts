@@ -2,10 +2,10 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { ImportFailure } from "./failure";
 
-/** Files of a folder that are looked at; anything else in it is no market data. */
+/** Files of a folder that are read; other files in it are not market data. */
 const DATA_FILE = /\.(csv|tsv|txt|bi5|zip|gz)$/i;
 
-/** The files named on the command line; a folder stands for the data files in and below it, in the order of their paths. */
+/** The files named on the command line. A folder means all data files in and below it, sorted by path. */
 export async function filesOf(named: readonly string[]): Promise<string[]> {
   const files: string[] = [];
   for (const name of named) {

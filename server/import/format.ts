@@ -5,21 +5,21 @@ import { createDelimitedReader } from "./delimited";
 import type { Layout, Role } from "./layout";
 import type { ReaderSettings, RowKind, RowReader, RowSink } from "./row";
 
-/** The beginning of a file, as formats look at it. */
+/** The beginning of a file, which formats examine. */
 export interface Head {
-  /** With folders, `/` between them, without .gz. */
+  /** The path with its folders, `/` between them, without .gz. */
   readonly path: string;
-  /** Lower case, the last part of the path. */
+  /** The last part of the path, in lower case. */
   readonly fileName: string;
-  /** The first lines of a text, without empty ones; none for binary data. */
+  /** The first non-empty lines of a text; none for binary data. */
   readonly lines: readonly string[];
-  /** Bytes the head holds. */
+  /** Size of the head. */
   readonly sizeBytes: number;
   /** The day (and hour) given with --date, Unix milliseconds; for files whose times count from the start of an hour or day. */
   readonly dateMs: number | null;
 }
 
-/** What tells the clock of a file: the format itself, or the times in it. */
+/** What determines the clock of a file: the format itself, or the times in it. */
 export type FormatClock = { readonly fixed: KnownClock } | { readonly detect: ClockRule };
 
 /** A file whose format was recognised. */
@@ -28,32 +28,32 @@ export interface Recognition {
   /** Null for binary files. */
   readonly layout: Layout | null;
   readonly clock: FormatClock;
-  /** Prices are whole points by the format's own rule. */
+  /** True when the format stores prices as whole points. */
   readonly inPoints: boolean;
-  /** Why such a file is not imported, though it is known. */
+  /** Why such a file is not imported although its format is known. */
   readonly refusal: string | null;
   createReader(settings: ReaderSettings, sink: RowSink): RowReader;
 }
 
-/** One kind of file that is understood. */
+/** One supported kind of file. */
 export interface Format {
-  /** As `--format` takes it. */
+  /** The value of `--format`. */
   readonly id: string;
   readonly title: string;
-  /** Null when the file is of another kind. */
+  /** Null when the file has another format. */
   recognise(head: Head): Recognition | null;
 }
 
-/** Servers of MetaTrader: most keep EET or New York + 7 h, and none says so in its files. */
+/** MetaTrader servers: most use EET or New York + 7 h, and their files do not state it. */
 export const METATRADER_CLOCK: FormatClock = {
   detect: { likely: ["EET", "NY+7", "UTC", "CET", "Europe/London"], documented: null },
 };
-/** HistData documents EST without daylight saving; its 2021 files switch on the European dates. */
+/** HistData documents EST without daylight saving; its 2021 files change on the European dates. */
 export const HISTDATA_CLOCK: FormatClock = { detect: { likely: ["-05:00", "EST+EU", "America/New_York"], documented: "-05:00" } };
 
 export const UTC_CLOCK: FormatClock = { fixed: "UTC" };
 
-/** The recognition of a delimited file. */
+/** Recognition of a delimited file. */
 export function delimited(layout: Layout, clock: FormatClock, refusal: string | null = null): Recognition {
   return {
     kind: layout.kind,
@@ -70,14 +70,14 @@ export function headless(kind: RowKind, separator: string, roles: readonly (Role
   return { kind, separator, headerLines: 0, roles, dateStyle, zoned: false, carriesPrices: false };
 }
 
-/** The separator of a header line: the one of tab, semicolon and comma that occurs most. */
+/** The separator of a header line: tab, semicolon or comma, whichever occurs most. */
 export function separatorOf(header: string): string {
   const counts = ["\t", ";", ","].map((separator) => ({ separator, count: header.split(separator).length }));
   return counts.reduce((best, next) => (next.count > best.count ? next : best)).separator;
 }
 
-/** Klines of ask prices, by the word in the file's name that exports put there. */
+/** Detects klines of ask prices by the word that exports put in the file name. */
 export function refuseAsk(head: Head, kind: RowKind): string | null {
   const isAsk = kind === "klines" && /(^|[^a-z])ask([^a-z]|$)/.test(head.fileName);
-  return isAsk ? "ask klines: klines here are of bid prices, import the bid file" : null;
+  return isAsk ? "ask klines: Spotwire stores klines of bid prices, import the bid file" : null;
 }

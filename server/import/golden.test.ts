@@ -13,7 +13,7 @@ const PRICES = ["open", "high", "low", "close"] as const;
 
 type Expected = Partial<Kline> & { time: number };
 
-/** Rows of a normalised kline file by its header. */
+/** Rows of a normalised kline file, by the names in its header. */
 function rowsOf(name: string, digits: number): Expected[] {
   const [header = "", ...lines] = gunzipSync(readFileSync(path.join(DATA, name)))
     .toString()
@@ -48,7 +48,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     return result.text;
   };
 
-  /** Every stored row from `from` to `to` is that of the source, in all that the source states. */
+  /** Expects every stored row from `from` to `to` to equal the source in all its fields. */
   async function expectStored(ticker: string, timeframe: Timeframe, rows: readonly Expected[]): Promise<void> {
     expect(rows.length).toBeGreaterThan(0);
     const [first, last] = [rows[0]?.time ?? 0, rows[rows.length - 1]?.time ?? 0];
@@ -57,7 +57,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     for (const [index, row] of rows.entries()) expect(stored[index]).toMatchObject(row);
   }
 
-  test("Dukascopy's ticks give Dukascopy's own minutes and hours", async () => {
+  test("Dukascopy's ticks give Dukascopy's minutes and hours", async () => {
     await importFiles(["permissive/eurusd_ticks_dukascopy_20190204_h00_h10_h23.csv.gz"]);
     const minutes = rowsOf("permissive/eurusd_m1_dukascopy_20190204.csv.gz", 5);
     const hours = rowsOf("permissive/eurusd_h1_dukascopy_201902.csv.gz", 5);
@@ -73,7 +73,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     }
   });
 
-  test("Dukascopy's minutes, from .bi5 or text, give all of its hours of that day", async () => {
+  test("Dukascopy's minutes, from .bi5 or text, give all its hours of that day", async () => {
     await importFiles(["--ticker", "EURJPY", "--point-digits", "5", "raw/dukascopy/EURUSD_2019_01_04_BID_candles_min_1.bi5"]);
     await importFiles(["--ticker", "EURCHF", "permissive/eurusd_m1_dukascopy_20190204.csv.gz"]);
     const day = Date.parse("2019-02-04T00:00:00Z") / 1000;
@@ -105,7 +105,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     }
   });
 
-  test("a MetaTrader server's minutes give its M5, volumes and spreads in price units included", async () => {
+  test("a MetaTrader server's minutes give its M5, including volumes and spreads in price units", async () => {
     await importFiles(["--ticker", "AUDUSD", "nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz"]);
     await expectStored("AUDUSD", "M1", rowsOf("nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz", 5));
     const [from, to] = [Date.parse("2022-10-10T02:00:00Z") / 1000, Date.parse("2022-12-06T20:00:00Z") / 1000];
@@ -115,21 +115,21 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     await expectStored("AUDUSD", "M5", rows);
   });
 
-  test("points of a gold file with two decimals are hundredths, whatever the instrument has", async () => {
+  test("points in a gold file with two decimals are hundredths, whatever the instrument's decimals", async () => {
     const text = await importFiles(["nolicence/xauusd_m1_mt5_magiclovexxx_202603_202604.csv.gz"]);
-    expect(text).toContain("spreads taken as points of 2 decimals");
+    expect(text).toContain("spreads read as points of 2 decimals");
     await expectStored("XAUUSD", "M1", rowsOf("nolicence/xauusd_m1_mt5_magiclovexxx_202603_202604.csv.gz", 2));
   });
 
-  test("the raw copy_rates file lands where the normalised file of the same source has it", async () => {
+  test("the raw copy_rates file gives the same klines as the normalised file of its source", async () => {
     const text = await importFiles(["--ticker", "NZDUSD", "raw/mt5/EURUSD_M1_copy_rates.csv"]);
     expect(text).toContain("clock EET/EEST");
     await expectStored("NZDUSD", "M1", rowsOf("nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz", 5).slice(0, 2_999));
   });
 
-  test("HistData's May 2020 is found an hour ahead of its documented clock, which Dukascopy's same day confirms", async () => {
+  test("HistData's May 2020 is detected an hour ahead of its documented clock, as Dukascopy's data of the same day confirms", async () => {
     const text = await importFiles(["--ticker", "USDCAD", "raw/histdata/DAT_NT_EURUSD_M1_202005.csv"]);
-    expect(text).toContain("an hour ahead while Europe has summer time, taken: the weekend in the file fit");
+    expect(text).toContain("an hour ahead while Europe has summer time: the weekend in the file matches");
     await importFiles(["--ticker", "USDCHF", "--point-digits", "5", "raw/dukascopy/EURUSD_2020_04_01_BID_candles_min_1.bi5"]);
     const closes = new Map((await storedKlines(database, "USDCHF", "M1")).map(({ time, close }) => [time, close]));
     const shared = (await storedKlines(database, "USDCAD", "M1")).filter(({ time }) => closes.has(time));

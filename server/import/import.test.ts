@@ -31,7 +31,7 @@ function write(name: string, content: string | Buffer): string {
   return file;
 }
 
-/** Weekday minutes from a day on, with prices that never repeat a pattern across days. */
+/** Weekday minutes from a day on, with prices that do not repeat from day to day. */
 function minutesFrom(day: string, count: number): string {
   const rows = ["time,open,high,low,close,tick_volume,real_volume,spread"];
   for (let time = Date.parse(day) / 1000, index = 0; index < count; time += 60) {
@@ -45,7 +45,7 @@ function minutesFrom(day: string, count: number): string {
   return `${rows.join("\n")}\n`;
 }
 
-/** The longer timeframes are what the domain makes of the stored minutes. */
+/** Expects the longer timeframes to be the aggregation of the stored minutes. */
 async function expectRebuilt(ticker: string): Promise<void> {
   const minutes = await storedKlines(database, ticker, "M1");
   const alignment = createAlignment();
@@ -53,7 +53,7 @@ async function expectRebuilt(ticker: string): Promise<void> {
     expect(await storedKlines(database, ticker, timeframe)).toEqual(aggregate(minutes, timeframe, alignment));
 }
 
-test("a file becomes M1 klines and all longer timeframes; a second time it is not stored again", async () => {
+test("a file is stored as M1 klines and all longer timeframes, and is not stored again by a second import", async () => {
   const file = write("EURUSD_first.csv", minutesFrom("2024-03-06", 6_000));
   const first = await importCommand(database, [file]);
   expect(first).toMatchObject({ exitCode: 0, text: expect.stringContaining("6,000 M1 klines stored") });
@@ -78,7 +78,7 @@ test("a file becomes M1 klines and all longer timeframes; a second time it is no
   await expectRebuilt("EURUSD");
 });
 
-test("files that overlap, lie apart, or come in any order give the klines of one file", async () => {
+test("files that overlap, have gaps or come in any order give the klines of a single file", async () => {
   const all = minutesFrom("2024-01-29", 9_000).split("\n");
   const part = (from: number, to: number) => [all[0], ...all.slice(1 + from, 1 + to)].join("\n");
   write("parts/GBPUSD_c.csv", part(0, 3_000));
@@ -93,7 +93,7 @@ test("files that overlap, lie apart, or come in any order give the klines of one
   await expectRebuilt("AUDUSD");
 });
 
-test("an interrupted import says so and goes on where it was", async () => {
+test("an interrupted import says so and resumes where it stopped", async () => {
   const file = write("NZDUSD.csv", minutesFrom("2023-05-01", 30_000));
   const stopped = await importCommand(database, [file], {
     clock: hurriedClock(),
@@ -114,7 +114,7 @@ test("an interrupted import says so and goes on where it was", async () => {
   await expectRebuilt("NZDUSD");
 });
 
-test("a tick file that was interrupted gives the klines of one that was not", async () => {
+test("an interrupted tick import gives the same klines as an uninterrupted one", async () => {
   const rows = Array.from(
     { length: 40_000 },
     (_, i) => `${Date.UTC(2023, 5, 5) + i * 7_919},${1.1 + (i % 89) / 1e4},${1.1002 + (i % 89) / 1e4}`,
@@ -135,7 +135,7 @@ test("a tick file that was interrupted gives the klines of one that was not", as
   await expectRebuilt("USDCAD");
 });
 
-test("too many malformed rows end a file; up to the limit each is named by line", async () => {
+test("too many malformed rows stop the import of a file, and fewer are reported by line", async () => {
   const lines = minutesFrom("2022-03-07", 300).split("\n");
   for (const index of [5, 7, 9]) lines[index] = "rubbish";
   const file = write("EURGBP.csv", lines.join("\n"));
@@ -144,19 +144,19 @@ test("too many malformed rows end a file; up to the limit each is named by line"
   const lenient = await importCommand(database, [file]);
   expect(lenient).toMatchObject({
     exitCode: 0,
-    text: expect.stringContaining("3 rows malformed and left out:\n    line 6: 1 columns"),
+    text: expect.stringContaining("3 rows malformed and skipped:\n    line 6: 1 columns"),
   });
   expect(await storedKlines(database, "EURGBP", "M1")).toHaveLength(297);
 });
 
-test("a tree of .bi5 files takes ticker and date from its paths; fillers and empty hours are left out and told", async () => {
+test("a tree of .bi5 files gives tickers and dates by its paths, and fillers and empty hours are skipped and reported", async () => {
   write("bi5/EURJPY/2019/01/04/00h_ticks.bi5", LZMA_TICKS);
   write("bi5/EURJPY/2019/01/04/01h_ticks.bi5", "");
   write("bi5/EURJPY/2019/01/05/BID_candles_min_1.bi5", LZMA_KLINES);
   const { exitCode, text } = await importCommand(database, [path.join(folder, "bi5")]);
   expect(exitCode).toBe(0);
   expect(text).toContain("empty: an hour or day without quotes");
-  expect(text).toContain("1 row without a quote (volume 0, one price) left out");
+  expect(text).toContain("1 row skipped: no quote (volume 0, one price)");
   const minutes = await storedKlines(database, "EURJPY", "M1");
   expect(minutes.map(({ time }) => new Date(time * 1000).toISOString())).toEqual([
     "2019-02-04T00:00:00.000Z",
@@ -164,45 +164,45 @@ test("a tree of .bi5 files takes ticker and date from its paths; fillers and emp
     "2019-02-05T00:01:00.000Z",
     "2019-02-05T00:02:00.000Z",
   ]);
-  // Three decimals: whole points of the file are thousandths.
+  // Three decimals, so whole points in the file are thousandths.
   expect(minutes[0]).toMatchObject({ open: 114.543, spread: 0.002, tick_volume: 8 });
 });
 
-test("gzipped and zipped files are read, and what an archive holds beside data is named", async () => {
+test("gzipped and zipped files are read, and archive entries without data are named", async () => {
   const text = minutesFrom("2021-03-01", 500);
   const packed = write("AUDJPY.csv.gz", gzipSync(text));
   const zipped = write("HISTDATA_COM.zip", zipOf({ "CADJPY.csv": text, "CADJPY.txt": "gaps" }));
   const { exitCode, text: said } = await importCommand(database, [packed, zipped]);
   expect(exitCode).toBe(0);
-  expect(said).toMatch(/CADJPY\.txt\n {2}left out: not data/);
+  expect(said).toMatch(/CADJPY\.txt\n {2}skipped: not data/);
   for (const ticker of ["AUDJPY", "CADJPY"]) expect(await storedKlines(database, ticker, "M1")).toHaveLength(500);
 });
 
-test("a file that breaks off keeps what was read, says so, and the next files are imported", async () => {
+test("a truncated file keeps the rows read so far, says so, and does not stop the next files", async () => {
   const packed = gzipSync(minutesFrom("2021-03-01", 30_000));
   const broken = write("NZDJPY.csv.gz", packed.subarray(0, packed.length - 2_000));
   const { exitCode, text } = await importCommand(database, [broken, write("NZDCHF.csv", minutesFrom("2021-03-01", 10))], {
     batchKlines: 1_000,
   });
   expect(exitCode).toBe(1);
-  expect(text).toMatch(/NOT IMPORTED to its end, what was read before is stored: .*NZDJPY\.csv\.gz: /);
+  expect(text).toMatch(/NOT IMPORTED to its end, earlier rows are stored: .*NZDJPY\.csv\.gz: /);
   expect((await storedKlines(database, "NZDJPY", "M1")).length).toBeGreaterThan(1_000);
   await expectRebuilt("NZDJPY");
   expect(await storedKlines(database, "NZDCHF", "M1")).toHaveLength(10);
 });
 
-test("longer timeframes are recognised and refused; other files are imported all the same", async () => {
+test("longer timeframes are recognised and rejected, and other files are still imported", async () => {
   const hours = "time,open,high,low,close\n2024-01-02T00:00:00Z,1.1,1.2,1.0,1.1\n2024-01-02T01:00:00Z,1.1,1.2,1.0,1.1\n";
   const { exitCode, text } = await importCommand(database, [
     write("CHFJPY_H1.csv", hours),
     write("CHFJPY_M1.csv", minutesFrom("2024-01-02", 10)),
   ]);
   expect(exitCode).toBe(1);
-  expect(text).toContain("NOT IMPORTED: klines of H1: only ticks and M1 klines are imported");
+  expect(text).toContain("NOT IMPORTED: klines of H1: only ticks and M1 klines can be imported");
   expect(await storedKlines(database, "CHFJPY", "M1")).toHaveLength(10);
 });
 
-test("whole-number prices are points: of the instrument for currencies, to be given for metals", async () => {
+test("whole-number prices are points of the instrument for currencies, and need --point-digits for metals", async () => {
   const rows =
     "time,open,high,low,close\n2024-01-02T00:00:00Z,205110,205130,205090,205100\n2024-01-02T00:01:00Z,205110,205130,205090,205100\n";
   const gold = write("XAUUSD.csv", rows);
@@ -213,24 +213,24 @@ test("whole-number prices are points: of the instrument for currencies, to be gi
   expect((await storedKlines(database, "EURCAD", "M1"))[0]).toMatchObject({ open: 2.0511 });
 });
 
-test("running servers are told whose klines changed", async () => {
+test("running servers are notified which klines changed", async () => {
   const client = database.client();
   await client.connect();
   const heard: unknown[] = [];
   client.on("notification", ({ payload }) => heard.push(JSON.parse(payload ?? "")));
   await client.query("LISTEN spotwire_control");
   await importCommand(database, [write("GBPJPY.csv", minutesFrom("2024-01-02", 5))]);
-  // Answers come in order: what was said before is heard by now.
+  // Replies arrive in order, so earlier notifications have arrived by now.
   await client.query("SELECT 1");
   await client.end();
   expect(heard).toEqual([{ kind: "klines", venue: "live", ticker: "GBPJPY" }]);
 });
 
-test("wrong usage ends with 2 and says what to do", async () => {
+test("wrong usage exits with 2 and says what to do", async () => {
   const file = write("prices.csv", minutesFrom("2024-01-02", 5));
   expect(await importCommand(database, [file])).toMatchObject({
     exitCode: 2,
-    text: expect.stringContaining("say it with --ticker"),
+    text: expect.stringContaining("set it, for example --ticker EURUSD"),
   });
   expect(await importCommand(database, [file, "--ticker", "AEDCNH"])).toMatchObject({
     exitCode: 2,

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { Database } from "#lib/db";
 
-/** So much of the beginning and the end of a file tells it from others of the same size. */
+/** Bytes of the beginning and the end of a file that distinguish it from others of the same size. */
 const PROBE_BYTES = 65_536;
 
-/** Where an import of one file stands. */
+/** The state of an import of one file. */
 export interface Job {
   readonly id: string;
   /** Rows of the file that are stored. */
@@ -13,14 +13,14 @@ export interface Job {
   readonly done: boolean;
 }
 
-/** All that decides what an import stores: the same again is the same job. */
+/** Everything that determines what an import stores; equal values are the same job. */
 export interface JobKey {
   readonly venue: string;
   readonly ticker: string;
   readonly file: string;
-  /** Entry of an archive, path of a .bi5 file: what gives the content its meaning. */
+  /** Entry of an archive, path of a .bi5 file: they determine what the content means. */
   readonly part: string;
-  /** Format, clock and digits that were taken. */
+  /** The format, clock and digits in use. */
   readonly reading: string;
 }
 
@@ -36,16 +36,16 @@ async function probe(file: string): Promise<Buffer[]> {
   }
 }
 
-/** The identity of an import; a file that was moved or copied stays the same. */
+/** The identity of an import; moving or copying the file does not change it. */
 export async function jobId({ venue, ticker, file, part, reading }: JobKey): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([venue, ticker, part, reading]));
   for (const piece of await probe(file)) hash.update(piece);
   return hash.digest("hex");
 }
 
-/** The imports that were begun, in the database. */
+/** Started imports, stored in the database. */
 export interface Jobs {
-  /** The job as it stands; a new one has no rows. */
+  /** The current state of the job; a new job has no rows. */
   find(id: string): Promise<Job>;
   save(id: string, key: JobKey, rows: number, done: boolean): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import type { DateStyle } from "./bytes";
 import type { RowKind } from "./row";
 
-/** What a column of a delimited file holds. Anything without a role is read past. */
+/** What a column of a delimited file contains. Columns without a role are ignored. */
 export type Role =
   | "date"
   /** Time of day, beside a date column. */
   | "timeOfDay"
-  /** Date and time of day in one column, a blank or T between them. */
+  /** Date and time of day in one column, separated by a space or T. */
   | "dateTime"
-  /** Unix seconds or milliseconds, told apart by their size. */
+  /** Unix seconds or milliseconds, distinguished by their size. */
   | "epoch"
   | "symbol"
   | "bid"
@@ -24,7 +24,7 @@ export type Role =
   | "realVolume"
   | "spread";
 
-/** How the rows of a delimited text file are laid out: all that the reader needs to know about a format. */
+/** The layout of the rows of a delimited text file: everything the reader needs to know about a format. */
 export interface Layout {
   readonly kind: RowKind;
   /** One ASCII character. */
@@ -34,13 +34,13 @@ export interface Layout {
   /** The role of each column, left to right. */
   readonly roles: readonly (Role | null)[];
   readonly dateStyle: DateStyle;
-  /** True when every time says its own offset (Z, +01:00, GMT+0100). */
+  /** True when every time has an offset (Z, +01:00, GMT+0100). */
   readonly zoned: boolean;
   /** True where an empty price means "as in the row before". */
   readonly carriesPrices: boolean;
 }
 
-/** Column names as files write them, without <>, blanks, case and underscores. */
+/** Column names found in files, in lower case, without <>, spaces and underscores. */
 const NAMES: Readonly<Record<string, Role>> = {
   date: "date",
   datetime: "dateTime",
@@ -74,18 +74,18 @@ const NAMES: Readonly<Record<string, Role>> = {
   ticker: "symbol",
 };
 
-/** A column name as NAMES has it. */
+/** Normalizes a column name to the spelling of NAMES. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[<>"\s_]/g, "");
 }
 
-/** The roles of a header line; names in `own` (as plainName gives them) win over the common ones. */
+/** The roles of a header line; names in `own` (as plainName returns them) override the common ones. */
 export function rolesOf(header: readonly string[], own: Readonly<Record<string, Role | null>> = {}): (Role | null)[] {
   const taken = new Set<Role>();
   return header.map((cell) => {
     const name = plainName(cell);
     const role = Object.hasOwn(own, name) ? own[name] : Object.hasOwn(NAMES, name) ? NAMES[name] : null;
-    // The first of two columns with one role counts.
+    // The first of two columns with the same role counts.
     if (role === null || role === undefined || taken.has(role)) return null;
     taken.add(role);
     return role;

@@ -1,31 +1,31 @@
 import type { Kline } from "#lib/contract/kline";
 
-/** Nothing that is traded here has quotes from before. */
+/** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
 
-/** What became of the rows of a file. */
+/** Counts of what happened to the rows of a file. */
 export interface Counts {
-  /** All rows, good or not. */
+  /** All rows, valid or not. */
   rows: number;
-  /** M1 klines made. */
+  /** M1 klines produced. */
   klines: number;
   malformed: number;
-  /** Klines without a quote: volume 0 and one price. Left out. */
+  /** Klines without a quote: volume 0 and a single price. Skipped. */
   fillers: number;
   /** Klines with the time of an earlier one; the later row counts. */
   repeated: number;
-  /** Rows older than the one before; ticks of one minute were sorted, klines stored where they belong. */
+  /** Rows older than the one before. Ticks of one minute are sorted, klines stored at their time. */
   outOfOrder: number;
   /** Ticks with bid above ask: kept, with spread 0. */
   crossed: number;
-  /** Rows that say nothing of bid and ask. */
+  /** Rows without bid and ask. */
   withoutQuote: number;
-  /** Time of the first and last good row, Unix milliseconds; NaN without any. */
+  /** Times of the first and last valid row, Unix milliseconds; NaN when there is none. */
   firstMs: number;
   lastMs: number;
 }
 
-/** Klines that are complete, and how many rows of the file they and all before them came from. */
+/** Complete klines, and the number of rows of the file up to their end. */
 export interface Harvest {
   readonly klines: Kline[];
   readonly rows: number;
@@ -35,9 +35,9 @@ export interface MinutesOptions {
   readonly ticker: string;
   /** Decimal places prices are rounded to. */
   readonly digits: number;
-  /** True where a volume of 0 means that there was no quote. */
+  /** True when a volume of 0 means that there was no quote. */
   readonly dropsFillers: boolean;
-  /** Rows at the beginning that are read for their times alone: an earlier run stored them. */
+  /** Rows at the beginning that an earlier run stored; only their times are read. */
   readonly skipRows: number;
   readonly nowMs: number;
   onMalformed(line: number, reason: string): void;
@@ -58,7 +58,7 @@ function emptyCounts(): Counts {
   };
 }
 
-/** What ticks and klines share: counting, refusing times that cannot be, keeping what waits to be stored. */
+/** Shared by ticks and klines: counts rows, rejects impossible times, and holds klines until they are stored. */
 export function createLedger(options: MinutesOptions) {
   const counts = emptyCounts();
   let klines: Kline[] = [];

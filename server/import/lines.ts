@@ -1,18 +1,18 @@
 import { ImportFailure } from "./failure";
 
-/** No row of market data is longer; a file without line ends is not text. */
+/** Rows of market data are shorter; a file without line ends is not text. */
 const LINE_MAX_BYTES = 16_384;
 
 const NEWLINE = 10;
 const RETURN = 13;
 const MARK = [0xef, 0xbb, 0xbf] as const;
 
-/** Takes the bytes of one line, bytes[from, to), without its end; `line` counts from 1. */
+/** Receives one line, bytes[from, to), without its line end; `line` counts from 1. */
 type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
 
 /**
- * Cuts chunks into lines (LF or CRLF, a UTF-8 byte order mark is dropped), copying only lines that two chunks share.
- * Empty lines are counted but not handed on.
+ * Splits chunks into lines (LF or CRLF, a UTF-8 byte order mark is dropped), copying only lines that span two chunks.
+ * Empty lines are counted but not passed on.
  * @throws ImportFailure when a line grows past LINE_MAX_BYTES.
  */
 export function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; end(): void } {
@@ -27,7 +27,7 @@ export function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; e
   }
 
   function keep(piece: Buffer): void {
-    // A copy: the chunk's memory may be used again by whoever gave it.
+    // A copy, because the caller may reuse the memory of the chunk.
     rest = rest === null ? Buffer.from(piece) : Buffer.concat([rest, piece]);
     if (rest.length > LINE_MAX_BYTES)
       throw new ImportFailure(`line ${line + 1} is longer than ${LINE_MAX_BYTES} bytes: this is not a text file of rows`);

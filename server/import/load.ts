@@ -13,7 +13,7 @@ import type { ReaderSettings, Row } from "./row";
 
 /** Klines stored in one transaction. */
 export const BATCH_KLINES = 50_000;
-/** Malformed rows that are shown one by one; the rest are only counted. */
+/** Malformed rows that are listed; the rest are only counted. */
 const MALFORMED_LISTED_COUNT = 20;
 
 /** One malformed row, for the report. */
@@ -25,10 +25,10 @@ interface Malformed {
 /** How an import of one file ended. */
 export interface Loaded {
   readonly counts: Counts;
-  /** The first of them. */
+  /** The first malformed rows. */
   readonly malformed: readonly Malformed[];
   readonly ms: number;
-  /** Why it ended before the file did; null when it did not. */
+  /** Why it stopped before the end of the file; null when it did not. */
   readonly stopped: "interrupted" | "too many malformed rows" | null;
 }
 
@@ -49,11 +49,11 @@ interface LoadOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  /** Sees every good row, stored or not. */
+  /** Called with every valid row, stored or not. */
   onRow(row: Row): void;
 }
 
-/** Writes one batch while the next is read, and notes how far the file is stored. */
+/** Writes one batch while the next is read, and saves how far the file is stored. */
 function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: () => Harvest) {
   let writing: Promise<unknown> = Promise.resolve();
 
@@ -63,13 +63,13 @@ function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: (
   }
 
   return {
-    /** Resolves when the batch before is stored; this one is under way then. */
+    /** Resolves when the previous batch is stored and this one is being written. */
     async flush(): Promise<void> {
       await writing;
       const harvest = take();
       await rebuilder.follow(harvest.klines);
       writing = Promise.all([write(harvest), rebuilder.writeSome()]);
-      // It is awaited at the next flush; until then its failure must not count as unhandled.
+      // The next flush awaits it; until then its failure must not count as unhandled.
       writing.catch(() => undefined);
     },
     settled: () => writing,
@@ -77,9 +77,9 @@ function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: (
 }
 
 /**
- * Reads a file and stores its M1 klines in batches; how far it came is kept with each batch, so that the next run goes on
- * from there. What is stored stays stored when it stops early.
- * @throws ImportFailure when the file cannot be read; pg's own error when the database is away.
+ * Reads a file and stores its M1 klines in batches. Each batch saves its position, so that the next run resumes from there.
+ * Stored klines stay stored when it stops early.
+ * @throws ImportFailure when the file cannot be read; the error of pg when the database is unavailable.
  */
 export async function loadFile(options: LoadOptions): Promise<Loaded> {
   const { source, recognition, clock, signal, progress, maxErrors } = options;
@@ -127,13 +127,13 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     if (early === null) minutes.finish();
     await writer.flush();
   } finally {
-    // Also when reading failed: nothing may still be on its way when the caller goes on.
+    // Also when reading failed: no write may be in progress when this returns.
     await writer.settled();
   }
   return { counts, malformed, ms: clock.now() - startMs, stopped: early };
 }
 
-/** Reads a file for its times alone. */
+/** Reads only the times of a file. */
 export async function scanFile(
   source: Source,
   recognition: Recognition,

@@ -15,19 +15,19 @@ test("a stream that ends with a marker and one that states its size give the sam
   expect(decodeLzma(stated, 1_000)).toEqual(decodeLzma(LZMA_TICKS, 1_000));
 });
 
-test("nothing larger than allowed is decoded, whether the size is stated or not", () => {
+test("a stream larger than the limit is not decoded, whether or not it states its size", () => {
   const stated = Buffer.from(LZMA_TICKS);
   stated.writeBigUInt64LE(5_000_000_000n, 5);
   expect(() => decodeLzma(LZMA_TICKS, 159)).toThrow("more than");
-  expect(() => decodeLzma(stated, 1_000)).toThrow("5000000000 bytes, more than the 1000");
+  expect(() => decodeLzma(stated, 1_000)).toThrow("5000000000 bytes, more than the limit of 1000");
 });
 
-test("a stream cut anywhere is refused", () => {
+test("a stream truncated anywhere is rejected", () => {
   for (let length = 0; length < LZMA_TICKS.length - 5; length += 1)
     expect(() => decodeLzma(LZMA_TICKS.subarray(0, length), 1_000)).toThrow();
 });
 
-test("damaged or arbitrary bytes end in bytes or an LzmaError, in bounded size", () => {
+test("damaged or arbitrary input gives output of limited size or an LzmaError", () => {
   const damaged = fc
     .tuple(fc.nat(LZMA_TICKS.length - 1), fc.nat(255))
     .map(([at, byte]) => Buffer.from(LZMA_TICKS).fill(byte, at, at + 1));
@@ -43,7 +43,7 @@ test("damaged or arbitrary bytes end in bytes or an LzmaError, in bounded size",
   );
 });
 
-/** MD5 of what `xz --format=lzma -dc` makes of them. */
+/** MD5 of the output of `xz --format=lzma -dc`. */
 const DECODED = {
   "EURUSD_2019_01_04_00h_ticks.bi5": "06fba5b27de87e85d6673d98b547d87e",
   "EURUSD_2019_01_04_10h_ticks.bi5": "6bacd4c8b3ae74ea0110a725c3756b3d",
@@ -52,7 +52,7 @@ const DECODED = {
 };
 
 describe.skipIf(!existsSync(RAW))("Dukascopy's own files (skipped where ../shared/data is absent)", () => {
-  test.each(Object.entries(DECODED))("%s decodes to what xz makes of it", (name, md5) => {
+  test.each(Object.entries(DECODED))("%s decodes to the same bytes as with xz", (name, md5) => {
     const decoded = decodeLzma(readFileSync(path.join(RAW, name)), 1 << 24);
     expect(createHash("md5").update(decoded).digest("hex")).toBe(md5);
   });

@@ -1,6 +1,6 @@
 /**
- * Decodes the LZMA "alone" format (13 bytes of header, then one range-coded stream), as Dukascopy's .bi5 files have it.
- * Written after the LZMA specification by Igor Pavlov (public domain, 7-zip.org/sdk.html), with a bound on the result.
+ * Decodes the LZMA "alone" format of Dukascopy's .bi5 files (13 bytes of header, then one range-coded stream).
+ * Written after the LZMA specification by Igor Pavlov (public domain, 7-zip.org/sdk.html), with a limit on the output size.
  */
 
 const HEADER_BYTES = 13;
@@ -22,7 +22,7 @@ function models(count: number): Uint16Array {
   return new Uint16Array(count).fill(MODEL_START);
 }
 
-/** Reads bits out of the range-coded part. A class, because its methods are called for every bit and must be cheap. */
+/** Reads bits from the range-coded part. A class, because its methods are called for every bit and must be cheap. */
 class RangeDecoder {
   readonly #bytes: Uint8Array;
   #at = HEADER_BYTES;
@@ -31,12 +31,12 @@ class RangeDecoder {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    if (this.#next() !== 0) throw new LzmaError("the compressed data are damaged");
+    if (this.#next() !== 0) throw new LzmaError("the compressed data is damaged");
     for (let count = 0; count < 4; count += 1) this.#code = ((this.#code << 8) | this.#next()) >>> 0;
   }
 
   #next(): number {
-    if (this.#at >= this.#bytes.length) throw new LzmaError("the compressed data end too early");
+    if (this.#at >= this.#bytes.length) throw new LzmaError("the compressed data ends too early");
     return this.#bytes[this.#at++] as number;
   }
 
@@ -46,7 +46,7 @@ class RangeDecoder {
     this.#code = ((this.#code << 8) | this.#next()) >>> 0;
   }
 
-  /** One bit; its probability learns from it. */
+  /** Decodes one bit and updates its probability. */
   bit(probabilities: Uint16Array, index: number): 0 | 1 {
     const probability = probabilities[index] as number;
     const bound = (this.#range >>> MODEL_BITS) * probability;
@@ -63,7 +63,7 @@ class RangeDecoder {
     return 1;
   }
 
-  /** The number of `count` bits that are as likely 0 as 1. */
+  /** A number of `count` bits with equal probabilities of 0 and 1. */
   directBits(count: number): number {
     let value = 0;
     for (let left = count; left > 0; left -= 1) {
@@ -144,10 +144,9 @@ function readHeader(bytes: Uint8Array): Header {
   };
 }
 
-/** What was decoded so far; it doubles as the dictionary. */
+/** The bytes decoded so far, which are also the dictionary. */
 function createOutput(size: number | null, maxBytes: number) {
-  if (size !== null && size > maxBytes)
-    throw new LzmaError(`decodes to ${size} bytes, more than the ${maxBytes} that are allowed`);
+  if (size !== null && size > maxBytes) throw new LzmaError(`decodes to ${size} bytes, more than the limit of ${maxBytes}`);
   let bytes = new Uint8Array(size ?? Math.min(maxBytes, 65_536));
   let length = 0;
   return {
@@ -167,7 +166,7 @@ function createOutput(size: number | null, maxBytes: number) {
   };
 }
 
-/** The byte that comes next; after a match the byte at the last distance foretells it. */
+/** The next literal; after a match, the byte at the last distance selects its probabilities. */
 function createLiteralDecoder(decoder: RangeDecoder, { literalContextBits, literalPositionBits }: Header) {
   const literals = models(0x300 << (literalContextBits + literalPositionBits));
   return (length: number, previous: number, matched: number | null): number => {
@@ -185,7 +184,7 @@ function createLiteralDecoder(decoder: RangeDecoder, { literalContextBits, liter
 }
 
 /**
- * The bytes of an LZMA stream.
+ * Decodes an LZMA stream.
  * @throws LzmaError when it is damaged, cut off, or would decode to more than `maxBytes`.
  */
 export function decodeLzma(bytes: Uint8Array, maxBytes: number): Uint8Array {
@@ -212,7 +211,7 @@ export function decodeLzma(bytes: Uint8Array, maxBytes: number): Uint8Array {
     recent.unshift(...recent.splice(index, 1));
   }
 
-  /** How many bytes are copied from recent[0]; null at the end marker. */
+  /** Number of bytes to copy from recent[0]; null at the end marker. */
   function readMatch(position: number): number | null {
     if (decoder.bit(isRepeat, state) === 0) {
       const length = matchLength(position);
@@ -241,9 +240,9 @@ export function decodeLzma(bytes: Uint8Array, maxBytes: number): Uint8Array {
     }
     const count = readMatch(position);
     if (count === null) break;
-    if (recent[0] >= output.length()) throw new LzmaError("the compressed data are damaged");
+    if (recent[0] >= output.length()) throw new LzmaError("the compressed data is damaged");
     for (let left = count; left > 0; left -= 1) output.put(output.byteBack(recent[0]));
   }
-  if (header.size !== null && !output.full()) throw new LzmaError("the compressed data end too early");
+  if (header.size !== null && !output.full()) throw new LzmaError("the compressed data ends too early");
   return output.result();
 }

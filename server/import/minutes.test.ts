@@ -45,7 +45,7 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
   return { klines: [...safe.klines, ...last.klines], safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
 }
 
-test("ticks fold into minutes: bid prices, number of quotes, summed volume, smallest spread", () => {
+test("ticks aggregate to minutes with bid prices, number of quotes, summed volume and smallest spread", () => {
   const { klines, counts } = fold("ticks", [
     tick(0, 1.1, 1.1002, 2),
     tick(500, 1.1003, 1.1004, 1.5),
@@ -82,18 +82,18 @@ test("ticks fold into minutes: bid prices, number of quotes, summed volume, smal
   expect(counts).toMatchObject({ rows: 4, klines: 2, firstMs: START, lastMs: START + 60_000 });
 });
 
-test("ticks of one millisecond are all kept, in the order of the file", () => {
+test("ticks of the same millisecond are all kept, in the order of the file", () => {
   const { klines } = fold("ticks", [tick(7, 1.1, 1.2), tick(7, 1.3, 1.4), tick(7, 1.2, 1.3)]);
   expect(klines[0]).toMatchObject({ open: 1.1, high: 1.3, close: 1.2, tick_volume: 3 });
 });
 
-test("ticks with bid above ask are kept for their bid, with spread 0, and counted", () => {
+test("ticks with bid above ask keep their bid, get spread 0, and are counted", () => {
   const { klines, counts } = fold("ticks", [tick(0, 1.1, 1.1002), tick(1, 1.1005, 1.1003)]);
   expect(klines[0]).toMatchObject({ high: 1.1005, spread: 0, tick_volume: 2 });
   expect(counts.crossed).toBe(1);
 });
 
-test("ticks that come late within their minute are put in order; past it they are refused", () => {
+test("late ticks are sorted within their minute and rejected after it", () => {
   const { klines, counts, malformed } = fold("ticks", [
     tick(10, 1.1, 1.2),
     tick(30, 1.3, 1.4),
@@ -106,18 +106,18 @@ test("ticks that come late within their minute are put in order; past it they ar
   expect(malformed).toEqual(["5: its time goes back past a minute that is already complete"]);
 });
 
-test("prices lose their binary noise and are rounded to the instrument", () => {
+test("prices lose floating-point noise and are rounded to the instrument's decimals", () => {
   const { klines } = fold("klines", [kline(0, 1.1338300000000001, { spread: 0.00010000000000000005 })]);
   expect(klines[0]).toMatchObject({ close: 1.13383, spread: 0.0001 });
 });
 
-test("a minute that stands twice, half-finished and finished, counts as it stands last", () => {
+test("of a minute that occurs twice, unfinished and finished, the last one counts", () => {
   const { klines, counts } = fold("klines", [kline(0, 1.1), kline(1, 1.11), kline(1, 1.12), kline(2, 1.13), kline(1, 1.14)]);
   expect(counts).toMatchObject({ repeated: 1, outOfOrder: 1, klines: 5 });
   expect(klines.map(({ close }) => close)).toEqual([1.1, 1.11, 1.12, 1.13, 1.14]);
 });
 
-test("flat klines without volume are fillers only where the source has volumes", () => {
+test("flat klines without volume are fillers only if the source has volumes", () => {
   const flat = kline(0, 1.1, { high: 1.1, low: 1.1, tickVolume: 0 });
   const dukascopy = { ...flat, tickVolume: Number.NaN, realVolume: 0 };
   expect(fold("klines", [flat, dukascopy]).counts).toMatchObject({ fillers: 2, klines: 0, rows: 2 });
@@ -130,7 +130,7 @@ test("flat klines without volume are fillers only where the source has volumes",
   ).toMatchObject({ fillers: 0, klines: 2 });
 });
 
-test("what is not in the source is 0 or null", () => {
+test("fields that the source does not have are 0 or null", () => {
   const { klines } = fold("klines", [kline(0, 1.1, { tickVolume: Number.NaN, spread: Number.NaN })]);
   expect(klines[0]).toMatchObject({ tick_volume: 0, real_volume: null, spread: 0 });
 });
@@ -139,15 +139,15 @@ test.each([
   ["in the future", kline(0, 1.1, { timeMs: Date.UTC(2025, 0, 1, 0, 1) })],
   ["before 1971", kline(0, 1.1, { timeMs: 0 })],
   ["not the start of a minute", kline(0, 1.1, { timeMs: START + 30_000 })],
-  ["do not enclose", kline(0, 1.5)],
-  ["do not enclose", kline(0, 1.1, { low: 1.3 })],
-])("a kline is refused: %s", (reason, row) => {
+  ["not between high and low", kline(0, 1.5)],
+  ["not between high and low", kline(0, 1.1, { low: 1.3 })],
+])("a kline with an impossible value is rejected: %s", (reason, row) => {
   const { malformed, counts } = fold("klines", [row]);
   expect(malformed[0]).toContain(reason);
   expect(counts).toMatchObject({ malformed: 1, klines: 0 });
 });
 
-test("only whole minutes count as stored, so that a resumed import begins at one", () => {
+test("only complete minutes count as stored, so that a resumed import starts at a minute", () => {
   const ticks = [tick(0, 1.1, 1.2), tick(1, 1.1, 1.2), tick(60_000, 1.1, 1.2), tick(60_001, 1.1, 1.2)];
   expect(fold("ticks", ticks)).toMatchObject({ safeRows: 2, rows: 4 });
   expect(fold("klines", [kline(0, 1.1), kline(1, 1.1)])).toMatchObject({ safeRows: 2, rows: 2 });
@@ -163,7 +163,7 @@ const anyTicks = fc
     });
   });
 
-test("an import that stops anywhere and goes on gives the klines of one that did not stop", () => {
+test("an import that stops anywhere and resumes gives the same klines as an uninterrupted one", () => {
   fc.assert(
     fc.property(anyTicks, fc.nat(60), (ticks, cut) => {
       const whole = fold("ticks", ticks);

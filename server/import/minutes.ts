@@ -7,14 +7,14 @@ import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
 
-/** Turns the rows of a file into M1 klines. */
+/** Converts the rows of a file to M1 klines. */
 interface Minutes {
   readonly sink: RowSink;
   readonly counts: Counts;
-  /** Klines that wait to be taken. */
+  /** Klines waiting to be taken. */
   pending(): number;
   take(): Harvest;
-  /** The file is at its end: the last minute is complete too. */
+  /** Ends the file, which completes the last minute. */
   finish(): void;
 }
 
@@ -33,7 +33,7 @@ function klinesOf(options: MinutesOptions): Minutes {
     if (row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
     const sound =
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
-    return sound ? ledger.doubt(row.timeMs) : "high and low do not enclose open and close";
+    return sound ? ledger.doubt(row.timeMs) : "open and close are not between high and low";
   }
 
   function toKline(row: Row): Kline {
@@ -79,7 +79,7 @@ function klinesOf(options: MinutesOptions): Minutes {
   };
 }
 
-/** The ticks of one minute; they are folded when the next minute begins, so that some that came late can be put in order. */
+/** The ticks of one minute. They are aggregated when the next minute begins, so that late ticks can be sorted in. */
 function createMinuteBuffer(ticker: string, digits: number) {
   let ticks: Tick[] = [];
   let sorted = true;
@@ -92,9 +92,9 @@ function createMinuteBuffer(ticker: string, digits: number) {
       ticks.push({ ticker, time_msc: timeMs, bid, ask, volume: Number.isNaN(volume) ? undefined : volume });
       return late;
     },
-    /** The kline of the minute; the buffer is empty afterwards. */
+    /** Returns the kline of the minute and empties the buffer. */
     fold(timeMs: number): Kline | undefined {
-      // The order of ticks with the same time is that of the file: sorting is stable.
+      // Ticks with the same time stay in the order of the file, because the sort is stable.
       if (!sorted) ticks.sort((a, b) => a.time_msc - b.time_msc);
       let kline: Kline | undefined;
       for (const tick of ticks) kline = foldQuote(kline, toQuote(tick, digits), tick.volume, "M1", timeMs / 1000);
@@ -130,7 +130,7 @@ function ticksOf(options: MinutesOptions): Minutes {
     }
     if (inMinuteMs > minuteMs || Number.isNaN(minuteMs)) {
       close();
-      // Malformed rows between two minutes are told again after a resume; that does no harm.
+      // After a resume, malformed rows between two minutes are reported again, which is harmless.
       ledger.settle(counts.rows - 1);
       minuteMs = inMinuteMs;
     }
@@ -152,7 +152,7 @@ function ticksOf(options: MinutesOptions): Minutes {
   };
 }
 
-/** Klines as they are, ticks folded; what is left out or put right is counted. */
+/** Passes klines through and aggregates ticks; counts what it skips or corrects. */
 export function createMinutes(kind: RowKind, options: MinutesOptions): Minutes {
   return kind === "ticks" ? ticksOf(options) : klinesOf(options);
 }

@@ -7,7 +7,7 @@ function parseOptions(argv: string[]) {
   return readOptions(values, positionals);
 }
 
-test("npm run import needs no option beside a file", () => {
+test("npm run import needs only a file", () => {
   expect(parseOptions(["a.csv"])).toEqual({
     venue: "live",
     files: ["a.csv"],
@@ -21,10 +21,10 @@ test("npm run import needs no option beside a file", () => {
   });
 });
 
-test("npm run import takes every option", () => {
+test("npm run import accepts every option", () => {
   const argv =
     "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force a b";
-  expect(() => parseOptions(argv.split(" "))).toThrow("is the date of a single file");
+  expect(() => parseOptions(argv.split(" "))).toThrow("applies to a single file");
   expect(parseOptions(argv.replace(/ b$/, "").split(" "))).toMatchObject({
     ticker: "EURUSD",
     format: "mt5",
@@ -49,7 +49,7 @@ test.each([
   [["--point-digits", "x", "a"], "whole number from 0 to 10"],
   [["--max-errors", "-1", "a"], "max-errors"],
   [["--ticker"], "ticker"],
-])("npm run import refuses %j as wrong usage", (argv, message) => {
+])("npm run import rejects %j as wrong usage", (argv, message) => {
   expect(() => parseOptions(argv)).toThrow(
     expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
   );

@@ -8,7 +8,7 @@ const MAX_ERRORS_DEFAULT_ROWS = 100;
 const MAX_ERRORS_MAX_ROWS = 999_999_999;
 const POINT_DIGITS_MAX = 10;
 
-/** What the command was asked to do. */
+/** The parsed command line. */
 export interface Options {
   readonly venue: "live";
   readonly files: readonly string[];
@@ -28,7 +28,7 @@ Imports history into the stored klines of the live venue. FILE is a file of tick
 zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
 resume an interrupted import, run the same command again.
 
-  --venue live          the venue; the sandbox generates its klines, so nothing can be imported there
+  --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
   --format NAME         ${wrapped(FORMATS.map(({ id }) => id))}
   --tz ZONE             time zone of the times: Europe/Athens, -05:00, EET or NY+7, or CET..2014-03-30,EET for a server
@@ -91,12 +91,12 @@ interface Values {
 
 /**
  * Reads the command line.
- * @throws UsageError that names the option and what it may be
+ * @throws UsageError that names the option and its valid values
  */
 export function readOptions(values: Values, files: readonly string[]): Options {
   if (files.length === 0) throw new UsageError("Missing argument: FILE.");
   if (values.date !== undefined && files.length > 1)
-    throw new UsageError(`--date ${values.date}: is the date of a single file, but ${files.length} are named.`);
+    throw new UsageError(`--date ${values.date}: applies to a single file, but ${files.length} files are given.`);
   const ticker = values.ticker?.trim().toUpperCase() ?? null;
   if (ticker !== null && !/^[A-Z0-9]{3,20}$/.test(ticker))
     throw new UsageError(`--ticker ${values.ticker}: must be 3 to 20 letters and digits, for example EURUSD.`);

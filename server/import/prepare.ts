@@ -15,23 +15,23 @@ import type { ReaderSettings, Row, RowKind } from "./row";
 import { type Sample, takeSample } from "./sample";
 import { tickerOf } from "./ticker";
 
-/** Rows from which the decimals of a file are those of its source. */
+/** Rows needed before the decimals of a file count as those of its source. */
 const DECIMALS_MIN_ROWS = 20;
-/** Wall time in New York at which a market opens on Sunday. */
+/** Wall time in New York at which the market of an instrument opens on Sunday. */
 const FOREX_OPEN_MS = 17 * 60 * MINUTE_MS;
 const METALS_OPEN_MS = 18 * 60 * MINUTE_MS;
 
-/** Listing fields an import needs. */
+/** Listing fields that an import needs. */
 export type ImportListing = Pick<Listing, "ticker" | "base" | "quote" | "digits" | "assetClass">;
 
-/** A file about which everything is known that its rows are read with. */
+/** A file with everything that is needed to read its rows. */
 export interface Prepared extends Recognised {
   readonly source: Source;
   readonly sample: Sample;
   readonly listing: ImportListing;
   readonly clock: DetectedClock;
   readonly settings: ReaderSettings;
-  /** What could not be known or was taken for granted, for the operator. */
+  /** Unknowns and assumptions, for the operator. */
   readonly notes: readonly string[];
 }
 
@@ -47,12 +47,12 @@ export function sundayOpenMs({ assetClass }: ImportListing): number {
   return assetClass === "metals" ? METALS_OPEN_MS : FOREX_OPEN_MS;
 }
 
-/** How lively a row was. */
+/** The activity of a row. */
 export function livelinessOf(kind: RowKind): (row: Row) => number {
   return kind === "ticks" ? () => 1 : ({ tickVolume, high, low }) => (tickVolume > 0 ? tickVolume : high - low);
 }
 
-/** What collects evidence from rows of this kind. */
+/** A collector of evidence from rows of this kind. */
 export function evidenceFor(kind: RowKind) {
   return createEvidenceCollector(kind === "ticks" ? 0 : MINUTE_MS);
 }
@@ -62,7 +62,7 @@ const UNREAD: ReaderSettings = { toUtcMs: (ms) => ms, pointDigits: null, spreadD
 async function scanClock(source: Source, { recognition }: Recognised, context: PrepareContext): Promise<ClockEvidence> {
   const evidence = evidenceFor(recognition.kind);
   const liveliness = livelinessOf(recognition.kind);
-  const progress = startProgress(context.terminal, "looking for the clock", source.sizeBytes, context.clock);
+  const progress = startProgress(context.terminal, "detecting the clock", source.sizeBytes, context.clock);
   try {
     await scanFile(source, recognition, UNREAD, progress, context.signal, (row) => evidence.row(row.timeMs, liveliness(row)));
   } finally {
@@ -80,11 +80,11 @@ async function clockOf(
   const { clock: rule, layout } = found.recognition;
   const given = context.options.clock;
   if (given !== null) {
-    if (layout === null) throw new UsageError("--tz: the times of .bi5 files are UTC, no other clock applies");
-    return { clock: given, because: "given with --tz", assumed: false };
+    if (layout === null) throw new UsageError("--tz: the times of .bi5 files are always UTC");
+    return { clock: given, because: "set with --tz", assumed: false };
   }
   if ("fixed" in rule) {
-    const because = layout?.zoned ? "each time names its offset" : "the format's own rule";
+    const because = layout?.zoned ? "each time has an offset" : "defined by the format";
     return { clock: knownClock(rule.fixed), because, assumed: false };
   }
   return detectClock(await scanClock(source, found, context), rule.detect satisfies ClockRule, sundayOpenMs(listing));
@@ -97,7 +97,7 @@ function pointDigitsOf({ recognition }: Recognised, sample: Sample, listing: Imp
   if (given !== null) return given;
   if (listing.assetClass === "metals")
     throw new UsageError(
-      `its prices are whole numbers, and sources of metals differ in what one point is: give --point-digits 2 (or 3) for ${listing.ticker}`,
+      `its prices are whole numbers, and sources of metals define a point differently: set --point-digits 2 (or 3) for ${listing.ticker}`,
     );
   return listing.digits;
 }
@@ -114,9 +114,9 @@ function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSe
   const has = (...roles: NonNullable<NonNullable<typeof layout>["roles"][number]>[]) =>
     roles.some((role) => layout?.roles.includes(role));
   if (settings.pointDigits !== null && !inPoints)
-    notes.push(`whole-number prices taken as points of ${settings.pointDigits} decimals`);
+    notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
   if (kind === "ticks") return notes;
-  if (has("spread") && settings.spreadDigits !== null) notes.push(`spreads taken as points of ${settings.spreadDigits} decimals`);
+  if (has("spread") && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
   if (!has("spread", "askOpen")) notes.push("no spread in this file: stored as 0");
   if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
   if (!has("tickVolume") || !sample.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
@@ -125,15 +125,13 @@ function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSe
 
 function refuseLonger({ timeframe }: Sample): void {
   if (timeframe !== null && timeframe !== "M1")
-    throw new ImportFailure(
-      `klines of ${timeframe}: only ticks and M1 klines are imported, M5 to MN1 are always rebuilt from M1`,
-    );
+    throw new ImportFailure(`klines of ${timeframe}: only ticks and M1 klines can be imported; M5 to MN1 are rebuilt from M1`);
 }
 
 /**
- * Finds out everything about a file that is needed to read its rows.
- * @returns null for a .bi5 file without a byte: an hour or day without quotes
- * @throws ImportFailure saying what it is that cannot be imported or has to be given.
+ * Detects everything that is needed to read the rows of a file.
+ * @returns null for an empty .bi5 file: an hour or day without quotes
+ * @throws ImportFailure that says what cannot be imported or must be set.
  */
 export async function prepare(source: Source, context: PrepareContext): Promise<Prepared | null> {
   const { options, listings } = context;

@@ -3,22 +3,22 @@ import type { Clock } from "#lib/clock";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 
-/** Between two lines of progress where there is no terminal to draw a bar in. */
+/** Interval between two lines of progress when there is no terminal to draw a bar on. */
 const LINE_INTERVAL_MS = 5_000;
 const PERCENT = 100;
 
-/** Where the command speaks to. */
+/** Where the command prints. */
 export interface Terminal {
   line(text: string): void;
-  /** The stream a bar is drawn on; null where lines are printed instead. */
+  /** The stream to draw a bar on; null to print lines instead. */
   readonly bar: NodeJS.WritableStream | null;
-  /** Told of all progress: what is done, the part of it that is done (0 to 1), rows so far. */
+  /** Called with all progress: the step, its completed share (0 to 1), and the rows so far. */
   onProgress?(title: string, share: number, rows: number): void;
 }
 
-/** How far one piece of work is. */
+/** Progress of one step. */
 export interface Progress {
-  /** @param done of the total, in its own unit @param rows so far */
+  /** @param done completed amount, in the unit of the total @param rows rows so far */
   update(done: number, rows: number): void;
   stop(): void;
 }
@@ -73,7 +73,7 @@ function printed(terminal: Terminal, title: string, total: number, clock: Clock)
   };
 }
 
-/** A bar with rows/s and time left on a terminal, now and then a line elsewhere. Stop it before printing anything else. */
+/** Shows a bar with rows/s and time left on a terminal, or prints lines elsewhere. Stop it before printing anything else. */
 export function startProgress(terminal: Terminal, title: string, total: number, clock: Clock): Progress {
   const shown = terminal.bar === null ? printed(terminal, title, total, clock) : drawn(terminal.bar, `  ${title}`, total, clock);
   return {

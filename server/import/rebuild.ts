@@ -9,16 +9,16 @@ import { createAggregation, type Level, MADE_OF } from "./aggregation";
 const PAGE_ROWS = 50_000;
 
 type Store = Pick<KlineTable, "read" | "copyKlines">;
-/** Told how much of a stretch was read, 0 to 1, and how many rows. */
+/** Receives the share of a range that was read, 0 to 1, and the number of rows. */
 type OnPage = (share: number, rows: number) => void;
 
-/** A stretch of M1 klines: open times in Unix seconds, both included. */
+/** A range of M1 klines: open times in Unix seconds, both inclusive. */
 export interface Touched {
   readonly first: number;
   readonly last: number;
 }
 
-/** The whole weeks and months around a stretch, Unix seconds, `to` excluded. */
+/** The complete weeks and months around a range, Unix seconds, `to` exclusive. */
 function widened(alignment: TradingAlignment, { first, last }: Touched): { from: number; to: number } {
   return {
     from: Math.min(alignment.openTime("W1", first), alignment.openTime("MN1", first)),
@@ -26,7 +26,7 @@ function widened(alignment: TradingAlignment, { first, last }: Touched): { from:
   };
 }
 
-/** Hands the stored M1 rows of [from, to) to `take`, ascending. */
+/** Calls `take` with the stored M1 rows of [from, to), ascending. */
 async function readMinutes(
   store: Store,
   ticker: string,
@@ -41,7 +41,7 @@ async function readMinutes(
   }
 }
 
-/** Klines of longer timeframes that wait to be written, in the order a store takes best. */
+/** Klines of longer timeframes waiting to be written, in the order the store writes fastest. */
 function createWriteBuffer(store: Store) {
   const waiting = new Map<Timeframe, Kline[]>(MADE_OF.map(([timeframe]) => [timeframe, []]));
   let size = 0;
@@ -65,7 +65,7 @@ function createWriteBuffer(store: Store) {
 
 type WriteBuffer = ReturnType<typeof createWriteBuffer>;
 
-/** A ladder whose klines go to the outbox when they hold a touched minute and are closed; open ones are the running service's. */
+/** An aggregation that sends closed klines with an imported minute to the outbox; open ones belong to the running service. */
 function createWritingAggregation(
   outbox: WriteBuffer,
   alignment: TradingAlignment,
@@ -74,30 +74,30 @@ function createWritingAggregation(
 ): Level {
   return createAggregation(alignment, (kline) => {
     const { first, last } = touched();
-    // Around the stretch rows are read that complete its weeks and months: they touch no shorter interval outside it.
+    // Rows around the range are read only to complete its weeks and months; shorter intervals outside it do not change.
     const holds = kline.time >= alignment.openTime(kline.timeframe, first) && kline.time <= last;
     if (holds && isClosed(kline, nowMs, alignment)) outbox.put(kline);
   });
 }
 
 /**
- * Makes M5 to MN1 of one ticker anew wherever an interval holds an imported minute.
+ * Rebuilds M5 to MN1 of one ticker wherever an interval contains an imported minute.
  *
- * Batches that meet nothing stored are folded as they pass by; when one does, or goes back in time, the whole stretch is
+ * Batches that do not overlap stored rows are aggregated directly. When one overlaps or goes back in time, the whole range is
  * read from the store at the end instead. Either way the result is the aggregation of the stored M1 rows.
  */
 export interface Rebuilder {
   /** M1 klines that are about to be stored. */
   follow(klines: readonly Kline[]): Promise<void>;
-  /** A stretch that an earlier, unfinished run stored. */
+  /** Adds a range that an earlier, unfinished run stored. */
   include(touched: Touched): void;
-  /** Writes what is complete so far, when it is worth it. */
+  /** Writes the complete klines once there are enough of them. */
   writeSome(): Promise<void>;
   /** Writes the rest, once all M1 rows are stored. @returns klines written in all */
   finish(onPage: OnPage): Promise<number>;
 }
 
-/** Whether a batch can be folded in passing: strictly ascending. */
+/** Whether a batch can be aggregated directly: it must be strictly ascending. */
 function ascends(klines: readonly Kline[], after: number): boolean {
   let last = after;
   for (const { time } of klines) {
@@ -107,12 +107,12 @@ function ascends(klines: readonly Kline[], after: number): boolean {
   return true;
 }
 
-/** @param nowMs the clock, Unix milliseconds: what closes later is not written */
+/** @param nowMs current time, Unix milliseconds; klines that close later are not written */
 export function createRebuilder(store: Store, ticker: string, nowMs: number): Rebuilder {
   const alignment = createAlignment();
   const outbox = createWriteBuffer(store);
   let touched: Touched | null = null;
-  /** The ladder of batches that pass by; null before the first, undefined once it cannot be right any more. */
+  /** The aggregation of direct batches; null before the first, undefined once it is no longer valid. */
   let passing: Level | null | undefined = null;
 
   const current = () => touched ?? { first: 0, last: 0 };
@@ -121,10 +121,10 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
   }
 
   async function startPassing(first: number): Promise<Level> {
-    const ladder = createWritingAggregation(outbox, alignment, current, nowMs);
+    const aggregation = createWritingAggregation(outbox, alignment, current, nowMs);
     const { from } = widened(alignment, { first, last: first });
-    await readMinutes(store, ticker, from, first, async (rows) => rows.forEach(ladder.push));
-    return ladder;
+    await readMinutes(store, ticker, from, first, async (rows) => rows.forEach(aggregation.push));
+    return aggregation;
   }
 
   async function meetsStored(from: number, last: number): Promise<boolean> {
@@ -134,15 +134,15 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
 
   async function readAgain(onPage: OnPage): Promise<void> {
     const { from, to } = widened(alignment, current());
-    const ladder = createWritingAggregation(outbox, alignment, current, nowMs);
+    const aggregation = createWritingAggregation(outbox, alignment, current, nowMs);
     let count = 0;
     await readMinutes(store, ticker, from, to, async (rows) => {
-      rows.forEach(ladder.push);
+      rows.forEach(aggregation.push);
       count += rows.length;
       onPage(((rows[rows.length - 1]?.time ?? to) - from) / (to - from), count);
       if (outbox.full()) await outbox.write();
     });
-    ladder.finish();
+    aggregation.finish();
   }
 
   return {
@@ -152,7 +152,7 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
       const after = touched?.last ?? first - 1;
       if (passing !== undefined && (!ascends(klines, after) || (await meetsStored(after + 1, last)))) passing = undefined;
       if (passing === null) passing = await startPassing(first);
-      // Not only the ends: a batch need not ascend.
+      // All rows, not only the ends: a batch need not be ascending.
       widen({
         first: klines.reduce((min, { time }) => Math.min(min, time), first),
         last: klines.reduce((max, { time }) => Math.max(max, time), last),
@@ -170,11 +170,11 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
       if (touched === null) return 0;
       if (passing) {
         const { first, last } = current();
-        const ladder = passing;
+        const aggregation = passing;
         await readMinutes(store, ticker, last + 1, widened(alignment, { first, last }).to, async (rows) =>
-          rows.forEach(ladder.push),
+          rows.forEach(aggregation.push),
         );
-        ladder.finish();
+        aggregation.finish();
       } else await readAgain(onPage);
       await outbox.write();
       return outbox.written();

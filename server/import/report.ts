@@ -6,18 +6,18 @@ const n = (value: number) => value.toLocaleString("en-US");
 const rows = (value: number) => `${n(value)} ${value === 1 ? "row" : "rows"}`;
 const instant = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** What a file was taken for, before its rows are stored. */
+/** What was detected about a file, before its rows are stored. */
 export function describe({ format, listing, clock, notes }: Prepared): string[] {
-  const sure = clock.assumed ? "ASSUMED" : "taken";
-  const hint = clock.assumed ? ". Say --tz if that is wrong" : "";
+  const doubt = clock.assumed ? ", ASSUMED" : "";
+  const hint = clock.assumed ? ". Set --tz if that is wrong" : "";
   return [
     `  ${format.title} (${format.id}), ${listing.ticker}`,
-    `  clock ${clock.clock.title}, ${sure}: ${clock.because}${hint}`,
+    `  clock ${clock.clock.title}${doubt}: ${clock.because}${hint}`,
     ...notes.map((note) => `  ${note}`),
   ];
 }
 
-/** How it went, and everything that was left out or put right. */
+/** The result, and everything that was skipped or corrected. */
 export function summarise({ counts, malformed, ms, stopped }: Loaded, skippedRows: number, maxErrors: number): string[] {
   const lines = [
     `  ${rows(counts.rows)} read, ${n(counts.klines)} M1 klines stored, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
@@ -26,16 +26,16 @@ export function summarise({ counts, malformed, ms, stopped }: Loaded, skippedRow
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
   };
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
-  tell(counts.fillers, "without a quote (volume 0, one price) left out");
-  tell(counts.repeated, "with the time of the row before: the later one counts");
-  tell(counts.outOfOrder, "out of order, put in place");
+  tell(counts.fillers, "skipped: no quote (volume 0, one price)");
+  tell(counts.repeated, "with the time of the row before: the later row counts");
+  tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, "with bid above ask, kept with spread 0");
-  tell(counts.withoutQuote, "without bid and ask left out");
-  tell(counts.malformed, "malformed and left out:");
+  tell(counts.withoutQuote, "skipped: no bid and ask");
+  tell(counts.malformed, "malformed and skipped:");
   for (const { line, reason } of malformed) lines.push(`    line ${line}: ${reason}`);
   if (counts.malformed > malformed.length) lines.push(`    and ${n(counts.malformed - malformed.length)} more`);
-  if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again and it goes on from here");
+  if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again to resume");
   if (stopped === "too many malformed rows")
-    lines.push(`  STOPPED: more than ${n(maxErrors)} malformed rows (--max-errors). What was read before is stored`);
+    lines.push(`  STOPPED: more than ${n(maxErrors)} malformed rows (--max-errors). Earlier rows are stored`);
   return lines;
 }

@@ -1,9 +1,9 @@
-/** What a file holds: price states one by one, or klines. */
+/** What a file contains: ticks or klines. */
 export type RowKind = "ticks" | "klines";
 
 /**
- * One row of a file in the service's terms; NaN where the source has no such column. Readers keep one of these and fill
- * it anew for each row: whoever wants to keep something copies it.
+ * One row of a file, normalized; NaN where the source has no such column. Readers reuse one object for all rows, so copy what
+ * you keep.
  */
 export interface Row {
   /** Unix milliseconds (UTC once the clock of the source is known); the open time of a kline. */
@@ -22,35 +22,35 @@ export interface Row {
   spread: number;
 }
 
-/** Takes what a reader finds, in the order of the file. */
+/** Receives what a reader finds, in the order of the file. */
 export interface RowSink {
-  /** `line` counts from 1 as an editor does; in a binary file it is the record. */
+  /** `line` counts from 1; in a binary file it is the record. */
   row(row: Row, line: number): void;
   /** A row that cannot be read, and why. */
   malformed(line: number, reason: string): void;
-  /** A row that is fine but says nothing of bid and ask (a last price, a volume). */
+  /** A valid row without bid and ask (a last price, a volume). */
   withoutQuote(line: number): void;
 }
 
-/** Turns the bytes of a file into rows. */
+/** Parses the bytes of a file into rows. */
 export interface RowReader {
   push(chunk: Buffer): void;
   end(): void;
 }
 
-/** What a reader has to know beyond the bytes. */
+/** What a reader needs besides the bytes. */
 export interface ReaderSettings {
-  /** From the clock of the source to UTC, both in milliseconds. */
+  /** Converts the clock of the source to UTC, both in milliseconds. */
   toUtcMs(localMs: number): number;
-  /** Decimal places of whole-number prices; null where prices are plain decimals. */
+  /** Decimal places of whole-number prices; null when prices are plain decimals. */
   readonly pointDigits: number | null;
-  /** Decimal places of one point of spread; null where spreads are in price units. */
+  /** Decimal places of one point of spread; null when spreads are in price units. */
   readonly spreadDigits: number | null;
-  /** True when the operator's clock counts even where times name an offset of their own. */
+  /** True when the operator's clock overrides the offsets in the times. */
   readonly overrulesOffset: boolean;
 }
 
-/** A row with nothing in it. */
+/** An empty row. */
 export function emptyRow(): Row {
   const none = Number.NaN;
   return {

@@ -30,11 +30,11 @@ interface ImportContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Klines stored in one transaction; fewer only where a test wants to see the seams. */
+  /** Klines stored in one transaction; tests set fewer to get several batches. */
   readonly batchKlines?: number;
 }
 
-/** A file whose rows are all stored, but whose longer timeframes may not be. */
+/** A file whose rows are all stored, but not necessarily its longer timeframes. */
 interface Finished {
   readonly id: string;
   readonly key: JobKey;
@@ -48,7 +48,7 @@ interface Session extends PrepareContext {
   readonly jobs: Jobs;
   readonly report: BackfillReporter;
   readonly finished: Finished[];
-  /** One for each ticker that was imported. */
+  /** One for each imported ticker. */
   readonly rebuilders: Map<string, Rebuilder>;
 }
 
@@ -64,7 +64,7 @@ async function listingsOf({ prisma }: Database, venue: string): Promise<ImportLi
 }
 
 function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, venue: string): JobKey {
-  // The path gives a .bi5 file its date.
+  // The date of a .bi5 file is in its path.
   const part = recognition.layout === null || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
   const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
@@ -76,7 +76,7 @@ function touchedBy({ counts }: Loaded): Touched | null {
   return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
 }
 
-/** How the import of one source ended; `problem` is null when it came to its end. */
+/** How the import of one source ended; `problem` is null when it completed. */
 interface Outcome {
   readonly exitCode: number;
   readonly problem: string | null;
@@ -145,17 +145,17 @@ async function importSource(source: Source, session: Session): Promise<Outcome> 
     return stopped === null ? WELL : { exitCode: EXIT_FAILED, problem: `${source.name}: ${stopped}` };
   } catch (error) {
     if (!isFileError(error)) throw error;
-    terminal.line(`  NOT IMPORTED${began ? " to its end, what was read before is stored" : ""}: ${error.message}`);
+    terminal.line(`  NOT IMPORTED${began ? " to its end, earlier rows are stored" : ""}: ${error.message}`);
     return { exitCode: exitCodeOf(error), problem: `${source.name}: ${error.message}` };
   }
 }
 
-/** All sources of a file, one after the other. @throws ImportFailure when it is interrupted between two of them */
+/** Imports all sources of a file in sequence. @throws ImportFailure when it is interrupted between two of them */
 async function importFile(file: string, session: Session): Promise<Outcome> {
   const { terminal, signal, report } = session;
   let sources: Source[];
   try {
-    sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  left out: not data`));
+    sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  skipped: not data`));
   } catch (error) {
     if (!isFileError(error)) throw error;
     terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
@@ -163,7 +163,7 @@ async function importFile(file: string, session: Session): Promise<Outcome> {
   }
   let worst = WELL;
   for (const [index, source] of sources.entries()) {
-    if (signal.aborted) throw new ImportFailure("interrupted: run the same command again and it goes on from here");
+    if (signal.aborted) throw new ImportFailure("interrupted: run the same command again to resume");
     report.source(source.name, index, sources.length);
     const outcome = await importSource(source, session);
     worst = { exitCode: Math.max(worst.exitCode, outcome.exitCode), problem: outcome.problem ?? worst.problem };
@@ -171,14 +171,14 @@ async function importFile(file: string, session: Session): Promise<Outcome> {
   return worst;
 }
 
-/** The longer timeframes of everything that was imported. */
+/** Rebuilds the longer timeframes of everything that was imported. */
 async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session): Promise<void> {
   for (const [ticker, rebuilder] of rebuilders) {
     const progress = startProgress(terminal, `${ticker} M5 to MN1`, 1, clock);
     const written = await rebuilder.finish(progress.update).finally(() => progress.stop());
     terminal.line(`${ticker}: ${written.toLocaleString("en-US")} klines of M5 to MN1 rebuilt`);
   }
-  // Only now: had this been interrupted, the next run would have to do it.
+  // Saved only now, so that the next run repeats a rebuild that was interrupted.
   for (const { id, key, rows } of finished) await jobs.save(id, key, rows, true);
 }
 
@@ -188,7 +188,7 @@ async function importAll(files: readonly string[], session: Session): Promise<nu
   let exitCode: number = EXIT_DONE;
   for (const file of files) {
     const outcome = await importFile(file, session);
-    // One that was stopped in its middle is not done, nor is anything wrong with it.
+    // An interrupted file is neither done nor failed.
     if (!session.signal.aborted) report.fileDone(outcome.problem);
     exitCode = Math.max(exitCode, outcome.exitCode);
   }
@@ -199,11 +199,11 @@ async function importAll(files: readonly string[], session: Session): Promise<nu
 }
 
 /**
- * Imports files one after the other, then rebuilds the longer timeframes and tells running servers; meanwhile the operators'
- * page shows how far it is. A file that cannot be imported does not stop the others; an end that cannot be noted there is
- * a line on the terminal, and changes nothing of how it ended.
+ * Imports files in sequence, rebuilds the longer timeframes and notifies running servers. The operators' page shows the
+ * progress. A file that cannot be imported does not stop the others. If the end cannot be stored for the operators' page, the
+ * terminal prints a warning and the exit code stays the same.
  * @returns the exit code
- * @throws UsageError for wrong usage; pg's own error when the database is away.
+ * @throws UsageError for wrong usage; the error of pg when the database is unavailable.
  */
 export async function runImport(context: ImportContext): Promise<number> {
   const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES } = context;
@@ -231,7 +231,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     exitCode = await importAll(files, session);
   } catch (error) {
     const problem = signal.aborted ? {} : { problem: error instanceof Error ? error.message : String(error) };
-    // Where the database is away there is nobody to tell: what was thrown matters more.
+    // Fails too when the database is unavailable; the first error matters more.
     await report.end({ state: ended(false), tickers: [...rebuilders.keys()], through: false, ...problem }).catch(() => undefined);
     throw error;
   }
@@ -239,7 +239,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     await report.end({ state: ended(exitCode === EXIT_DONE), tickers: [...rebuilders.keys()], through: !signal.aborted });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    terminal.line(`WARNING: how this import ended is not noted for the operators' page and the audit log: ${reason}`);
+    terminal.line(`WARNING: the operators' page and the audit log do not show how this import ended: ${reason}`);
   }
   return exitCode;
 }

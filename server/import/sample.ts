@@ -5,29 +5,29 @@ import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
 import type { Row } from "./row";
 
-/** Lines whose text is looked at, spread over the head. */
+/** Most lines that are examined, spread over the head. */
 const LINES_MAX_COUNT = 2_000;
-/** More decimals than any price has: binary noise, which says nothing of the source's digits. */
+/** Prices have at most this many decimals; more are floating-point noise and say nothing about the source's digits. */
 const DECIMALS_MAX_COUNT = 8;
-/** A month and its noise: longer steps are gaps. */
+/** Length of the shortest month: steps from this length on are months. */
 const MN1_MIN_S = 28 * DAY_S;
 
 const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
 
-/** What the beginning of a file tells about its values. */
+/** What the beginning of a file shows about its values. */
 export interface Sample {
   readonly rows: number;
-  /** Most decimals a price is written with. */
+  /** The most decimals of any price. */
   readonly decimals: number;
-  /** True when no price has a decimal point: whole points, or an instrument without decimals. */
+  /** True when no price has a decimal point: prices in whole points, or an instrument without decimals. */
   readonly wholePrices: boolean;
-  /** True when all spreads are whole numbers: points. */
+  /** True when all spreads are whole numbers, which means points. */
   readonly wholeSpreads: boolean;
-  /** True when any row has a volume: only then does a volume of 0 mean that there was no quote. */
+  /** True when any row has a volume: a volume of 0 then means that there was no quote. */
   readonly hasVolume: boolean;
   /** The first value of a symbol column. */
   readonly symbol: string | null;
-  /** Of klines, told by the steps between their times. */
+  /** The timeframe of klines, from the steps between their times. */
   readonly timeframe: Timeframe | null;
 }
 
@@ -42,7 +42,7 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
   const texts: Texts = { decimals: 0, wholePrices: true, wholeSpreads: true, symbol: null };
   if (layout === null) return { ...texts, wholePrices: false };
   const all = head.toString("latin1").split(/\r?\n/);
-  // The last line of a head may be cut.
+  // The last line of a head may be incomplete.
   const lines = (isWhole ? all : all.slice(0, -1)).slice(layout.headerLines).filter((line) => line !== "");
   if (lines.length === 0) return { ...texts, wholePrices: false };
   const step = Math.max(1, Math.floor(lines.length / LINES_MAX_COUNT));
@@ -63,7 +63,7 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
   return texts;
 }
 
-/** The longest timeframe whose steps the times keep: M1 rows step by a minute somewhere, H1 rows never do. */
+/** The longest timeframe that matches the steps between times: M1 rows have a step of a minute somewhere, H1 rows never do. */
 function timeframeOf(timesMs: readonly number[]): Timeframe | null {
   let stepS = Number.POSITIVE_INFINITY;
   for (let index = 1; index < timesMs.length; index += 1) {
@@ -80,9 +80,9 @@ function timeframeOf(timesMs: readonly number[]): Timeframe | null {
 }
 
 /**
- * Reads what the head tells: on the clock of the file, prices as they stand.
- * @param head the first bytes of the file, unpacked
- * @param isWhole true when that is all of it
+ * Samples the head of a file: times on the clock of the file, prices unscaled.
+ * @param head the first bytes of the file, decompressed
+ * @param isWhole true when the head is the complete file
  */
 export function takeSample(recognition: Recognition, head: Buffer, isWhole: boolean): Sample {
   const times: number[] = [];

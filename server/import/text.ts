@@ -1,6 +1,6 @@
 const MARK_LITTLE_ENDIAN = [0xff, 0xfe];
 
-/** Text that MetaTrader saved as UTF-16 (it says so in its first two bytes) as UTF-8; anything else as it is. */
+/** Converts UTF-16 text, as MetaTrader saves it with a byte order mark, to UTF-8; passes anything else through. */
 export async function* asUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: InstanceType<typeof TextDecoder> | null | undefined;
   for await (const chunk of chunks) {

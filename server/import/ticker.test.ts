@@ -18,25 +18,25 @@ test.each([
   ["data/XAUUSD/2019/01/04/00h_ticks.bi5", "XAUUSD"],
   ["history.zip/usdjpy.csv", "USDJPY"],
   ["EURUSD/GBPUSD.csv", "GBPUSD"],
-])("%s is about %s", (path, ticker) => {
+])("the ticker of %s is %s", (path, ticker) => {
   expect(ofPath(path)).toBe(ticker);
 });
 
-test("a symbol column is believed before the name, --ticker before both", () => {
+test("the symbol column takes precedence over the name, and --ticker over both", () => {
   expect(ofPath("EURUSD.csv", null, "GBP/USD")).toBe("GBPUSD");
   expect(ofPath("EURUSD.csv", "XAUUSD")).toBe("XAUUSD");
-  expect(() => ofPath("x.csv", "EURUSD", "GBP/USD")).toThrow("its rows are of GBPUSD");
+  expect(() => ofPath("x.csv", "EURUSD", "GBP/USD")).toThrow("its rows are for GBPUSD");
 });
 
-test.each(["prices.csv", "GOLD_M1.csv", "MYEURUSDX.csv"])("%s does not tell: the ticker is asked for", (path) => {
+test.each(["prices.csv", "GOLD_M1.csv", "MYEURUSDX.csv"])("%s contains no ticker, so --ticker is required", (path) => {
   expect(() => ofPath(path)).toThrow("--ticker");
 });
 
-test("two tickers in a name are asked about", () => {
+test("two tickers in a name require a choice with --ticker", () => {
   expect(() => ofPath("EURUSD_GBPUSD.csv")).toThrow("EURUSD and GBPUSD");
 });
 
-test("an instrument that is not listed is named, with the command that adds it", () => {
+test("an unlisted instrument is named, with the command that adds it", () => {
   expect(() => ofPath("x.csv", "AEDCNH")).toThrow(
     "AEDCNH is not an instrument of the live venue. Add it with: npm run instruments -- add",
   );

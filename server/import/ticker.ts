@@ -1,16 +1,16 @@
 import { UsageError } from "#server/cli/usage-error";
 
-/** Folders above the file whose names are looked at: EURUSD/2019/01/04/00h_ticks.bi5. */
+/** Folders above the file whose names are searched: EURUSD/2019/01/04/00h_ticks.bi5. */
 const FOLDERS_MAX_COUNT = 5;
 
-/** An instrument a file may be about. */
+/** An instrument that a file may contain. */
 interface TickerName {
   readonly ticker: string;
   readonly base: string;
   readonly quote: string;
 }
 
-/** The ticker in a name: not inside a longer word, its parts perhaps kept apart (EUR_USD, EUR-USD, EUR/USD). */
+/** Whether a text contains the ticker: not inside a longer word, its parts possibly separated (EUR_USD, EUR-USD, EUR/USD). */
 function named({ ticker, base, quote }: TickerName, text: string): boolean {
   const word = ticker === base + quote ? `${base}[-_./ ]?${quote}` : ticker;
   return new RegExp(`(?<![A-Z])${word}(?![A-Z]{2})`, "i").test(text);
@@ -20,7 +20,7 @@ function tickersIn(text: string, known: readonly TickerName[]): string[] {
   return known.filter((name) => named(name, text)).map(({ ticker }) => ticker);
 }
 
-/** A word of six letters: perhaps a ticker that is not listed. */
+/** A word of six capital letters, which may be an unlisted ticker. */
 function unlistedIn(text: string): string | undefined {
   return /(?<![A-Za-z])([A-Z]{6})(?![A-Za-z])/.exec(text)?.[1];
 }
@@ -29,9 +29,9 @@ const notListed = (ticker: string, venue: string) =>
   new UsageError(`${ticker} is not an instrument of the ${venue} venue. Add it with: npm run instruments -- add`);
 
 /**
- * The ticker of a file: as given, from its symbol column, or from its name or the folders above it.
- * @param given of --ticker, null when none was
- * @param symbol of the file's own column, null when it has none
+ * The ticker of a file: from --ticker, its symbol column, its name, or the folders above it.
+ * @param given the value of --ticker, null when not set
+ * @param symbol the value of the file's symbol column, null when it has none
  * @throws UsageError when none or several are found, or the instrument is not listed.
  */
 export function tickerOf(
@@ -42,7 +42,7 @@ export function tickerOf(
   const own = symbol?.replace(/[^A-Za-z0-9]/g, "").toUpperCase() ?? null;
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
-    if (own !== null && own !== given) throw new UsageError(`its rows are of ${own}, but --ticker ${given} was given`);
+    if (own !== null && own !== given) throw new UsageError(`its rows are for ${own}, but --ticker is ${given}`);
     return given;
   }
   if (own !== null) {
@@ -53,13 +53,13 @@ export function tickerOf(
   for (const part of parts.slice(0, FOLDERS_MAX_COUNT + 1)) {
     const [ticker, ...others] = tickersIn(part, known);
     if (others.length > 0)
-      throw new UsageError(`its name speaks of ${[ticker, ...others].join(" and ")}: say which with --ticker`);
+      throw new UsageError(`its name contains ${[ticker, ...others].join(" and ")}: choose one with --ticker`);
     if (ticker !== undefined) return ticker;
     const unlisted = unlistedIn(part);
     if (unlisted !== undefined && part === parts[0])
       throw new UsageError(
-        `its name does not tell the ticker: say it with --ticker. (${unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
+        `its name contains no known ticker: set --ticker. (${unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
       );
   }
-  throw new UsageError("its name does not tell the ticker: say it with --ticker EURUSD");
+  throw new UsageError("its name contains no known ticker: set it, for example --ticker EURUSD");
 }

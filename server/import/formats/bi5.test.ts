@@ -17,7 +17,7 @@ test.each(["data/EURUSD/2019/01/04/00h_ticks.bi5", "EURUSD_2019_01_04_00h_ticks.
   },
 );
 
-test("klines are bid candles, their volume is real volume in millions", async () => {
+test("Dukascopy's bid candles become klines with their real volume in millions", async () => {
   const file = await readFile("EURUSD/2019/01/04/BID_candles_min_1.bi5", LZMA_KLINES, { pointDigits: 5 });
   expect(file).toMatchObject({ format: "bi5-klines", kind: "klines", refusal: null, malformed: [] });
   expect(file.rows[0]).toEqual({
@@ -32,18 +32,18 @@ test("klines are bid candles, their volume is real volume in millions", async ()
   expect(file.sample).toMatchObject({ timeframe: "M1", hasVolume: true });
 });
 
-test("the day may be given where the path does not say it, and is asked for where neither does", async () => {
+test("the date comes from --date when the path has none, and is required when both are missing", async () => {
   const given = await readFile("x.bi5", LZMA_TICKS, { pointDigits: 5, dateMs: at("2020-03-01T05:00:00Z") });
   expect(given.rows[0]).toMatchObject({ timeMs: at("2020-03-01T05:00:00.994Z") });
   expect((await readFile("x.bi5", LZMA_TICKS)).refusal).toContain("--date");
   expect((await readFile("EURUSD/2019/12/04/00h_ticks.bi5", LZMA_TICKS)).refusal).toContain("--date");
 });
 
-test("a file without a byte is an hour without ticks", async () => {
+test("an empty file is an hour without ticks", async () => {
   expect(await readFile("EURUSD/2019/01/05/00h_ticks.bi5", "")).toMatchObject({ rows: [], malformed: [], refusal: null });
 });
 
-test("candles of ask prices and of longer timeframes are known and refused", async () => {
+test("candles of ask prices and of longer timeframes are recognised and rejected", async () => {
   expect((await readFile("EURUSD_2019_01_04_ASK_candles_min_1.bi5", LZMA_KLINES)).refusal).toContain(
     "bid file".toUpperCase().slice(0, 3),
   );
@@ -51,7 +51,7 @@ test("candles of ask prices and of longer timeframes are known and refused", asy
   expect((await readFile("EURUSD_2019_BID_candles_day_1.bi5", LZMA_KLINES)).refusal).toContain("klines of D1");
 });
 
-test("damaged data are refused by name, records out of their hour one by one", async () => {
+test("damaged data is rejected with the file name, and records outside their hour one by one", async () => {
   await expect(readFile("EURUSD_2019_01_04_00h_ticks.bi5", "certainly not LZMA")).rejects.toThrow("not a readable .bi5 file");
   const file = await readFile("EURUSD_2019_01_04_00h_ticks.bi5", LZMA_KLINES, { pointDigits: 5, format: "bi5-ticks" });
   expect(file.malformed.length).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(RAW))("Dukascopy's own files (skipped where ../share
     expect(file.rows).toHaveLength(count);
   });
 
-  test("a day of minutes has 1440 of them, and an empty hour none", async () => {
+  test("a file of a day gives 1440 minutes, and a file of an empty hour none", async () => {
     expect((await read("EURUSD_2020_04_01_BID_candles_min_1.bi5")).rows).toHaveLength(1_440);
     expect((await read("empty.bi5")).rows).toEqual([]);
   });

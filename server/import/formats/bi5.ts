@@ -4,17 +4,17 @@ import { type Format, type Head, type Recognition, UTC_CLOCK } from "../format";
 import { decodeLzma, LzmaError } from "../lzma";
 import { emptyRow, type ReaderSettings, type RowKind, type RowReader, type RowSink } from "../row";
 
-/** Dukascopy's own files: LZMA of big-endian records; times count from the start of the hour (ticks) or day (klines). */
+/** Dukascopy's .bi5 files: LZMA of big-endian records; times count from the start of the hour (ticks) or day (klines). */
 
 const TICK_BYTES = 20;
 const KLINE_BYTES = 24;
 /** The busiest hours have some 100,000 ticks. */
 const PACKED_MAX_BYTES = 16_777_216;
 const UNPACKED_MAX_BYTES = 67_108_864;
-/** Volumes are single-precision floats: so many digits of them are meant. */
+/** Significant digits of a volume, which is a single-precision float. */
 const VOLUME_DIGITS = 7;
 
-/** What path or name say: months are zero-based there, `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
+/** The date in the path or name. Its months are zero-based: `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
 const TICKS_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](\d\d)h_ticks\.bi5$/i;
 const MINUTES_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](bid|ask)_candles_min_1\.bi5$/i;
 const LONGER_NAME = /(bid|ask)_candles_(hour|day)_1\.bi5$/i;
@@ -26,7 +26,7 @@ function startOf(head: Head, pattern: RegExp): number | null {
   const [, year, month, day, hour] = found;
   const atMs = Date.UTC(Number(year), Number(month), Number(day), pattern === TICKS_NAME ? Number(hour) : 0);
   const date = new Date(atMs);
-  // A month of 12 or a day of 31 that does not exist would have moved on.
+  // Date.UTC moves a month or day that does not exist to a later date.
   return date.getUTCMonth() === Number(month) && date.getUTCDate() === Number(day) ? atMs : null;
 }
 
@@ -80,11 +80,11 @@ function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSetting
     push(chunk) {
       size += chunk.length;
       if (size > PACKED_MAX_BYTES)
-        throw new ImportFailure(`larger than ${PACKED_MAX_BYTES} bytes: this is no hour or day of ticks`);
+        throw new ImportFailure(`larger than ${PACKED_MAX_BYTES} bytes: not an hour or a day of ticks`);
       chunks.push(Buffer.from(chunk));
     },
     end() {
-      // An hour without a tick is a file without a byte.
+      // An hour without ticks is an empty file.
       if (size === 0) return;
       const bytes = decode();
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -110,9 +110,9 @@ function recognition(head: Head, kind: RowKind, pattern: RegExp): Recognition {
     clock: UTC_CLOCK,
     inPoints: true,
     refusal: isAsk
-      ? "ask klines: klines here are of bid prices, import the BID file"
+      ? "ask klines: Spotwire stores klines of bid prices, import the BID file"
       : undated
-        ? "its day is not in its path (EURUSD/2019/01/04/00h_ticks.bi5, months from 00): give it with --date 2019-02-04T00"
+        ? "its path has no date (EURUSD/2019/01/04/00h_ticks.bi5, months from 00): set it with --date 2019-02-04T00"
         : null,
     createReader: (settings, sink) => createBi5Reader(kind, startMs ?? 0, settings, sink),
   };
@@ -137,7 +137,7 @@ export const bi5Klines: Format = {
     const timeframe = longer[2] === "hour" ? "H1" : "D1";
     return {
       ...found,
-      refusal: `klines of ${timeframe}: only ticks and M1 klines are imported, M5 to MN1 are always rebuilt from M1`,
+      refusal: `klines of ${timeframe}: only ticks and M1 klines can be imported; M5 to MN1 are rebuilt from M1`,
     };
   },
 };

@@ -24,7 +24,7 @@ test.each([
   expect(file.rows).toEqual([KLINE]);
 });
 
-test("JForex ticks are read, ask before bid", async () => {
+test("JForex ticks are read with ask before bid", async () => {
   const file = await readFile(
     "EURUSD_Ticks_04.02.2019.csv",
     "Gmt time,Ask,Bid,AskVolume,BidVolume\n04.02.2019 00:00:00.994,1.14545,1.14543,1,2.06\n",

@@ -1,7 +1,7 @@
 import { delimited, type Format, type FormatClock, refuseAsk, separatorOf, UTC_CLOCK } from "../format";
 import { type Layout, plainName, type Role, rolesOf } from "../layout";
 
-/** Names of the time column in exports of the JForex platform; the part in brackets is the zone. */
+/** Names of the time column in JForex exports; the part in parentheses is the zone. */
 const JFOREX_TIME = /^(gmttime|localtime|eettime|utctime|time\((utc|gmt|eet|local)\))$/;
 
 function jforexClock(name: string, zoned: boolean): FormatClock {
@@ -43,7 +43,7 @@ export const jforex: Format = {
 
 /**
  * CSV of the dukascopy-node package: `timestamp,open,high,low,close,volume` or
- * `timestamp,askPrice,bidPrice,askVolume,bidVolume`, Unix milliseconds or (asked for so) written out in UTC.
+ * `timestamp,askPrice,bidPrice,askVolume,bidVolume`, Unix milliseconds or, on request, UTC in text.
  */
 export const dukascopyNode: Format = {
   id: "dukascopy-node",

@@ -17,7 +17,7 @@ test.each([
   expect(file.rows).toEqual([KLINE]);
 });
 
-test("ticks have milliseconds; their volume means nothing", async () => {
+test("HistData ticks have milliseconds, and their volume is ignored", async () => {
   const file = await readFile(
     "DAT_ASCII_EURUSD_T_202001.csv",
     "20200101 170000065,1.121200,1.121720,0\n20200101 170010447,1.121200,1.121920,0\n",
@@ -26,7 +26,7 @@ test("ticks have milliseconds; their volume means nothing", async () => {
   expect(file.rows[0]).toEqual({ timeMs: at("2020-01-01T17:00:00.065Z"), bid: 1.1212, ask: 1.12172 });
 });
 
-test("volumes of 0 alone do not make klines fillers", async () => {
+test("klines are not fillers when every volume is 0", async () => {
   const file = await readFile(
     "DAT_ASCII_EURUSD_M1_2020.csv",
     "20200501 000000;1.1;1.1;1.1;1.1;0\n20200501 000100;1.1;1.1;1.1;1.1;0\n",
@@ -34,7 +34,7 @@ test("volumes of 0 alone do not make klines fillers", async () => {
   expect(file.sample).toMatchObject({ hasVolume: false, timeframe: "M1" });
 });
 
-test("malformed rows are named by line and reason, the others are read", async () => {
+test("malformed rows are reported with line and reason, and the other rows are read", async () => {
   const rows = [
     "20200501 000000;1.1;1.2;1.0;1.1;0",
     "garbage",
@@ -45,9 +45,9 @@ test("malformed rows are named by line and reason, the others are read", async (
   const file = await readFile("DAT_ASCII_EURUSD_M1_2020.csv", `${rows.join("\n")}\n20200501 000400;1.1;1.2;1.0;1.1;0`);
   expect(file.rows).toHaveLength(2);
   expect(file.malformed).toEqual([
-    { line: 2, reason: "1 columns where at least 5 are needed" },
+    { line: 2, reason: "1 columns, at least 5 required" },
     { line: 3, reason: "high is empty" },
-    { line: 4, reason: "no time can be read" },
+    { line: 4, reason: "no valid time" },
     { line: 5, reason: "high is not a price: abc" },
   ]);
 });
@@ -57,7 +57,7 @@ describe.skipIf(!existsSync(RAW))("HistData's own files (skipped where ../shared
     ["DAT_ASCII_EURUSD_T_202001.csv", "histdata-ticks"],
     ["DAT_MT_EURUSD_M1_202006.csv", "mt4-csv"],
     ["DAT_NT_EURUSD_M1_202005.csv", "histdata-nt-m1"],
-  ])("%s is read without loss, however it is cut into chunks", async (name, format) => {
+  ])("%s is read without loss, whatever the chunk boundaries", async (name, format) => {
     const content = readFileSync(path.join(RAW, name));
     const file = await readFile(name, content);
     expect(file).toMatchObject({ format, malformed: [], withoutQuote: [] });

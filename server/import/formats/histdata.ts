@@ -13,7 +13,7 @@ export const histdataAsciiM1: Format = {
       : null,
 };
 
-/** `20200131 170000,o,h,l,c,v` or with semicolons, NinjaTrader flavour. */
+/** `20200131 170000,o,h,l,c,v` or with semicolons, the NinjaTrader variant. */
 export const histdataNinjaTraderM1: Format = {
   id: "histdata-nt-m1",
   title: "HistData M1, NinjaTrader",
@@ -24,7 +24,7 @@ export const histdataNinjaTraderM1: Format = {
   },
 };
 
-/** `20200131 170000123,bid,ask,volume`. The volume is always 0 and means nothing. */
+/** `20200131 170000123,bid,ask,volume`. The volume is always 0 and carries no information. */
 export const histdataTicks: Format = {
   id: "histdata-ticks",
   title: "HistData ticks, ASCII",
@@ -35,8 +35,8 @@ export const histdataTicks: Format = {
 };
 
 /**
- * `2020.01.31,17:00,o,h,l,c,v`: HistData's MetaTrader flavour, and what MetaTrader 4 exports itself. The name tells
- * which, and with it which clock is likely.
+ * `2020.01.31,17:00,o,h,l,c,v`: HistData's MetaTrader variant, and MetaTrader 4's own export. The file name shows which one
+ * it is, and so which clock is likely.
  */
 export const metaTraderCsvM1: Format = {
   id: "mt4-csv",

@@ -17,7 +17,7 @@ const KLINE = {
   spread: 0.00007,
 };
 
-test("exported klines are read, spreads in points", async () => {
+test("klines exported by MetaTrader 5 are read with spreads in points", async () => {
   const file = await readFile(
     "EURUSD_M1.csv",
     `${KLINES_HEADER}2024.03.04\t02:01:00\t1.08000\t1.08120\t1.07990\t1.08110\t42\t0\t7\r\n`,
@@ -27,7 +27,7 @@ test("exported klines are read, spreads in points", async () => {
   expect(file.rows).toEqual([KLINE]);
 });
 
-test("an empty price of a tick is that of the row before; rows without bid and ask are no quotes", async () => {
+test("an empty price of a tick repeats the row before, and rows without bid and ask are not quotes", async () => {
   const lines = ["\t1.08002\t\t\t4", "1.08000\t\t\t\t2", "\t1.08003\t\t\t4", "1.08001\t\t\t\t2", "\t\t1.08002\t1\t24"];
   const file = await readFile(
     "EURUSD.csv",
@@ -67,7 +67,7 @@ test.each([
   expect(file.rows).toEqual([KLINE]);
 });
 
-test("copy_ticks is read by its milliseconds", async () => {
+test("ticks of copy_ticks are read with milliseconds", async () => {
   const file = await readFile(
     "EURUSD.csv",
     ",time,bid,ask,last,volume,flags,time_msc,volume_real\n" + "0,1709517660,1.08,1.0801,0.0,0,6,1709517660123,0.0\n",
@@ -76,7 +76,7 @@ test("copy_ticks is read by its milliseconds", async () => {
   expect(file.rows).toEqual([{ timeMs: 1_709_517_660_123, bid: 1.08, ask: 1.0801, volume: 0 }]);
 });
 
-test("longer timeframes are recognised by their steps", async () => {
+test("longer timeframes are recognised by the steps between rows", async () => {
   const rows = (times: string[]) => times.map((time) => `2024.03.0${time}\t1.08\t1.09\t1.07\t1.08\t42\t0\t7\r\n`).join("");
   const of = async (times: string[]) => (await readFile("x.csv", KLINES_HEADER + rows(times))).sample.timeframe;
   expect(await of(["4\t00:00:00", "4\t00:01:00", "4\t01:00:00"])).toBe("M1");

@@ -2,9 +2,8 @@ import { delimited, type Format, METATRADER_CLOCK, separatorOf } from "../format
 import { type Layout, plainName, type Role, rolesOf } from "../layout";
 
 /**
- * What MetaTrader 5 exports: a header of names in <>, tabs between columns. Times are the server's. Klines have
- * <OPEN>…<SPREAD> (spread in points; no <TIME> from D1 on), ticks have <BID> <ASK>, where an empty price means that it
- * is the one of the row before.
+ * MetaTrader 5 exports: a header of names in <>, tabs between columns. Times are the server's. Klines have <OPEN>…<SPREAD>
+ * (spread in points; no <TIME> from D1 on), ticks have <BID> <ASK>, where an empty price repeats the one of the row before.
  */
 export const metaTrader5Export: Format = {
   id: "mt5",
@@ -34,8 +33,8 @@ const RATES = ["time", "open", "high", "low", "close", "tickvolume", "spread", "
 const TICKS = ["time", "bid", "ask", "last", "volume", "flags", "timemsc"];
 
 /**
- * What is saved from the copy_rates_… and copy_ticks_… functions of MetaTrader's Python package, with or without an
- * index column before the time. Times are the server's, written out or as if they were Unix times.
+ * Output of the copy_rates_… and copy_ticks_… functions of MetaTrader's Python package, with or without an index column
+ * before the time. Times are the server's, as text or in the form of Unix times.
  */
 export const metaTrader5Python: Format = {
   id: "mt5-python",

@@ -22,7 +22,7 @@ test.each([
   expect(file.rows).toEqual([TICK]);
 });
 
-test("klines need no volumes and no spread, and take them in price units or points", async () => {
+test("plain klines need no volumes and no spread, and accept spreads in price units or points", async () => {
   const plain = await readFile("x.csv", "time,open,high,low,close\n2014-05-01T00:00:00Z,1.38676,1.38686,1.38669,1.38686\n");
   expect(plain.rows).toEqual([KLINE]);
   const header = "time,open,high,low,close,tick_volume,real_volume,spread\n";
@@ -34,7 +34,7 @@ test("klines need no volumes and no spread, and take them in price units or poin
   expect(points).toMatchObject({ sample: { wholeSpreads: true }, rows: [{ ...KLINE, tickVolume: 7, spread: 0.0001 }] });
 });
 
-test("quote klines give their bid side and the smaller spread of first and last quote", async () => {
+test("quote klines give bid prices and the smaller spread of their first and last quote", async () => {
   const header = "time,bid_open,bid_high,bid_low,bid_close,ask_open,ask_high,ask_low,ask_close\n";
   const file = await readFile(
     "x.csv",
@@ -45,7 +45,7 @@ test("quote klines give their bid side and the smaller spread of first and last 
   expect(file.rows[0]?.spread).toBeCloseTo(0.00009, 10);
 });
 
-test("whole-number prices are seen, also in a file of one row without a line end", async () => {
+test("whole-number prices are detected, even in a file of one row without a line end", async () => {
   expect(
     (await readFile("x.csv", "time,open,high,low,close\n2014-05-01T00:00:00Z,138676,138686,138669,138686")).sample.wholePrices,
   ).toBe(true);
@@ -55,7 +55,7 @@ test("whole-number prices are seen, also in a file of one row without a line end
   });
 });
 
-test("an offset can be overruled where it is known to be wrong", async () => {
+test("--tz overrules a wrong offset in the times", async () => {
   const file = await readFile("x.csv", "time,bid,ask\n2014-05-04T21:00:00.462Z,1.387,1.38745\n", {
     overrulesOffset: true,
     toUtcMs: (ms) => ms - HOUR_MS,
@@ -63,7 +63,7 @@ test("an offset can be overruled where it is known to be wrong", async () => {
   expect(file.rows[0]).toMatchObject({ timeMs: at("2014-05-04T20:00:00.462Z") });
 });
 
-test("what is nothing of this kind is refused with its first line", async () => {
+test("an unknown format is rejected with the first line of the file", async () => {
   await expect(readFile("x.csv", "hello,world\n1,2\n")).rejects.toThrow('a first line of "hello,world"');
   await expect(readFile("x.csv", Buffer.from([0, 1, 2, 3]))).rejects.toThrow("binary data");
   await expect(readFile("x.csv", "")).rejects.toThrow("the file is empty");

@@ -1,7 +1,7 @@
 import { delimited, type Format, type FormatClock, separatorOf, UTC_CLOCK } from "../format";
 import { type Layout, plainName, type Role, rolesOf } from "../layout";
 
-/** Times without an offset are UTC by this format's rule, but weekends that prove otherwise are believed more. */
+/** Times without an offset are UTC by definition of this format, unless the weekends in the file prove otherwise. */
 const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"], documented: "UTC" } };
 const TIME_NAMES = ["time", "timemsc", "timems", "datetime", "timestamp", "date"];
 
@@ -11,9 +11,9 @@ function timeRole(name: string, value: string): Role {
 }
 
 /**
- * The plain CSV of this project, with a header line that names the columns in any order:
+ * Spotwire's plain CSV, with a header line that names the columns in any order:
  * ticks `time_msc|time,bid,ask[,volume]`, klines `time,open,high,low,close[,tick_volume,real_volume,spread]` (bid prices) or
- * quote klines `time,bid_open,bid_high,bid_low,bid_close,ask_open,…`. A time is ISO 8601 (UTC unless it names an offset)
+ * quote klines `time,bid_open,bid_high,bid_low,bid_close,ask_open,…`. A time is ISO 8601 (UTC unless it has an offset)
  * or a Unix time in seconds or milliseconds; spreads are in points when all of them are whole numbers, else in price units.
  */
 export const plainCsv: Format = {
