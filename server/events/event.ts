@@ -3,7 +3,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 
-/** Long enough that no two epochs share an id. */
+/** Long enough that two epochs never share an id. */
 const EPOCH_CHARACTERS = 8;
 
 /** The position of an event in its sequence. */

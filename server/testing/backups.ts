@@ -15,19 +15,21 @@ import { commandOutcome } from "./terminal";
 /** The clock of backups in tests. */
 export const BACKUP_NOW_MS = Date.UTC(2026, 5, 1, 12);
 
-/** A folder for backups, and databases that go with it. */
+/** A directory for backups, and the databases of the tests that use it. */
 export interface BackupBench {
-  /** Path of a file in the folder. */
+  /** Path of a file in the directory. */
   at(name: string): string;
-  /** Address of a new database without a table. */
+  /** URL of a new database without tables. */
   emptyDatabase(): Promise<string>;
   /** Runs `npm run backup -- …args` or `restore` in this process. @throws Error with what it printed when it fails */
   command(name: "backup" | "restore", url: string, ...args: string[]): Promise<string>;
-  /** Drops the databases and removes the folder. */
+  /** Drops the databases and removes the directory. */
   close(): Promise<void>;
 }
 
-/** Runs a command in this process with these variables, and gives its output. @throws Error with what it printed when it fails */
+/**
+ * Runs a command in this process with these variables and returns its output. @throws Error with what it printed when it fails
+ */
 export async function runBackup(
   name: "backup" | "restore",
   variables: Readonly<Record<string, string>>,
@@ -43,7 +45,7 @@ export async function runBackup(
   return output;
 }
 
-/** Makes a bench; call it in `beforeAll` and `close` it in `afterAll`. */
+/** Creates a bench; call it in `beforeAll` and `close` it in `afterAll`. */
 export async function backupBench(): Promise<BackupBench> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire backup "));
   const server = await testServerUrl();
@@ -67,7 +69,7 @@ export async function backupBench(): Promise<BackupBench> {
   };
 }
 
-/** Rows of one statement, on a connection of its own. */
+/** Rows of one statement, on a separate connection. */
 export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -78,7 +80,7 @@ export async function query<Row extends pg.QueryResultRow>(url: string, text: st
   }
 }
 
-/** Number of rows and their hash, of every table. */
+/** Row count and hash of every table. */
 export async function contentOf(url: string): Promise<Record<string, unknown>> {
   const tables = await query<{ name: string }>(
     url,
@@ -90,7 +92,7 @@ export async function contentOf(url: string): Promise<Record<string, unknown>> {
   return content;
 }
 
-/** Columns, indexes, constraints, functions, partitions, and what the migrations' record says. */
+/** Columns, indexes, constraints, functions, partitions, and the migrations that were applied. */
 export const shapeOf = async (url: string) => ({
   columns: await query(
     url,
@@ -118,7 +120,7 @@ export const shapeOf = async (url: string) => ({
   ),
 });
 
-/** Ends the connection of the backup or restore that is copying on this database now; waits for one. */
+/** Ends the connection of the backup or restore that is copying on this database; waits until there is one. */
 export async function breakCopy(url: string, command: "COPY FROM" | "COPY TO"): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -144,14 +146,14 @@ export async function lockAwaited(url: string): Promise<void> {
   }
 }
 
-/** The command as a process of its own, behind a line of shell before it. */
+/** The command as a separate process, after one line of shell. */
 interface BackupProcess {
   readonly child: ChildProcess;
-  /** Everything it said on standard error, and what it ended with. */
+  /** Its standard error and exit code. */
   readonly ended: Promise<{ words: string; exitCode: number | null }>;
 }
 
-/** Starts `backup` or `restore` as a process, on the database of `env`. */
+/** Starts `backup` or `restore` as a process on the database of `env`. */
 export function startBackup(env: Readonly<Record<string, string>>, before: string, ...args: string[]): BackupProcess {
   const script = `${before} exec "$0" --import tsx server/cli/backup.ts "$@"`;
   const child = spawn("/bin/sh", ["-c", script, process.execPath, ...args], {
@@ -168,7 +170,7 @@ export function startBackup(env: Readonly<Record<string, string>>, before: strin
   return { child, ended };
 }
 
-/** A database of one's own with so many klines stored, a minute apart. */
+/** A new database with this many stored klines, one minute apart. */
 export async function databaseWithKlines(count: number): Promise<TestDatabase> {
   const database = await testDatabase();
   const klines = Array.from({ length: count }, (_, index) => ({ ...klineExample, time: klineExample.time + index * 60 }));

@@ -3,7 +3,7 @@ import path from "node:path";
 import { createLog } from "#lib/log";
 import { startEmbeddedPostgres } from "#server/database/embedded/embedded-postgres";
 
-/** Survives its own death (the machine stays up), and fits on a small disk. */
+/** Survives a crash of the process (the machine stays up), and fits on a small disk. */
 const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
@@ -15,13 +15,13 @@ const SETTINGS = {
 
 /** A PostgreSQL that tests may break. */
 export interface BreakablePostgres {
-  /** Address of now: each start has another port. */
+  /** Current URL: each start uses another port. */
   url(): string;
-  /** Resolves when the server that runs now has ended, asked or not. */
+  /** Resolves when the running server has ended, whether it was stopped or crashed. */
   ended(): Promise<void>;
   /** Ends it at once, without a checkpoint, as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again on the same data, which recovers them. */
+  /** Starts it again on the same data, which it recovers. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function startBreakablePostgres(dataDir: string): Promise<Breakable
       await server.ended;
     },
     async start() {
-      // Frees the directory that the dead one held.
+      // Releases the directory that the dead server held.
       await server.stop();
       server = await open();
     },

@@ -15,16 +15,16 @@ import { TEST_EPOCH } from "./events";
 const VENUE = "live";
 const log = collectingLog([], "warn");
 
-/** How long a test waits for what has to happen. */
+/** Longest time a test waits for an event. */
 export const SOON = { timeout: 10_000, interval: 5 };
 
-/** A node that follows the live venue, until it is paused or the test is over. */
+/** A node that follows the live venue until it is paused or the test ends. */
 interface FollowingNode {
   readonly follower: Follower;
   readonly projection: Projection;
-  /** What its projection told whoever follows it, in order. */
+  /** What its projection passed to subscribers, in order. */
   readonly events: MarketEvent[];
-  /** Follows no more, and loses its connection; what it knows stays. */
+  /** Stops following and loses its connection; its state stays. */
   pause(): Promise<void>;
   resume(): void;
 }
@@ -53,13 +53,16 @@ export function followVenue(redis: Redis): FollowingNode {
   return node;
 }
 
-/** Resolves when a node hears what is published from then on; before, it fills itself, and who follows is told nothing. */
+/**
+ * Resolves when a node receives what is published from then on; before that it restores its state without notifying
+ * subscribers.
+ */
 export async function listening(node: FollowingNode): Promise<FollowingNode> {
   await vi.waitUntil(() => !node.follower.problem()?.includes("Redis is unreachable"), SOON);
   return node;
 }
 
-/** Resolves when a node has what stands in Redis now. */
+/** Resolves when a node has everything that is in Redis now. */
 export async function caughtUp(node: FollowingNode): Promise<void> {
   const { follower } = await listening(node);
   await follower.caughtUp(AbortSignal.timeout(SOON.timeout));
@@ -82,7 +85,7 @@ export function publishVenue(redis: Redis, settings: SenderSettings = {}): Publi
   return publisher;
 }
 
-/** Publishes events and waits until they stand in Redis. */
+/** Publishes events and waits until they are in Redis. */
 export async function sendWhole(publisher: Publisher, events: readonly MarketEvent[]): Promise<void> {
   publisher.publish(events, 0);
   await vi.waitUntil(() => publisher.published(), SOON);
@@ -100,7 +103,7 @@ export function batchFields(header: Partial<Header>, events: readonly MarketEven
   return { header: JSON.stringify(whole), columns: COLUMNS_TEXT, events: JSON.stringify(events.map(toRow)) };
 }
 
-/** Whether each event follows the last of its topic, or says how many it stands for; the first ones follow 0. */
+/** True when each event follows the last one of its topic, or carries the number it replaces; the first ones follow 0. */
 export function unexplained(events: readonly MarketEvent[]): MarketEvent[] {
   const last = new Map<string, number>();
   return events.filter(({ topic, seq, merged = 0 }) => {
@@ -110,14 +113,14 @@ export function unexplained(events: readonly MarketEvent[]): MarketEvent[] {
   });
 }
 
-/** A way to a Redis on which an answer can be lost. */
+/** A connection to Redis on which an answer can be lost. */
 interface LosingWay {
   readonly url: string;
-  /** The next batch is taken; its answer does not come back, and the connection breaks. Resolves then. */
+  /** Redis executes the next batch, its answer is lost, and the connection breaks. Resolves then. */
   loseAnswer(): Promise<void>;
 }
 
-/** Opens one, open until the test is over. */
+/** Opens a connection that stays open until the test ends. */
 export async function losingWay(port: number): Promise<LosingWay> {
   const sockets = new Set<Socket>();
   let lost: (() => void) | undefined;
@@ -131,7 +134,7 @@ export async function losingWay(port: number): Promise<LosingWay> {
       onward.write(chunk);
     });
     onward.on("data", (chunk) => {
-      // A batch is answered with the text of its id; an answer to a ping has none.
+      // A batch is answered with its id as text; the answer to a ping has none.
       if (!sent || !chunk.includes("$")) return void socket.write(chunk);
       socket.destroy();
       onward.destroy();

@@ -11,12 +11,12 @@ export const TEMPLATE_DATABASE = "template_spotwire";
 
 /** The database server of one test run. */
 export interface TestServer {
-  /** Address of its administrative database. */
+  /** URL of its administrative database. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export function onDatabase(url: string, database: string): string {
   const target = new URL(url);
   target.pathname = `/${database}`;
@@ -43,7 +43,7 @@ async function prepareTemplate(url: string): Promise<void> {
   await database.close();
 }
 
-/** Starts a server in an empty directory; what it holds need not survive anything. */
+/** Starts a server in an empty directory; its data need not survive a crash. */
 export async function startTestServer(dataDir: string): Promise<TestServer> {
   const server = await startEmbeddedPostgres({
     dataDir,

@@ -5,14 +5,14 @@ import { type Database, openDatabase } from "#lib/db";
 import { createLog } from "#lib/log";
 import { execute, onDatabase, TEMPLATE_DATABASE } from "./database-server";
 
-/** A database of one's own: migrated, seeded, empty of everything else. */
+/** A separate database for tests: migrated, seeded, otherwise empty. */
 export interface TestDatabase extends Database {
   readonly url: string;
   /** Closes the connections and drops the database. */
   close(): Promise<void>;
 }
 
-/** Address of the test run's server, for tests that make databases themselves. */
+/** URL of the test run's server, for tests that create their own databases. */
 export async function testServerUrl(): Promise<string> {
   const response = await fetch(inject("databaseEndpoint"));
   const text = await response.text();
@@ -20,7 +20,7 @@ export async function testServerUrl(): Promise<string> {
   return text;
 }
 
-/** Makes a database; call it in `beforeAll` and `close` it in `afterAll`. */
+/** Creates a database; call it in `beforeAll` and `close` it in `afterAll`. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await testServerUrl();
   const name = `test_${randomBytes(6).toString("hex")}`;

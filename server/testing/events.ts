@@ -4,10 +4,10 @@ import type { Snapshot } from "#lib/contract/snapshot";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
-/** Epoch of every event made by hand. */
+/** Epoch of every event created here. */
 export const TEST_EPOCH = "test";
 
-/** An event made by hand, as an engine would give it. */
+/** An event as an engine would publish it. */
 export function eventOf(record: Quote | Snapshot | Kline, { seq = 1, closed = false } = {}): MarketEvent {
   const place = { epoch: TEST_EPOCH, seq };
   if (record.type !== "kline")

@@ -8,19 +8,19 @@ import type { TestServer } from "./database-server";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Answers with the address of the test run's database server, starting it for the first who asks. */
+    /** Answers with the URL of the test run's database server; starts it on the first request. */
     databaseEndpoint: string;
   }
 }
 
-/** Runs once before all tests: offers them one database server, which starts only if a test wants it. */
+/** Runs once before all tests: provides one database server, which starts only if a test needs it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let started: Promise<TestServer> | undefined;
   let folder: string | undefined;
 
   async function start(): Promise<TestServer> {
     folder = await mkdtemp(path.join(tmpdir(), "spotwire-test-"));
-    // Loaded with the server: a run of pure tests does without either.
+    // Loaded when the server starts: a run of pure tests needs neither.
     const { startTestServer } = await import("./database-server");
     return startTestServer(folder);
   }

@@ -12,7 +12,7 @@ import { runImport } from "#server/import/run";
 /** The clock of imports in tests: later than all data. */
 export const IMPORT_NOW_MS = Date.UTC(2026, 6, 1);
 
-/** What the command said and ended with. */
+/** The output and exit code of a command. */
 interface CommandResult {
   readonly exitCode: number;
   readonly text: string;
@@ -21,7 +21,7 @@ interface CommandResult {
 interface CommandOptions {
   readonly clock?: Clock;
   readonly batchKlines?: number;
-  /** Ctrl-C as soon as a line of progress says so. */
+  /** Sends Ctrl-C at the first line of progress for which this is true. */
   readonly interruptAt?: (line: string) => boolean;
 }
 
@@ -53,7 +53,7 @@ export async function importCommand(
   }
 }
 
-/** A clock that hurries: progress is printed at every look. */
+/** A clock that advances with each reading, so progress is printed each time. */
 export function hurriedClock(): Clock {
   let nowMs = IMPORT_NOW_MS;
   return {

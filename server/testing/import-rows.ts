@@ -3,7 +3,7 @@ import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/i
 import { type Sample, takeSample } from "#server/import/sample";
 import { asUtf8 } from "#server/import/text";
 
-/** What came of reading a file, on the file's own clock unless settings say otherwise. */
+/** The result of reading a file, with the file's own time zone unless the settings override it. */
 interface ReadFile {
   readonly format: string;
   readonly kind: RowKind;
@@ -21,7 +21,7 @@ interface ReadOptions extends Partial<ReaderSettings> {
   readonly chunkBytes?: number;
 }
 
-/** Only what the row says. */
+/** Only the fields that the row contains. */
 function stated(row: Row): Partial<Row> {
   return Object.fromEntries(Object.entries({ ...emptyRow(), ...row }).filter(([, value]) => !Number.isNaN(value)));
 }
@@ -30,7 +30,7 @@ async function* pieces(content: Buffer, bytes: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < content.length; from += bytes) yield content.subarray(from, from + bytes);
 }
 
-/** Recognises a file by its path and content and reads all of its rows. */
+/** Detects the format of a file by path and content, and reads all of its rows. */
 export async function readFile(path: string, content: string | Buffer, options: ReadOptions = {}): Promise<ReadFile> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   const chunks: Buffer[] = [];

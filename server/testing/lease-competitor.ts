@@ -4,33 +4,33 @@ import { createLog } from "#lib/log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { competeForLease, type Lease } from "#server/cluster/lease";
 
-/** How often a node looks whether the lease is free. */
+/** Interval at which a node reads the lease. */
 export const LOOK_MS = 100;
-/** How often a holder beats. */
+/** Interval at which a holder renews it. */
 export const BEAT_MS = 1_000;
 const log = createLog("silent");
 
 interface CompetitorOptions {
   readonly pool: Pick<pg.Pool, "query">;
-  /** Its wall clock at first, Unix ms. */
+  /** Its initial wall clock, Unix ms. */
   readonly startMs?: number;
-  /** Whether what it would publish reaches anybody; true unless given. */
+  /** Whether its events reach the other nodes; defaults to true. */
   readonly able?: () => boolean;
-  /** What it does with the lease; holds it until it is lost, unless given. */
+  /** What it does with the lease; by default it holds it until it is lost. */
   readonly hold?: (lease: Lease) => Promise<void>;
 }
 
-/** A node that competes for a lease; its clocks stand until it is told to look, or to beat. */
+/** A node that competes for a lease; its clocks advance only when the test calls `look` or `beat`. */
 interface Competitor {
-  /** All it has held, and what it holds now. */
+  /** All leases it has held, and the one it holds now. */
   readonly held: readonly Lease[];
   lease(): Lease | undefined;
   readonly clock: WatchedClock;
-  /** Looks once more, `ms` of its own time after the last look. */
+  /** Reads the lease once more, `ms` of its own time after the last read. */
   look(ms: number): Promise<void>;
-  /** The same with an answer that takes so long. */
+  /** The same with an answer that takes this long. */
   lookSlowly(ms: number): Promise<void>;
-  /** Beats once, `ms` of its own time after whatever was before. */
+  /** Renews the lease once, `ms` of its own time after its last action. */
   beat(ms?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function whenAborted(...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => (any.aborted ? resolve() : any.addEventListener("abort", () => resolve(), { once: true })));
 }
 
-/** Competes for the live venue's lease under a name, until the test is over; its first look is over when this resolves. */
+/** Competes for the live venue's lease under a name until the test ends; resolves after its first read. */
 export async function competitor(
   name: string,
   { pool, startMs = 0, able = () => true, hold }: CompetitorOptions,

@@ -7,11 +7,11 @@ import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-kline
 import { createView } from "#server/view/view";
 import { eventOf } from "./events";
 
-/** A venue in memory whose prices are put in by hand. */
+/** A venue in memory whose prices are set by the test. */
 export interface TestMarket extends Market {
-  /** Stored klines; what is put there after a read is seen by `historyChanged` alone. */
+  /** Stored klines; additions after a read only show after `historyChanged`. */
   readonly store: MemoryKlines;
-  /** What it notices of its feed; a quote that is put in is a tick. */
+  /** What it observes of its feed; each quote that is set counts as a tick. */
   readonly watch: FeedWatch;
   /** Reads of the store so far. */
   reads(): number;
@@ -39,18 +39,18 @@ const NOT_PROVIDED = {
 
 const round = (price: number) => Number(price.toFixed(6));
 
-/** A kline that only its open time and close tell from others. */
+/** A kline that differs from others only in its open time and close. */
 export function testKline(ticker: string, timeframe: Timeframe, time: number, close = 1.1): Kline {
   const prices = { open: 1.1, high: Math.max(1.1, close), low: Math.min(1.1, close), close };
   return { type: "kline", ticker, timeframe, time, ...prices, tick_volume: 10, real_volume: null, spread: 0.00008 };
 }
 
-/** `count` klines of M1 to H1, one after the other. */
+/** `count` consecutive klines of a timeframe from M1 to H1. */
 export function testKlines(ticker: string, timeframe: Timeframe, from: number, count: number, stepS: number): Kline[] {
   return Array.from({ length: count }, (_, index) => testKline(ticker, timeframe, from + index * stepS, 1.1 + (index % 7) / 1e5));
 }
 
-/** Makes an empty venue over a catalogue. */
+/** Creates an empty venue over a catalogue. */
 export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket {
   const view = createView();
   const memory = createMemoryKlines();

@@ -3,7 +3,7 @@ import { handleAuth } from "#lib/portal/auth";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { type Answer, freshAddress } from "./runtime";
 
-/** Where the portal is in tests. */
+/** URL of the portal in tests. */
 export const PORTAL = "http://spotwire.test";
 
 type Handler = (request: Request, context: { params: Promise<Record<string, string> | undefined> }) => Promise<Response>;
@@ -13,21 +13,21 @@ interface Send {
   readonly body?: object;
   /** The variable parts of the path. */
   readonly params?: Record<string, string>;
-  /** On top of those a browser sends; undefined leaves one out. */
+  /** In addition to those a browser sends; undefined omits one. */
   readonly headers?: Record<string, string | undefined>;
 }
 
-/** A browser with cookies, on a page of the portal, with an address of its own. */
+/** A browser with cookies on a page of the portal, with its own client address. */
 export interface PortalBrowser {
   readonly address: string;
   readonly cookies: Map<string, string>;
   /** Calls a route of the portal's interface and reads the envelope. */
   send(handler: Handler, send?: Send): Promise<Answer>;
-  /** Asks next-auth; a form makes it a POST. */
+  /** Calls next-auth; a form makes it a POST. */
   auth(path: string, form?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
-  /** What next-auth wants in each form. */
+  /** The token that next-auth expects in each form. */
   csrfToken(): Promise<string>;
-  /** Signs in with a password; resolves to the `error` of the address it leads to, null when it went well. */
+  /** Signs in with a password; resolves to the `error` in the redirect URL, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
 }
 

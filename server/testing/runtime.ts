@@ -20,13 +20,13 @@ import { createIssuer, ENDLESS_PLAN } from "./stream-keys";
 
 /** A Wednesday noon, UTC: every market is open. */
 export const TEST_START_MS = Date.UTC(2026, 0, 7, 12);
-/** The public demo key, as it ships. */
+/** The public demo key with its default value. */
 export const DEMO_KEY = DEMO_KEY_DEFAULT;
 /** Signs and encrypts in tests. */
 export const TEST_SECRET = "a secret that is known to tests alone";
 const HOST = "http://spotwire.test";
 
-/** One answer, read. */
+/** A response with its body read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -37,7 +37,7 @@ export interface Answer {
 }
 
 export interface Ask {
-  /** Sent as bearer; the key of all tests unless given, null for none. */
+  /** Sent as bearer; by default the key of all tests, null for none. */
   readonly key?: string | null;
   readonly method?: string;
   readonly headers?: Record<string, string>;
@@ -45,7 +45,7 @@ export interface Ask {
   readonly body?: string;
 }
 
-/** A running service without sockets: real database, real access, markets in memory, a clock that is moved by hand. */
+/** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
 export interface TestRuntime extends Omit<Runtime, "clock" | "access" | "markets"> {
   readonly clock: ManualClock;
   readonly access: Access;
@@ -54,11 +54,13 @@ export interface TestRuntime extends Omit<Runtime, "clock" | "access" | "markets
   readonly markets: Readonly<Record<Venue, TestMarket>>;
   /** Structured lines of the log so far. */
   readonly logged: Record<string, unknown>[];
-  /** Asks the REST interface; `path` is everything after the host. */
+  /** Calls the REST interface; `path` is everything after the host. */
   ask(path: string, ask?: Ask): Promise<Answer>;
-  /** Makes a key, on an account of its own unless one is named; live, market:read and a plan without end unless said otherwise. */
+  /**
+   * Creates a key, by default on a new account; live, market:read and a plan without limits unless the settings override it.
+   */
   issueKey(settings?: Partial<NewKey> & { account?: string } & AccountChange): Promise<MintedKey>;
-  /** What makes keys: for the functions of lib/access/keys. */
+  /** What creates keys: for the functions of lib/access/keys. */
   readonly keyContext: { db: TestDatabase; clock: ManualClock };
   /** Resolves when the service has followed every control message sent so far. */
   settle(): Promise<void>;
@@ -71,12 +73,12 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-/** A client address that no request came from before, so that no failure before counts for it. */
+/** A client address without earlier requests, so that no earlier failure counts towards it. */
 export function freshAddress(): string {
   return [10, ...randomBytes(3)].join(".");
 }
 
-/** What of an answer makes it a failure with this identifier, for toMatchObject. */
+/** The part of a failure with this identifier that toMatchObject compares. */
 export function failed(message: Failure["message"], data: object = {}) {
   return { body: { message, data } };
 }
@@ -87,11 +89,14 @@ interface GroundOptions {
   readonly level: "info" | "warn";
   /** Scopes of a key that names none. */
   readonly scopes: NewKey["scopes"];
-  /** Follows a control message after access has, as the composition root of the product does. */
+  /** Applies a control message after access has, as the service does. */
   readonly follow?: (message: ControlMessage) => Promise<void>;
 }
 
-/** What every service under test stands on: a real database, access, usage, users and control messages; a clock moved by hand. */
+/**
+ * What every service under test is built on: a real database, access, usage, users and control messages; a clock the test
+ * advances.
+ */
 export async function startGround({ variables, level, scopes, follow }: GroundOptions) {
   const db = await testDatabase();
   const clock = manualClock(TEST_START_MS);
@@ -154,7 +159,7 @@ export async function startGround({ variables, level, scopes, follow }: GroundOp
 
 /**
  * Starts it and publishes it as the runtime of this process; call it in `beforeAll`, `close` it in `afterAll`.
- * Control messages are followed as in the service.
+ * Control messages are applied as in the service.
  */
 export async function testRuntime(): Promise<TestRuntime> {
   const ground = await startGround({ variables: {}, level: "info", scopes: ["market:read"] });

@@ -5,7 +5,7 @@ import type { ManualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
 import type { TestDatabase } from "./database";
 
-/** Limits only the tests that choose another plan. */
+/** Only tests that choose another plan have limits. */
 export const ENDLESS_PLAN = {
   name: "endless",
   restPerMinute: 1e9,
@@ -16,12 +16,12 @@ export const ENDLESS_PLAN = {
 
 type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
 
-/** The verbs that make keys. */
+/** Functions that create keys. */
 export interface KeyIssuer {
   readonly keyContext: KeyContext & Pick<Parts, "db" | "clock">;
-  /** Makes a key, on an account of its own unless one is named; live and on a plan without limits unless the settings say otherwise. */
+  /** Creates a key, by default on a new account; live and on a plan without limits unless the settings override it. */
   issueKey(settings?: KeySettings): Promise<MintedKey>;
-  /** Changes an account and resolves when the service has followed the change. */
+  /** Changes an account; resolves when the service has applied the change. */
   changeAccount(name: string, change: AccountChange): Promise<void>;
 }
 
@@ -30,11 +30,11 @@ interface Parts {
   readonly clock: ManualClock;
   /** Scopes of a key that names none. */
   readonly scopes: NewKey["scopes"];
-  /** Publishes a message and resolves when the service has followed it. */
+  /** Publishes a message; resolves when the service has applied it. */
   readonly tell: (message: ControlMessage) => Promise<void>;
 }
 
-/** Makes the verbs over a service that follows changes. */
+/** Creates these functions for a service that follows control messages. */
 export function createIssuer({ db, clock, scopes, tell }: Parts): KeyIssuer {
   const keyContext = { db, clock };
   let accounts = 0;

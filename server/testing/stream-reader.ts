@@ -2,22 +2,22 @@ import type { Flusher } from "#server/hub/outbox";
 import { Outbox, type Tally, type Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
 
-/** A reader in memory at the far end of an outbox, that takes what a test lets it take. */
+/** A reader in memory behind an outbox that takes only what a test allows. */
 interface StreamReader {
   readonly outbox: Outbox;
   /** Every message that arrived, in order. */
   readonly taken: Outgoing[];
   /** The messages of each write. */
   readonly writes: (readonly Outgoing[])[];
-  /** What the outbox told of itself. */
+  /** What the outbox reported to its counters. */
   readonly told: { sent: number; merged: number };
-  /** Takes up to so many writes from now on; what is due leaves at once. */
+  /** Takes up to this many writes from now on; what is due is written at once. */
   take(writes: number): void;
-  /** Flushes if that was asked for; gives how often it was. */
+  /** Flushes if a flush was requested; returns how often it was. */
   flush(): number;
 }
 
-/** Makes a reader that takes `writes` writes, then nothing more until it is told. */
+/** Creates a reader that takes `writes` writes, then nothing more until `take` is called. */
 export function createStreamReader(writes = 0): StreamReader {
   const taken: Outgoing[] = [];
   const written: (readonly Outgoing[])[] = [];

@@ -27,10 +27,10 @@ import type { TestDatabase } from "./database";
 import { freshAddress, startGround } from "./runtime";
 import type { KeyIssuer } from "./stream-keys";
 
-/** A client's credentials; without any of key and ticket the key of all tests. */
+/** A client's credentials; by default the key of all tests. */
 export type Connect = Partial<Credentials> & { transport?: Transport };
 
-/** The service as it runs, without pages: real database, access, markets, streams and HTTP, on a clock that is moved by hand. */
+/** The real service without pages: database, access, markets, streams and HTTP, on a clock that the test advances. */
 export interface StreamService extends KeyIssuer {
   readonly url: string;
   readonly server: Server;
@@ -42,22 +42,25 @@ export interface StreamService extends KeyIssuer {
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
   /** Structured lines of the log so far, warnings and worse. */
   readonly logged: readonly Record<string, unknown>[];
-  /** Tells every process and resolves when it was heard. */
+  /** Publishes a control message; resolves when the service has received it. */
   tell(message: ControlMessage): Promise<void>;
-  /** Pushes one tick, stamped now, of the live venue unless said otherwise; throws where it is refused. */
+  /** Pushes one tick, stamped now, by default of the live venue; throws when it is rejected. */
   tick(ticker: string, bid: number, ask: number, venue?: Venue): Promise<void>;
-  /** Moves the clock while the network goes on; each client given makes a round trip (two messages a step). */
+  /** Advances the clock while the network continues; each given client makes a round trip (two messages a step). */
   advance(ms: number, clients?: readonly StreamClient[]): Promise<void>;
   /** Opens a stream; resolves when it is connected. */
   connect(options?: Connect): Promise<StreamClient>;
-  /** Opens a stream that is not let in, and gives how. */
+  /** Opens a stream that is refused, and returns the refusal. */
   refused(options?: Connect): Promise<Refused>;
   /** Open stream connections of the test. */
   connections(): Promise<number>;
   /** Value of a counter of the stream. */
   counted(name: "messages" | "merged" | "closes"): Promise<number>;
   drain(draining: boolean): void;
-  /** Ends the streams as a shutdown does, moving the clock until they are down, but not before these clients were told. */
+  /**
+   * Ends the streams as a shutdown does and advances the clock until they are closed, but not before these clients were
+   * notified.
+   */
   stopStreams(told?: readonly StreamClient[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,7 +68,7 @@ export interface StreamService extends KeyIssuer {
 type Markets = Readonly<Record<Venue, RunningMarket>>;
 type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
 
-/** Listens as the composition root does, without pages. */
+/** Listens as the service does, without pages. */
 async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger) {
   const server = createHttpServer({
     api: createRestApi(),
@@ -100,7 +103,7 @@ async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pin
 export async function startStreamService(): Promise<StreamService> {
   let streams: Streams | undefined;
   let catalogues: Catalogues | undefined;
-  /** What a message concerns is read again before the streams act on it. */
+  /** What a message concerns is reloaded before the streams act on it. */
   async function follow(message: ControlMessage): Promise<void> {
     if (message.kind === "listings") await catalogues?.[message.venue].reload();
     if (message.kind === "calendars" || message.kind === "everything")
@@ -140,7 +143,9 @@ export async function startStreamService(): Promise<StreamService> {
     const credentials = { address: freshAddress(), ...given, key };
     return (transport === "websocket" ? connectWebSocket : connectSocketIo)(listening.url, credentials);
   }
-  /** Its round trips show that the service has flushed what was due; Socket.IO, because it may stay without a subscription. */
+  /**
+   * Its round trips show that the service has flushed everything due; Socket.IO, because it may stay without a subscription.
+   */
   const watcher = await connect({ transport: "socket.io" });
   let stopping: Promise<void> | undefined;
   async function stopStreams(told: readonly StreamClient[] = []): Promise<void> {
@@ -164,7 +169,7 @@ export async function startStreamService(): Promise<StreamService> {
     async refused(options) {
       const outcome = await connect(options).catch((error: unknown) => error);
       if (outcome instanceof Refused) return outcome;
-      throw outcome instanceof Error ? outcome : new Error("it was let in");
+      throw outcome instanceof Error ? outcome : new Error("the connection was admitted");
     },
     async connections() {
       const gauge = await metrics.registry.getSingleMetric("spotwire_stream_connections")?.get();

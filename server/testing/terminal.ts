@@ -4,13 +4,13 @@ import { readEnv } from "#lib/env";
 import { type Command, type Options, runCommand, type Terminal } from "#server/cli/run-command";
 
 interface TerminalOptions extends Partial<Terminal> {
-  /** What withDatabase gives; without one, a command that opens a database fails the test. */
+  /** Replaces withDatabase; by default, a command that opens a database fails the test. */
   readonly db?: Database;
-  /** The whole environment. */
+  /** The complete environment. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** What a command printed and ended with. */
+/** The output and exit code of a command. */
 interface CommandOutcome {
   readonly exitCode: number;
   /** Standard output, without the last line break. */
