@@ -25,7 +25,7 @@ describe("a request of a browser", () => {
     { origins: ["https://*.example.com"], origin: APP, passes: true },
     { origins: ["https://*.example.com"], origin: "https://example.com", passes: false },
     { origins: ["https://*.example.com"], origin: "https://app.example.com.evil.net", passes: false },
-  ])("from $origin with a key for $origins passes: $passes", async ({ origins, origin, passes }) => {
+  ])("a browser request from $origin with a key for $origins passes: $passes", async ({ origins, origin, passes }) => {
     const { text: key } = await t.issueKey({ origins });
     const answer = await t.ask(QUOTES, { key, headers: origin === null ? {} : { origin } });
     expect(answer.status).toBe(passes ? 200 : 403);
@@ -36,12 +36,12 @@ describe("a request of a browser", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  test("passes from anywhere with the demo key", async () => {
+  test("a browser request with the demo key passes from any origin", async () => {
     for (const origin of [APP, "null", "http://localhost:5173"])
       expect(admitted(await t.ask(QUOTES, { key: DEMO_KEY, headers: { origin } }))).toBe(origin);
   });
 
-  test("may read why it failed before its key was known, and not once its key refused it", async () => {
+  test("a page may read an error that occurs before its key is known, but not a refusal of its key", async () => {
     const headers = { origin: APP };
     expect(admitted(await t.ask(QUOTES, { key: null, headers }))).toBe(APP);
     expect(admitted(await t.ask("/api/v1/nope", { key: null, headers }))).toBe(APP);
@@ -53,7 +53,7 @@ describe("a request of a browser", () => {
 describe("a preflight", () => {
   const preflight = (path: string, headers: Record<string, string>) => t.ask(path, { method: "OPTIONS", key: null, headers });
 
-  test("is answered without a key and allows GET with authorization, nothing else", async () => {
+  test("a preflight is answered without a key and allows GET with authorization, nothing else", async () => {
     const answer = await preflight(QUOTES, {
       origin: APP,
       "access-control-request-method": "GET",
@@ -71,14 +71,14 @@ describe("a preflight", () => {
     expect(answer.headers.get("vary")).toContain("Origin");
   });
 
-  test("without an origin only says what the route serves", async () => {
+  test("a preflight without an origin returns only the methods of the route", async () => {
     const answer = await preflight(QUOTES, {});
     expect(answer.status).toBe(204);
     expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
     expect(admitted(answer)).toBeNull();
   });
 
-  test("of a path that serves nothing is answered 40402", async () => {
+  test("a preflight of an unknown path is answered with 40402", async () => {
     expect(await preflight("/api/v1/nope", { origin: APP })).toMatchObject({ status: 404, ...failed("not_found") });
   });
 });

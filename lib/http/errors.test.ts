@@ -7,7 +7,7 @@ import { sampleQuery } from "#lib/testing/operations";
 import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 let t: TestRuntime;
-/** Keys of the operations that the key of all tests may not call. */
+/** Keys for the operations that the key of all tests may not call. */
 let keys: Partial<Record<OperationId, string>>;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ type Provocation = (id: OperationId) => Promise<Answer>;
 
 const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus"];
 
-/** Asks an operation with another query, method, key … than its sample. */
+/** Calls an operation with another query, method, key … than its sample. */
 function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
   const { path, method } = operations[id];
   const body = method === "POST" && more.method === undefined ? { body: '{"ticker":"EURUSD"}\n' } : {};
@@ -39,7 +39,7 @@ function withParameter(id: OperationId, name: string, value: string): string {
 
 const tickerName = (id: OperationId) => (LISTS.includes(id) ? "tickers" : "ticker");
 
-/** How each error is brought about; one that is declared and not here fails. */
+/** How each error is caused; a declared error that is missing here fails. */
 const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   invalid_parameter: (id) => ask(id, `${sampleQuery(id)}${sampleQuery(id) === "" ? "?" : "&"}a=%zz`),
   missing_parameter: (id) => ask(id, ""),
@@ -73,7 +73,7 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   market_data_not_ready: (id) => ask(id, "?tickers=USDJPY,EURJPY"),
 };
 
-/** Lets whatever the questions ask of the live market fail meanwhile. */
+/** Makes every read of the live market fail during `work`. */
 async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answer> {
   const { live } = t.markets;
   const { find, list } = live.catalogue;
@@ -109,9 +109,9 @@ const declared = (Object.keys(operations) as OperationId[]).flatMap((id) =>
 );
 
 describe("every error that an operation declares is answered as declared", () => {
-  test.each(declared)("%s: %s", async (id, error) => {
+  test.each(declared)("operation %s answers its declared error as declared: %s", async (id, error) => {
     const provoke = PROVOCATIONS[error];
-    if (provoke === undefined) throw new Error(`no test brings about ${error}`);
+    if (provoke === undefined) throw new Error(`no test causes ${error}`);
     const answer = id === "ingestTicks" && error === "payload_too_large" ? await pushing(() => provoke(id)) : await provoke(id);
     expect(answer.body).toMatchObject({ code: ERRORS[error].code, message: error });
     expect(answer.status).toBe(httpStatus(error));
@@ -133,7 +133,7 @@ describe("what a failure tells", () => {
   const klines = (query: string) => t.ask(`/api/v1/market/klines?${query}`);
 
   test.each(["EUR/USD", "EUR_USD", "EUR-USD", "eur%20usd", "C:EURUSD", "c%3Aeurusd", "EUR%2FUSD"])(
-    "suggests EURUSD for %s",
+    "an error suggests EURUSD for %s",
     async (text) => {
       expect(await quotes(text)).toMatchObject(failed("invalid_ticker", { parameter: "tickers", suggestion: "EURUSD" }));
       expect(await klines(`ticker=${text}&timeframe=H1`)).toMatchObject(
@@ -142,7 +142,7 @@ describe("what a failure tells", () => {
     },
   );
 
-  test("suggests nothing that does not exist for the caller", async () => {
+  test("an error suggests only tickers that the caller may read", async () => {
     expect((await quotes("AAA/BBB")).body.data).not.toHaveProperty("suggestion");
     const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EUR/USD", { key });
@@ -150,7 +150,7 @@ describe("what a failure tells", () => {
     expect(answer.body.data).not.toHaveProperty("suggestion");
   });
 
-  test("names all unknown tickers at once, without a difference between unknown and not permitted", async () => {
+  test("an error lists all unknown tickers at once, whether unknown or not permitted", async () => {
     const { text: key } = await t.issueKey({ permissions: { kind: "tickers", values: ["EURUSD"] } });
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD,NOSUCH,TESTFX", { key });
     expect(answer).toMatchObject(failed("unknown_ticker", { parameter: "tickers", tickers: ["XAUUSD", "NOSUCH", "TESTFX"] }));
@@ -168,7 +168,7 @@ describe("what a failure tells", () => {
     ["limit=0", "limit_out_of_range", { parameter: "limit", max: 5000 }],
     ["limit=1&limit=1", "invalid_parameter", { parameter: "limit" }],
     ["from=5&to=5", "invalid_range", { parameter: "from" }],
-  ] as const)("klines %s: %s", async (query, error, data) => {
+  ] as const)("klines with %s are refused with %s", async (query, error, data) => {
     expect(await klines(`ticker=EURUSD&timeframe=H1&${query}`)).toMatchObject(failed(error, data));
   });
 
@@ -179,12 +179,12 @@ describe("what a failure tells", () => {
     ["tickers=EURUSD&tickers=XAUUSD", "invalid_parameter"],
     ["tickers=EU", "invalid_ticker"],
     ["tickers=%F0%9F%92%B6", "invalid_ticker"],
-  ] as const)("quotes %s: %s", async (query, error) => {
+  ] as const)("quotes with %s are refused with %s", async (query, error) => {
     expect(await t.ask(`/api/v1/market/quotes/latest?${query}`)).toMatchObject(failed(error, { parameter: "tickers" }));
   });
 
   test.each(["yesterday", "2026-01-01", "2026-01-01T00:00:00", "1767225600", ""])(
-    "status at=%s: invalid_parameter",
+    "a status with at=%s is refused with invalid_parameter",
     async (at) => {
       expect(await t.ask(`/api/v1/market/status?tickers=EURUSD&at=${at}`)).toMatchObject(
         failed("invalid_parameter", { parameter: "at" }),
@@ -192,7 +192,7 @@ describe("what a failure tells", () => {
     },
   );
 
-  test("holds one line of a batch to its limit and names no more than it must", async () => {
+  test("a line of a batch that is too long is rejected by itself", async () => {
     const line = `{"ticker":"EURUSD","x":"${"y".repeat(INGEST_LINE_MAX_BYTES)}"}\n`;
     const answer = await pushing(() => ask("ingestTicks", "", { body: line }));
     expect(answer.body.data).toMatchObject({ rejected: 1, reasons: { line_too_long: 1 } });

@@ -10,7 +10,7 @@ const UNKNOWN_ADDRESS = "0.0.0.0";
 type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * What our own server passes to a route handler beside the request, so that it need not build the Web-standard objects.
+ * What our own server passes to a route handler in addition to the request, so that it need not build the Web-standard objects.
  * Absent under any other host of Next.
  */
 export interface ServerContext {

@@ -51,7 +51,7 @@ const RUBBISH = [
   "A".repeat(5_000),
 ];
 
-/** A value of a parameter: its own example, rubbish, or anything, encoded or not. */
+/** A value of a parameter: its own example, garbage, or any text, encoded or not. */
 const value = (example: string) =>
   fc.oneof(
     fc.constant(encodeURIComponent(example)),
@@ -62,7 +62,7 @@ const value = (example: string) =>
     fc.integer().map(String),
   );
 
-/** A query made from the contract: each parameter absent, once or repeated, among unknown and prototype-looking ones. */
+/** A query based on the contract: each parameter absent, once or repeated, among unknown and prototype-like ones. */
 function queryOf(id: OperationId) {
   const known = Object.entries(operations[id].query).map(([name, { example }]) =>
     fc.array(value(example), { maxLength: 2 }).map((values) => values.map((text) => `${name}=${text}`)),
@@ -93,13 +93,13 @@ function check({ status, body, text, headers }: Answer, id: OperationId): void {
   const failure = Failure.parse(body);
   expect(status).toBe(Math.floor(failure.code / 100));
   expect(ERRORS[failure.message].code).toBe(failure.code);
-  // None of the prices is missing for want of a service: whatever is wrong is wrong with the request.
+  // A missing price is the only acceptable error that the request did not cause.
   expect(status === 503 ? failure.message : status, text).toSatisfy((seen) => seen === "market_data_not_ready" || seen < 500);
   expect(operations[id].errors).toContain(failure.message);
 }
 
 describe("whatever the query, the answer is an envelope and no failure of ours", () => {
-  test.each(HEAD_OPERATIONS)("%s", async (id) => {
+  test.each(HEAD_OPERATIONS)("any query to %s is answered with an envelope and no internal error", async (id) => {
     await fc.assert(
       fc.asyncProperty(queryOf(id), async (query) => check(await t.ask(operations[id].path + query), id)),
       { numRuns: RUNS },
@@ -107,7 +107,7 @@ describe("whatever the query, the answer is an envelope and no failure of ours",
   });
 });
 
-test("whatever stands in the headers, too", async () => {
+test("any request headers are answered with an envelope and no internal error", async () => {
   const header = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 100 });
   await fc.assert(
     fc.asyncProperty(header, header, header, header, async (authorization, origin, id, ifNoneMatch) => {
@@ -120,7 +120,7 @@ test("whatever stands in the headers, too", async () => {
   );
 });
 
-test("whatever the path under /api/v1, too", async () => {
+test("any path under /api/v1 is answered with an envelope and no internal error", async () => {
   await fc.assert(
     fc.asyncProperty(fc.webPath(), fc.constantFrom("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"), async (path, method) => {
       const answer = await t.ask(`/api/v1${path}`, { method, key: null });

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => t.close());
 
 describe("an answer", () => {
-  test("is the envelope with the headers of every answer", async () => {
+  test("an answer is the envelope with the headers of every answer", async () => {
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=eurusd,XAUUSD,EURUSD");
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(
@@ -34,7 +34,7 @@ describe("an answer", () => {
     });
   });
 
-  test.each(HEAD_OPERATIONS)("has the same headers and no body for HEAD: %s", async (id) => {
+  test.each(HEAD_OPERATIONS)("an answer to HEAD has the same headers and no body: %s", async (id) => {
     const path = operations[id].path + sampleQuery(id);
     const headers = { "x-request-id": "same" };
     const get = await t.ask(path, { headers });
@@ -47,7 +47,7 @@ describe("an answer", () => {
     expect(without(head.headers)).toEqual(without(get.headers));
   });
 
-  test("keeps a well-formed request id and replaces any other, also before authentication", async () => {
+  test("a well-formed request id is kept and any other replaced, even before authentication", async () => {
     for (const key of [undefined, null] as const) {
       const ask = (id: string) => t.ask(QUOTES, { ...(key === null && { key }), headers: { "x-request-id": id } });
       expect((await ask("my-id_1.2")).headers.get("x-request-id")).toBe("my-id_1.2");
@@ -59,7 +59,7 @@ describe("an answer", () => {
     }
   });
 
-  test("names parameters it ignored, fit for a header and bounded", async () => {
+  test("ignored parameters are listed in a header of limited length", async () => {
     const answer = await t.ask(`${QUOTES}&foo=1&__proto__=2&a%0d%0ab=3&foo=4`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-ignored-params")).toMatch(/^foo, __proto__, a[^\r\n]*b$/);
@@ -71,7 +71,7 @@ describe("an answer", () => {
 
 describe("the bearer key", () => {
   test.each(["Bearer", "Bearer ", "Basic abc", "Token x", "Bearer a b", DEMO_KEY])(
-    "%j is unauthorized",
+    "the Authorization header %j is unauthorized",
     async (authorization) => {
       const answer = await t.ask(QUOTES, { key: null, headers: { authorization } });
       expect(answer).toMatchObject(failed("unauthorized"));
@@ -81,11 +81,11 @@ describe("the bearer key", () => {
     },
   );
 
-  test("is taken whatever the case of its scheme", async () => {
+  test("the scheme of the Authorization header is accepted in any case", async () => {
     expect((await t.ask(QUOTES, { key: null, headers: { authorization: `bearer ${DEMO_KEY}` } })).status).toBe(200);
   });
 
-  test("chooses the venue: live and sandbox share nothing", async () => {
+  test("a key selects the venue: live and sandbox share nothing", async () => {
     t.markets.sandbox.quote("EURUSD", 1.2, 1.3, TEST_START_MS);
     const sandbox = await t.issueKey({ venue: "sandbox" });
     expect((await t.ask(QUOTES, { key: sandbox.text })).body.data.items[0].bid).toBe(1.2);
@@ -94,7 +94,7 @@ describe("the bearer key", () => {
 });
 
 describe("rate limits", () => {
-  test("are told in every answer to an authenticated request, and refuse with Retry-After", async () => {
+  test("every authenticated answer carries the rate limits, and a refusal has Retry-After", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const first = await t.ask(QUOTES, { key });
     expect(Object.fromEntries(first.headers)).toMatchObject({
@@ -118,7 +118,7 @@ describe("rate limits", () => {
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
   });
 
-  test("say so when it is the quota that is used up, not the burst", async () => {
+  test("a refusal says when the quota is used up rather than the burst", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const startMs = t.clock.now();
     for (const afterMs of [0, 20_000, 40_000]) {
@@ -130,7 +130,7 @@ describe("rate limits", () => {
     expect(await t.ask(QUOTES, { key })).toMatchObject(failed("rate_limited", { retry_after: 18, detail }));
   });
 
-  test("charge klines a unit for each thousand rows asked for", async () => {
+  test("klines cost one unit per thousand requested rows", async () => {
     const { text: key } = await t.issueKey({ plan: "standard" });
     const remaining = async (query: string) =>
       Number(
@@ -142,12 +142,12 @@ describe("rate limits", () => {
     expect(await remaining("&limit=5000")).toBe(591);
   });
 
-  test("stand also in an answer that was refused before the bucket, without using anything up", async () => {
+  test("an answer refused before the rate limit still carries the limits, and uses nothing up", async () => {
     const { text: key } = await t.issueKey({ plan: "free", scopes: ["market:stream"] });
     for (const _ of [1, 2]) expect((await t.ask(QUOTES, { key })).headers.get("ratelimit")).toBe('"plan";r=120;t=60');
   });
 
-  test("count the demo key per client address", async () => {
+  test("requests with the demo key are counted per client address", async () => {
     const remaining = async (address: string) =>
       (await t.ask(QUOTES, { key: DEMO_KEY, address })).headers.get("x-ratelimit-remaining");
     expect(await remaining("2001:db8:5::1")).toBe("59");
@@ -157,7 +157,7 @@ describe("rate limits", () => {
 });
 
 describe("what goes wrong inside", () => {
-  test("is answered 50001 with one line in the log, without key text, and the next request is served", async () => {
+  test("an internal error is answered with 50001 and logged once without the key, and the next request is served", async () => {
     const { text: key } = await t.issueKey();
     const view = t.markets.live.view as { quote: unknown };
     const { quote } = view;
@@ -176,7 +176,7 @@ describe("what goes wrong inside", () => {
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
   });
 
-  test("is answered 50302 with Retry-After while the store is away, and the view still answers", async () => {
+  test("while the store is unavailable klines are answered with 50302 and Retry-After, and quotes still work", async () => {
     const { store } = t.markets.live;
     const { read } = store;
     store.read = async () => {
@@ -190,7 +190,7 @@ describe("what goes wrong inside", () => {
     expect((await t.ask(QUOTES)).status).toBe(200);
   });
 
-  test("is answered 50302 while draining", async () => {
+  test("requests are answered with 50302 while the service drains", async () => {
     t.drain(true);
     const answer = await t.ask(QUOTES);
     t.drain(false);
@@ -209,20 +209,20 @@ describe("what is no operation", () => {
     "/api/v1/market/klines/x",
     "/api/v1/%zz",
     "/api/v1/market/quotes",
-  ])("%s is answered 40402 for any method", async (path) => {
+  ])("the unknown path %s is answered with 40402 for any method", async (path) => {
     for (const method of ["GET", "POST", "DELETE", "PUT"]) {
       const answer = await t.ask(path, { method, key: null });
       expect(answer).toMatchObject({ status: 404, ...failed("not_found") });
     }
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s on a GET operation is answered 40501 with Allow", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s on a GET operation is answered with 40501 and Allow", async (method) => {
     const answer = await t.ask(QUOTES, { method });
     expect(answer).toMatchObject({ status: 405, ...failed("method_not_allowed") });
     expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   });
 
-  test("an address that is too long is answered 41401 wherever it leads", async () => {
+  test("a URL that is too long is answered with 41401", async () => {
     for (const path of [QUOTES, "/api/v1/nope?x="]) {
       const answer = await t.ask(path + "A".repeat(8_192));
       expect(answer, path.slice(0, 20)).toMatchObject({ status: path === QUOTES ? 414 : 404 });

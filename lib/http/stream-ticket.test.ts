@@ -20,7 +20,7 @@ const ask = (headers: Record<string, string> = {}, query = "", more: object = {}
   t.ask(PATH + query, { method: "POST", key, headers, ...more });
 const named = (origin: string) => `?origin=${encodeURIComponent(origin)}`;
 
-/** Where a ticket may come from: null for no browser. */
+/** Redeems a ticket from an origin (null for no browser); returns the error, undefined on success. */
 async function goodFor(ticket: string, origin: string | null): Promise<string | undefined> {
   return t.access.redeemTicket(ticket, origin, freshAddress()).then(
     () => undefined,
@@ -29,7 +29,7 @@ async function goodFor(ticket: string, origin: string | null): Promise<string | 
 }
 
 describe("a ticket for a stream", () => {
-  test("is an answer that is never kept, says when it ends, and costs one request", async () => {
+  test("a ticket is never cached, reports its expiry, and costs one request", async () => {
     const answer = await ask({ origin: OWN });
     expect(answer).toMatchObject({ status: 200, body: { code: 0, message: "success" } });
     expect(StreamTicket.parse(answer.body.data)).toEqual(answer.body.data);
@@ -41,13 +41,13 @@ describe("a ticket for a stream", () => {
     expect(left(answer.headers) - left(again.headers)).toBe(1);
   });
 
-  test("is bound to the page that asks for it", async () => {
+  test("a ticket is bound to the page that requests it", async () => {
     const ticketOf = async () => (await ask({ origin: OWN })).body.data.ticket;
     expect(await goodFor(await ticketOf(), OWN)).toBeUndefined();
     for (const origin of [OTHER, EVIL, null]) expect(await goodFor(await ticketOf(), origin)).toBe("origin_not_allowed");
   });
 
-  test("is bound to the page that a server names, in the form browsers send", async () => {
+  test("a ticket is bound to the page that a server names, in the form browsers send", async () => {
     for (const [text, origin] of [
       [OTHER, OTHER],
       ["https://APP.example.com", OWN],
@@ -59,24 +59,24 @@ describe("a ticket for a stream", () => {
     expect(await goodFor((await ask({}, named(OTHER))).body.data.ticket, null)).toBe("origin_not_allowed");
   });
 
-  test("without either opens from no browser", async () => {
+  test("a ticket without an origin opens no stream from a browser", async () => {
     expect(await goodFor((await ask()).body.data.ticket, null)).toBeUndefined();
     expect(await goodFor((await ask()).body.data.ticket, OWN)).toBe("origin_not_allowed");
   });
 
-  test("is not made for an origin that the key does not allow", async () => {
+  test("a ticket is refused for an origin that the key does not allow", async () => {
     expect(await ask({}, named(EVIL))).toMatchObject({ status: 403, ...failed("origin_not_allowed", { parameter: "origin" }) });
     expect(await ask({ origin: EVIL })).toMatchObject({ status: 403, ...failed("origin_not_allowed") });
     expect(await ask({ origin: EVIL }, named(OWN))).toMatchObject({ status: 403, ...failed("origin_not_allowed") });
   });
 
-  test("is not made by one page for another, though the key allows both", async () => {
+  test("one page cannot request a ticket for another, even if the key allows both", async () => {
     expect(await ask({ origin: OWN }, named(OTHER))).toMatchObject({ status: 403, ...failed("origin_not_allowed") });
     expect(await ask({ origin: OWN }, named(OWN))).toMatchObject({ status: 200 });
   });
 
   test.each(["app.example.com", "https://app.example.com/", "https://app.example.com/page", "*", "null", ""])(
-    "is not made for what is no origin: %j",
+    "a ticket is refused for an invalid origin: %j",
     async (text) => {
       const answer = await ask({}, named(text));
       expect(answer.status).toBe(400);
@@ -84,14 +84,14 @@ describe("a ticket for a stream", () => {
     },
   );
 
-  test("needs the scope of streams", async () => {
+  test("a ticket requires the scope of streams", async () => {
     const { text } = await t.issueKey({ scopes: ["market:read"] });
     const answer = await ask({}, "", { key: text });
     expect(answer).toMatchObject({ status: 403, ...failed("insufficient_scope", { required: "market:stream" }) });
     expect(await ask({}, "", { key: null })).toMatchObject({ status: 401, ...failed("unauthorized") });
   });
 
-  test("of the demo key is made for any page, and for that page", async () => {
+  test("a ticket of the demo key is issued to any page, and bound to it", async () => {
     const answer = await ask({ origin: EVIL }, "", { key: DEMO_KEY, address: freshAddress() });
     const { ticket } = answer.body.data;
     expect(await t.access.redeemTicket(ticket, EVIL, freshAddress())).toMatchObject({ venue: "sandbox", perAddress: true });
@@ -99,7 +99,7 @@ describe("a ticket for a stream", () => {
     expect(await goodFor(second, OWN)).toBe("origin_not_allowed");
   });
 
-  test("is made by POST alone, and a page may ask whether it may", async () => {
+  test("tickets are issued by POST only, and preflights are answered", async () => {
     const get = await t.ask(PATH, { key });
     expect(get).toMatchObject({ status: 405, ...failed("method_not_allowed") });
     expect(get.headers.get("allow")).toBe("POST, OPTIONS");
