@@ -32,15 +32,15 @@ function inbox() {
 /** A channel on a real server. */
 interface Subject {
   readonly url: string;
-  /** The control of one more node, which reaches the server at this URL. */
+  /** The control of another node, which reaches the server at this URL. */
   node(url: string): Promise<Control>;
-  /** Says a text on the channel as any release might. */
+  /** Sends a text on the channel, as any release might. */
   say(text: string): Promise<unknown>;
 }
 
 const notice = (number: number): ControlMessage => ({ kind: "keys", keyId: `k${number}` });
 
-/** What both channels promise. */
+/** What both channels guarantee. */
 function controlSuite(subject: () => Subject) {
   async function nodeBehindDoor(): Promise<{ node: Control; door: BreakableProxy }> {
     const door = await proxyTo(subject().url);
@@ -55,7 +55,7 @@ function controlSuite(subject: () => Subject) {
     return { ...box, listener };
   }
 
-  test("brings every message to every listener, in order", async () => {
+  test("control messages reach every listener in order", async () => {
     const [one, two, node] = [await listening(), await listening(), await subject().node(subject().url)];
     const sent: ControlMessage[] = [
       { kind: "keys", keyId: "k1" },
@@ -72,7 +72,7 @@ function controlSuite(subject: () => Subject) {
     expect(node.pending()).toBe(0);
   });
 
-  test("says everything after a lost connection, and hears again", async () => {
+  test("a control listener that lost its connection reports that everything may have changed, and receives messages again", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next, listener } = await listening(node);
     expect(listener.connected()).toBe(true);
@@ -85,7 +85,7 @@ function controlSuite(subject: () => Subject) {
     expect(await next()).toEqual(notice(1));
   });
 
-  test("notices within about a second that the other end has become silent, and hears again", async () => {
+  test("a silent connection is noticed within about a second, and the control listener receives messages again", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next, listener } = await listening(node);
     door.silence();
@@ -94,7 +94,7 @@ function controlSuite(subject: () => Subject) {
     expect(listener.connected()).toBe(true);
   });
 
-  test("starts where the channel is away, and says everything once it hears", async () => {
+  test("a control listener starts while the channel is unavailable, and reports that everything may have changed once it connects", async () => {
     const { node, door } = await nodeBehindDoor();
     door.shut();
     const { next, listener } = await listening(node);
@@ -104,7 +104,7 @@ function controlSuite(subject: () => Subject) {
     expect(listener.connected()).toBe(true);
   });
 
-  test("tells later, in order, what could not be told at once", async () => {
+  test("control messages that could not be sent at once are sent later, in order", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next } = await listening();
     door.shut();
@@ -117,7 +117,7 @@ function controlSuite(subject: () => Subject) {
     expect(await next()).toEqual(notice(4));
   });
 
-  test("keeps no more than a hundred of those, and says everything in their place", async () => {
+  test("more than a hundred pending control messages are replaced by one that covers everything", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next } = await listening();
     door.shut();
@@ -131,7 +131,7 @@ function controlSuite(subject: () => Subject) {
     expect(await next()).toEqual(notice(102));
   });
 
-  test("keeps nobody waiting on a silent network", async () => {
+  test("publishing a control message on a silent network does not block", async () => {
     const { node, door } = await nodeBehindDoor();
     await node.publish(notice(1));
     door.silence();
@@ -142,21 +142,21 @@ function controlSuite(subject: () => Subject) {
     door.shut();
   });
 
-  test("passes over what it does not understand", async () => {
+  test("unknown control messages are ignored", async () => {
     const { next } = await listening();
-    for (const text of ["", "no json", '{"kind":"from a newer release"}', '{"kind":"listings","venue":"moon"}'])
+    for (const text of ["", "not json", '{"kind":"from a newer release"}', '{"kind":"listings","venue":"moon"}'])
       await subject().say(text);
     await (await subject().node(subject().url)).publish({ kind: "calendars" });
     expect(await next()).toEqual({ kind: "calendars" });
   });
 
-  test("stops at once, and tells that it hears no more", async () => {
+  test("a control listener stops at once, and then counts as disconnected", async () => {
     const { listener } = await listening();
     await listener.stop();
     expect(listener.connected()).toBe(false);
   });
 
-  test("gives up what could not be told when it is closed", async () => {
+  test("closing drops pending control messages", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next } = await listening();
     door.shut();
@@ -186,7 +186,7 @@ describe("control channel in PostgreSQL", () => {
   }));
 });
 
-describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped where there is none to run)", () => {
+describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped where Redis cannot run)", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis(redisProgram as string);
@@ -215,7 +215,7 @@ describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped w
     say: async (text) => (await redisAt(server.url)).client.publish("test:control", text),
   }));
 
-  test("is not heard by another installation on the same server", async () => {
+  test("control messages do not reach another installation on the same server", async () => {
     const { onMessage, next } = inbox();
     const [one, other] = [await node(server.url), await node(server.url, "other")];
     const listener = await one.listen(onMessage);
@@ -225,7 +225,7 @@ describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped w
     expect(await next()).toEqual(notice(1));
   });
 
-  test("outlives a server that dies and comes back empty", async () => {
+  test("the control channel survives a server that dies and comes back empty", async () => {
     const { onMessage, next } = inbox();
     const one = await node(server.url);
     const listener = await one.listen(onMessage);
@@ -234,7 +234,7 @@ describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped w
     await one.publish(notice(1));
     await server.start();
     const heard = [await next()];
-    // Whichever connection is back first; a message told before the listener is back is in its `everything`.
+    // Either connection may be back first; a message sent before the listener is back is covered by its `everything`.
     if (heard[0]?.kind !== "everything") heard.push(await next());
     expect(heard).toContainEqual({ kind: "everything" });
     await expect.poll(() => one.pending()).toBe(0);

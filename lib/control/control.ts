@@ -10,11 +10,11 @@ const venue = z.enum(VENUES);
  * A change made outside a running server. It names what to read again, never the new value: only the database has that.
  */
 export const ControlMessage = z.discriminatedUnion("kind", [
-  /** A key was made, rotated or revoked: forget what was verified. */
+  /** A key was created, rotated or revoked: forget what was verified. */
   z.object({ kind: z.literal("keys"), keyId: z.string().optional() }),
   /** Plan, permissions or suspension of an account. */
   z.object({ kind: z.literal("account"), accountId: z.string().optional() }),
-  /** Portal sessions ended, one of them or perhaps any: tokens issued in them are void. */
+  /** Portal sessions ended, one or any of them: tokens issued in them are void. */
   z.object({ kind: z.literal("sessions"), sessionId: z.string().optional() }),
   z.object({ kind: z.literal("listings"), venue }),
   /** Definitions or overrides of calendars. */
@@ -34,7 +34,7 @@ export interface ControlLine {
   close(): Promise<void>;
 }
 
-/** What carries texts between the processes of an installation: PostgreSQL where it is one node, Redis where it is several. */
+/** Carries texts between the processes of an installation: PostgreSQL for a single node, Redis for several. */
 export interface ControlChannel {
   /** Sends a text to every open line. @throws Error when the channel is unavailable; the text may not have arrived anywhere */
   send(text: string): Promise<void>;

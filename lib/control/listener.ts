@@ -5,8 +5,8 @@ import { withTimeout } from "#lib/with-timeout";
 import { type ControlChannel, type ControlLine, type ControlListener, ControlMessage } from "./control";
 
 /**
- * A connection that does not answer counts as lost after interval and timeout together: a revocation it would have
- * carried is late by no more than that.
+ * A connection that does not answer counts as lost after interval and timeout together. A revocation sent over it is late by at
+ * most that.
  */
 const PING_INTERVAL_MS = 250;
 const PING_TIMEOUT_MS = 700;
@@ -59,7 +59,7 @@ async function listenOnce(
     );
     over.throwIfAborted();
   } finally {
-    // Events of this line must not be taken for events of the next one.
+    // Events of this line must not be mistaken for events of the next one.
     lost.signal.removeEventListener("abort", onDisconnected);
     onDisconnected();
     await line?.close();

@@ -1,7 +1,7 @@
 import type { Client, Pool } from "pg";
 import { type ControlChannel, SEND_MAX_MS } from "./control";
 
-/** PostgreSQL channel that every process of an installation listens on. */
+/** PostgreSQL channel on which every process of an installation listens. */
 const CHANNEL = "spotwire_control";
 
 interface PostgresChannelOptions {
@@ -10,7 +10,7 @@ interface PostgresChannelOptions {
   readonly client: () => Client;
 }
 
-/** Control messages by NOTIFY: of an installation that is one node and the commands beside it. */
+/** Control messages by NOTIFY, for an installation of one node and its commands. */
 export function createPostgresChannel({ pool, client }: PostgresChannelOptions): ControlChannel {
   return {
     async send(text) {

@@ -3,11 +3,11 @@ import type { ControlChannel } from "./control";
 
 interface RedisChannelOptions {
   readonly redis: Redis;
-  /** Begin of the names of this installation, as REDIS_PREFIX. */
+  /** Prefix of the names of this installation, as in REDIS_PREFIX. */
   readonly prefix: string;
 }
 
-/** Control messages by pub/sub, on `PREFIX:control`: of an installation of several nodes. */
+/** Control messages by pub/sub on `PREFIX:control`, for an installation of several nodes. */
 export function createRedisChannel({ redis, prefix }: RedisChannelOptions): ControlChannel {
   const channel = `${prefix}:control`;
   return {

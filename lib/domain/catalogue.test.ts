@@ -12,7 +12,7 @@ import { marketStatus } from "./status";
 
 const SYMBOLS = path.resolve(process.cwd(), "../shared/data/symbols/symbols_combined.csv");
 const NOW = Date.parse("2026-11-21T12:00:00Z");
-/** Where the prices of the tickers that have gone quiet end. */
+/** End of the prices of tickers that have gone quiet. */
 const QUIET_SINCE = Date.parse("2026-01-01T00:00:00Z");
 
 function find(ticker: string): Listing {

@@ -7,7 +7,7 @@ import { expectedCount, expectedSpan, type OpenRange } from "./window";
 const ALIGNMENT = createAlignment();
 const START = Date.parse("2026-03-01T00:00Z");
 
-/** One interval after the other, as slowly as the definition reads. */
+/** Counts interval by interval, as the definition says. */
 function countOneByOne(timeframe: (typeof TIMEFRAMES_ORDER)[number], from: number, to: number, sessions: readonly OpenRange[]) {
   let count = 0;
   for (let open = ALIGNMENT.openTime(timeframe, from); open < to; open = ALIGNMENT.nextOpenTime(timeframe, open)) {

@@ -17,7 +17,7 @@ function title({ from, to, compared, except }: GoldenCase): string {
   return `${nameOf(from)} gives ${nameOf(to)}: ${compared} klines${except === undefined ? "" : `; ${except.why}`}`;
 }
 
-/** All fully covered klines equal the published ones, but for the counted exceptions. */
+/** All fully covered klines equal the published ones, except for the counted exceptions. */
 function hold(golden: GoldenCase): void {
   const { compared, differing, missing, extra } = compare(golden);
   const { except } = golden;
@@ -38,7 +38,7 @@ test.skipIf(!hasSharedData).each(SHARED_CASES.map((golden) => [title(golden), go
   (_, golden) => hold(golden),
 );
 
-test.skipIf(!hasSharedData)(`every file of klines or ticks is compared where another can tell${SHARED_DATA_NOTICE}`, () => {
+test.skipIf(!hasSharedData)(`every file of klines or ticks is compared where another file allows it${SHARED_DATA_NOTICE}`, () => {
   const compared = SHARED_CASES.flatMap(({ from, to }) => [nameOf(from), nameOf(to)]);
   expect([...new Set([...compared, ...WITHOUT_COUNTERPART])].sort()).toEqual(sharedMarketFiles().sort());
 });
@@ -46,7 +46,7 @@ test.skipIf(!hasSharedData)(`every file of klines or ticks is compared where ano
 test.skipIf(!hasSharedData)(`real volume of ticks sums to what the source published a minute${SHARED_DATA_NOTICE}`, () => {
   const { ticks, digits } = readTicks({ shared: "nolicence/eurusd_ticks_dukascopy_20251201_20251205" });
   const published = readKlines({ shared: "nolicence/eurusd_m1_dukascopy_jessejay247_to_20251205" });
-  // In place of the ticks the export has the volume to the nearest million, at least 1; the tick file rounds to hundredths.
+  // Instead of tick counts the export has the volume to the nearest million, at least 1; the tick file rounds to hundredths.
   const volumes = new Map(published.rows.map((kline) => [kline.time, kline.tick_volume]));
   const built = foldTicks(ticks, digits, createAlignment(ALIGNMENTS.UTC)).filter(({ time }) => volumes.has(time));
   const off = built.filter(({ time, real_volume }) => Math.abs((volumes.get(time) ?? 0) - Math.max(1, real_volume ?? 0)) > 0.51);

@@ -17,7 +17,7 @@ function statusAt(atMs: number, lastTickMs: number | null, changes: Partial<Stat
   return marketStatus({ ...facts, ...changes });
 }
 
-/** The three words a badge is made of. */
+/** The three words that a badge shows. */
 function badge(atMs: number, lastTickMs: number | null, changes: Partial<StatusFacts> = {}): string {
   const { market_data_state, final_display_state, reason } = statusAt(atMs, lastTickMs, changes);
   return `${market_data_state} ${final_display_state} ${reason}`;

@@ -11,7 +11,7 @@ interface Row {
   readonly time: number;
 }
 
-/** A store of rows, as the kline store promises to read. */
+/** A store of rows that behaves as the kline store does. */
 function ask(
   rows: readonly Row[],
   request: WindowRequest,

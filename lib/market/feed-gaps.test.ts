@@ -11,7 +11,7 @@ const NOW_MS = Date.UTC(2026, 0, 7, 12);
 const at = (minutes: number) => NOW_MS + minutes * MINUTE_MS;
 const iso = (minutes: number) => new Date(at(minutes)).toISOString();
 
-/** Instruments that each follow a calendar; undefined for one without. */
+/** Instruments that each follow one calendar; undefined for an instrument without one. */
 function catalogueOf(...calendars: (Calendar | undefined)[]) {
   const listings = calendars.map((calendar, index) => ({ ticker: `T${index}`, calendar }));
   return {
@@ -21,7 +21,7 @@ function catalogueOf(...calendars: (Calendar | undefined)[]) {
 }
 const always = catalogueOf(compileCalendar({ kind: "always" }, []));
 
-/** A watch since a day before now that saw a tick in each minute but those from..to-1, counted from now. */
+/** A watch that started a day before now and saw a tick in each minute except from..to-1, counted from now. */
 function watched(...gaps: readonly (readonly [from: number, to: number])[]) {
   const watch = createFeedWatch(manualClock(NOW_MS), NOW_MS - DAY_MS);
   for (let minute = -1440; minute < 0; minute += 1)

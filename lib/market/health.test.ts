@@ -13,7 +13,7 @@ import type { Market } from "./ports";
 
 const BUCKET_MS = 900_000;
 const WELL: ProbeResult = { rest: true, stream: true };
-/** As many samples as may wait, in minutes: two venues. */
+/** The largest number of pending samples, in minutes of two venues. */
 const PENDING_MAX_MINUTES = 720;
 
 let t: TestRuntime;
@@ -38,21 +38,21 @@ afterEach(async () => {
 });
 afterAll(() => t.close());
 
-/** The live venue as if a provider were bound. */
+/** The live venue with a data provider. */
 const markets = (): Record<"live" | "sandbox", Market> => ({
   live: { ...t.markets.live, provider: "push" },
   sandbox: t.markets.sandbox,
 });
 
-/** Puts the clock somewhere; nobody waits for it yet. */
+/** Sets the clock before anything waits for it. */
 function clockAt(ms: number): void {
   clock = watchedClock();
   clock.set(ms);
 }
 
 /**
- * Records until the test ends, each recorder by a clock of its own; `minutes` lets some pass, and resolves when the samples of
- * all were offered to the database.
+ * Records until the test ends, each recorder with its own clock; `minutes` advances them, and resolves when every sample has
+ * been passed to the database.
  */
 async function record(watched = markets(), knock = async () => doors) {
   const query = (...args: Parameters<typeof t.db.pool.query>) =>
@@ -107,7 +107,7 @@ describe("health samples", () => {
     clockAt(Date.UTC(2026, 0, 10, 12));
     await record();
     expect(await rowsOf("live")).toMatchObject([{ expected: 0, fresh: 0 }]);
-    // No tick came to the sandbox of this test: its ordinary tickers are awaited, its test tickers are not.
+    // The sandbox of this test has no ticks: ticks are expected of its ordinary tickers, not of its test tickers.
     expect(await rowsOf("sandbox")).toMatchObject([{ expected: 54, fresh: 0, lag_ms: null }]);
   });
 
@@ -142,9 +142,9 @@ describe("health samples", () => {
   });
 
   test.each([
-    ["well and well is well", [10, 10], [12, 12], [12, 12]],
-    ["the one that was well counts", [12, 7], [10, 10], [10, 10]],
-    ["of two that missed some, the one that missed fewer counts", [54, 50], [54, 52], [54, 52]],
+    ["two healthy samples", [10, 10], [12, 12], [12, 12]],
+    ["the healthy sample counts", [12, 7], [10, 10], [10, 10]],
+    ["of two samples with missed instruments, the one that missed fewer counts", [54, 50], [54, 52], [54, 52]],
   ])("health samples of two processes that expect different instruments merge: %s", async (_, one, other, merged) => {
     const { catalogue } = t.markets.live;
     const ordinary = catalogue.list().filter(({ assetClass }) => assetClass !== "test");
@@ -159,10 +159,10 @@ describe("health samples", () => {
 
   test("a failed health sample leaves its minute out, and the next one is taken", async () => {
     let broken = true;
-    const knock = () => (broken ? Promise.reject(new Error("no such door")) : Promise.resolve(doors));
+    const knock = () => (broken ? Promise.reject(new Error("no such address")) : Promise.resolve(doors));
     const { minutes } = await record(markets(), knock);
     expect(await rowsOf("live")).toEqual([]);
-    expect(logged).toMatchObject([{ level: 50, err: { message: "no such door" } }]);
+    expect(logged).toMatchObject([{ level: 50, err: { message: "no such address" } }]);
     broken = false;
     await minutes(1);
     expect((await rowsOf("live")).map(({ at }) => at.getTime())).toEqual([TEST_START_MS + MINUTE_MS]);
@@ -201,7 +201,7 @@ describe("health history", () => {
     await minutes(14);
     doors = { rest: false, stream: true };
     await minutes(1);
-    // Down for half an hour: what runs then is another process.
+    // A service that was down for half an hour runs as another process.
     await Promise.all(running.splice(0).map(({ stop }) => stop()));
     clockAt(TEST_START_MS + 3 * BUCKET_MS);
     doors = WELL;
@@ -217,7 +217,7 @@ describe("health history", () => {
       { minutes: 1, well: 1 },
     ]);
     expect(history.stream.at(-3)).toEqual({ minutes: 1, well: 1 });
-    // Quotes are fresh for a minute after they came.
+    // Quotes are fresh for a minute after they arrive.
     expect(history.feeds.live.at(-4)).toEqual({ minutes: 15, well: 2, idle: 0, lag_ms: 14 * MINUTE_MS });
     expect(checked).toEqual({ at_ms: clock.now(), rest: true, stream: true });
   });

@@ -5,7 +5,7 @@ import { DAY_S, MINUTE_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
-/** 2019-12-31T23:00:00Z: an hour before a year, and with it a partition, ends. */
+/** 2019-12-31T23:00:00Z: an hour before the end of a year, and so of a partition. */
 const START_S = 1_577_833_200;
 
 function kline(ticker: string, time: number, given: Partial<Kline> = {}): Kline {
@@ -173,7 +173,7 @@ describe("replace", () => {
 });
 
 describe("shape", () => {
-  /** The plan of a read, under the settings its function carries. */
+  /** The plan of a read under the settings of its database function. */
   async function plan(name: "kline_oldest" | "kline_newest"): Promise<string> {
     const client = await db.pool.connect();
     try {

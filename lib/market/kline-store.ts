@@ -74,7 +74,7 @@ export interface KlineTable extends KlineStore {
   replaceKlines(ticker: string, timeframe: Timeframe, from: number, to: number, klines: readonly Kline[]): Promise<void>;
   /** Open times (Unix seconds) of the first and last stored row of a series; null when there is none. */
   coverage(ticker: string, timeframe: Timeframe): Promise<{ first: number; last: number } | null>;
-  /** Creates the yearly partitions of a range (Unix seconds, both included); writes do this by themselves. */
+  /** Creates the yearly partitions of a range (Unix seconds, both included); writes do this automatically. */
   ensurePartitions(from: number, to: number): Promise<void>;
 }
 

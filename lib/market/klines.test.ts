@@ -64,7 +64,7 @@ describe("the window", () => {
       });
   });
 
-  test("a window says in how many intervals the market was open, so that a closed market is not taken for lost data", async () => {
+  test("the expected count of a window shows whether rows are missing or the market was closed", async () => {
     const saturday = Date.UTC(2026, 0, 3, 12) / 1000;
     expect((await ask(`ticker=EURUSD&timeframe=H1&from=${saturday}&to=${saturday + 7_200}`)).body.data).toMatchObject({
       count: 0,
@@ -229,7 +229,7 @@ describe("while the database is unavailable", () => {
   });
 
   test("other errors of the store are not hidden", async () => {
-    error = new Error("a mistake of ours");
+    error = new Error("a bug");
     expect(await ask("ticker=EURJPY&timeframe=M1&limit=1")).toMatchObject({ status: 500, ...failed("internal_error") });
   });
 });

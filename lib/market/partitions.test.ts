@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** A kline of each timeframe at the begin and the end of a year, of two tickers. */
+/** A kline of each timeframe at the start and the end of a year, of two tickers. */
 const wholeYear = (year: number): Kline[] =>
   ["EURUSD", "XAUUSD"].flatMap((ticker) =>
     TIMEFRAMES.flatMap((timeframe) => [second(year), second(year, 11, 31)].map((time) => testKline(ticker, timeframe, time))),
   );
 
-/** Timeframes of which a year holds klines of a ticker. */
+/** Timeframes of which a ticker has klines in a year. */
 async function held(year: number, ticker = "EURUSD"): Promise<string[]> {
   const window = { ticker, from: second(year), to: second(year + 1), limit: 10, end: "oldest" } as const;
   const found = await Promise.all(
@@ -40,7 +40,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What holds a lock on the klines until it is let go. */
+/** Holds a lock on the klines until it is released. */
 async function holding(statement: string) {
   const client = await db.pool.connect();
   await client.query("BEGIN");
@@ -120,7 +120,7 @@ describe("dropping the short klines of a year", () => {
       for (; !over; written += 1)
         await timed(() => store.writeKlines([testKline("GBPUSD", "H1", second(2026) + written * HOUR_S)]));
     }
-    // Making a partition for the first row would be another's turn.
+    // Creates the partition, so that the timed writes need not.
     await store.writeKlines([testKline("GBPUSD", "H1", second(2026))]);
     const busy = [reading(), writing()];
     let outcome = await dropShortKlines(db.pool, 2014);
@@ -139,7 +139,7 @@ describe("dropping the short klines of a year", () => {
   });
 
   test.each([
-    ["a reader that goes on for long", "SELECT FROM kline LIMIT 1"],
+    ["a long-running reader", "SELECT FROM kline LIMIT 1"],
     ["a writer of that year", "UPDATE kline_y2016 SET close = close"],
   ])("dropping gives way to %s and leaves nothing behind", async (_what, statement) => {
     await store.writeKlines(wholeYear(2016));
