@@ -82,7 +82,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** One request as it stands, without the client's help. */
+/** Sends one request as given, without the client. */
 async function send(body: string | undefined, { method = "POST", bearer = key, headers = {} }: Sent = {}) {
   const own = {
     ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
@@ -100,7 +100,7 @@ const callOf = (name: string, args: object = {}) => message("tools/call", { name
 const PING = message("ping");
 
 describe("the tools", () => {
-  test("are the operations of the contract, each with its words and schemas; what is none has a reason", async () => {
+  test("the MCP tools are operations of the contract with their texts and schemas, and every other operation has a reason", async () => {
     const { tools } = await (await connect(key)).listTools();
     expect([...TOOL_IDS, ...Object.keys(NO_TOOLS)].sort()).toEqual(OPERATION_LIST.map(({ id }) => id).sort());
     expect(tools.map(({ name }) => name)).toEqual([...TOOL_IDS]);
@@ -115,9 +115,9 @@ describe("the tools", () => {
     }
   });
 
-  test.each(TOOL_IDS)("answer what REST answers, in the shape they promise: %s", async (id) => {
+  test.each(TOOL_IDS)("an MCP tool answers what REST answers, in the shape of its schema: %s", async (id) => {
     const client = await connect(key);
-    // The client holds results against the schemas of the list.
+    // The client validates results against the schemas of the list.
     await client.listTools();
     const result = await client.callTool({ name: id, arguments: QUERIES[id] });
     const { body } = await t.ask(operations[id].path + REST[id], { key });
@@ -127,7 +127,7 @@ describe("the tools", () => {
     expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(body.data);
   });
 
-  test("work with the demo key, on its venue", async () => {
+  test("the MCP tools work with the demo key, on its venue", async () => {
     address = freshAddress();
     const result = await (await connect(DEMO_KEY)).callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } });
     expect(result.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD", bid: 1.08543 }] });
@@ -135,8 +135,8 @@ describe("the tools", () => {
 
   const WRONG: [why: string, name: ToolId, args: Record<string, unknown>, query: string][] = [
     ["a ticker with a slash", "latestQuotes", { tickers: ["EUR/USD"] }, "?tickers=EUR/USD"],
-    ["nothing where something is needed", "latestQuotes", {}, ""],
-    ["null, which is nothing", "latestQuotes", { tickers: null }, ""],
+    ["an empty required argument", "latestQuotes", {}, ""],
+    ["null for a required argument", "latestQuotes", { tickers: null }, ""],
     ["an unknown timeframe", "klines", { ticker: "EURUSD", timeframe: "M2" }, "?ticker=EURUSD&timeframe=M2"],
     ["an unknown ticker", "marketStatus", { tickers: ["ABCDEF"] }, "?tickers=ABCDEF"],
     ["a fraction", "klines", { ticker: "EURUSD", timeframe: "M1", limit: 1.5 }, "?ticker=EURUSD&timeframe=M1&limit=1.5"],
@@ -148,7 +148,7 @@ describe("the tools", () => {
       `?tickers=${Array(2_000).fill("EURUSD").join()}`,
     ],
   ];
-  test.each(WRONG)("refuse %s as REST does", async (_, name, args, query) => {
+  test.each(WRONG)("an MCP tool refuses %s as REST does", async (_, name, args, query) => {
     const result = await (await connect(key)).callTool({ name, arguments: args });
     const { body, status } = await t.ask(operations[name].path + query, { key });
     expect(status).toBeGreaterThanOrEqual(400);
@@ -157,18 +157,18 @@ describe("the tools", () => {
     expect(told).toEqual({ ...body, data: { ...body.data, request_id: told.data.request_id } });
   });
 
-  test("are not there under another name", async () => {
+  test("an operation that is not a tool cannot be called over MCP", async () => {
     await expect((await connect(key)).callTool({ name: "ingestTicks", arguments: {} })).rejects.toThrow("There is no tool");
   });
 
   test.each([
     ["an object", '{"a":1}'],
-    ["a list in a list", '["EURUSD",["XAUUSD"]]'],
-    ["a list without end, in a short message", "[".repeat(3_000) + "]".repeat(3_000)],
-    ["a list without end, in a long one", "[".repeat(20_000) + "]".repeat(20_000)],
+    ["a list within a list", '["EURUSD",["XAUUSD"]]'],
+    ["endlessly nested lists in a short message", "[".repeat(3_000) + "]".repeat(3_000)],
+    ["endlessly nested lists in a long message", "[".repeat(20_000) + "]".repeat(20_000)],
     ["more than a URL holds, in a short message", `"${"é".repeat(3_000)}"`],
-    ["more than a URL holds, in a long one", `"${"é".repeat(9_000)}"`],
-  ])("charge one unit or more for %s, and refuse it", async (_, tickers) => {
+    ["more than a URL holds, in a long message", `"${"é".repeat(9_000)}"`],
+  ])("an MCP call with %s is refused and costs at least one unit", async (_, tickers) => {
     const { text: bearer } = await t.issueKey({ account: `charged ${tickers.length}` });
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"latestQuotes","arguments":{"tickers":${tickers}}}}`;
     const before = await send(PING, { bearer });
@@ -181,7 +181,7 @@ describe("the tools", () => {
 });
 
 describe("the door", () => {
-  test("refuses no key, a wrong one and a revoked one with 401", async () => {
+  test("MCP refuses a missing, wrong or revoked key with 401", async () => {
     address = freshAddress();
     const minted = await t.issueKey();
     const client = await connect(minted.text);
@@ -196,7 +196,7 @@ describe("the door", () => {
     expect(refused.body.message).toBe("unauthorized");
   });
 
-  test("charges a call as REST does, any other message one unit, and tells both when to come back", async () => {
+  test("an MCP call costs what REST charges, any other message one unit, and refusals of both have a retry delay", async () => {
     const name = "three a minute";
     await t.db.prisma.plan.create({
       data: { name, restPerMinute: 3, restBurst: 3, streamConnections: 1, subscriptionsPerConnection: 1 },
@@ -206,7 +206,7 @@ describe("the door", () => {
       (await send(body, { bearer, headers })).headers.get("x-ratelimit-remaining");
     expect(await left(message("tools/list"))).toBe("2");
     expect(await left(callOf("instruments"))).toBe("1");
-    // Neither has an effect, and both are paid for all the same.
+    // Neither has an effect, but both cost units.
     expect(await left(callOf("instruments"), { accept: "application/json" })).toBe("0");
     const refusedCall = await send(callOf("instruments"), { bearer });
     expect(refusedCall.status).toBe(200);
@@ -224,7 +224,7 @@ describe("the door", () => {
     expect(silent.status).toBe(429);
   });
 
-  test("counts a call as its operation and logs it, with who called", async () => {
+  test("an MCP call is counted as its operation and logged with its caller", async () => {
     const minted = await t.issueKey();
     await send(message("tools/list"), { bearer: minted.text });
     await send(callOf("latestQuotes", { tickers: ["EURUSD"] }), { bearer: minted.text, headers: { "user-agent": "an agent/1" } });
@@ -249,18 +249,18 @@ describe("the door", () => {
     });
   });
 
-  test.each(["GET", "DELETE", "PUT", "PATCH"])("does not serve %s, and says what it serves", async (method) => {
+  test.each(["GET", "DELETE", "PUT", "PATCH"])("MCP refuses %s and lists the methods it serves", async (method) => {
     const answer = await send(undefined, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("POST, OPTIONS");
     expect(answer.body.message).toBe("method_not_allowed");
   });
 
-  test("answers HEAD without a body", async () => {
+  test("MCP answers HEAD without a body", async () => {
     expect(await send(undefined, { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
   });
 
-  test("lets a page ask, and read the answer only from an origin of the key", async () => {
+  test("a page may send MCP messages, and read the answer only from an origin of the key", async () => {
     const origin = "https://app.example.test";
     const preflight = await send(undefined, { method: "OPTIONS", bearer: null, headers: { origin } });
     expect(preflight.status).toBe(204);
@@ -276,21 +276,21 @@ describe("the door", () => {
     expect(JSON.parse(call.body.result.content[0].text).message).toBe("origin_not_allowed");
   });
 
-  test("refuses a key without the scope, and a suspended account", async () => {
+  test("MCP refuses a key without the scope, and a suspended account", async () => {
     const { text: streaming } = await t.issueKey({ scopes: ["market:stream"] });
     expect(await send(PING, { bearer: streaming })).toMatchObject({ status: 403, body: { message: "insufficient_scope" } });
     const { text: suspended } = await t.issueKey({ suspended: true });
     expect(await send(PING, { bearer: suspended })).toMatchObject({ status: 403, body: { message: "account_suspended" } });
   });
 
-  test("reads no more than 64 KiB", async () => {
+  test("MCP reads at most 64 KiB", async () => {
     const fitting = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES - 200) }));
     expect(fitting.status).toBe(200);
     const refused = await send(callOf("instruments", { filler: "x".repeat(BODY_MAX_BYTES) }));
     expect([refused.status, refused.body.message]).toEqual([413, "payload_too_large"]);
   });
 
-  test("tells JSON-RPC's errors to what is no message", async () => {
+  test("invalid MCP messages are answered with JSON-RPC errors", async () => {
     expect(await send("{")).toMatchObject({ status: 400, body: { error: { code: -32700 }, id: null } });
     expect(await send(`[${PING},${PING}]`)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect((await send("{}")).status).toBe(400);
@@ -299,7 +299,7 @@ describe("the door", () => {
     expect((await send(PING, { headers: { "mcp-protocol-version": "1999-01-01" } })).status).toBe(400);
   });
 
-  test("turns everybody away while the service shuts down", async () => {
+  test("MCP refuses every message while the service shuts down", async () => {
     t.drain(true);
     expect(await send(PING)).toMatchObject({ status: 503, body: { message: "service_unavailable" } });
     t.drain(false);

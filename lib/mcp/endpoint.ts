@@ -31,10 +31,10 @@ const INSTRUCTIONS = [
   "An error has `message`, a stable identifier, and `data.detail`. After rate_limited, wait `data.retry_after` seconds.",
 ].join(" ");
 const RETRY_AFTER_S = 1;
-/** The longest query as arguments, and as much again for the rest of the message. */
+/** The longest query as arguments, plus the same length for the rest of the message. */
 const CALL_MAX_CHARACTERS = 2 * URI_MAX_BYTES;
 const METHODS = ["POST"];
-/** Request headers that the MCP client of a page sends beside the usual ones. */
+/** Request headers that the MCP client of a page sends in addition to the usual ones. */
 const REQUEST_HEADERS = "authorization, content-type, mcp-protocol-version, mcp-session-id, last-event-id";
 /** Response headers of a tool's route that are copied to the MCP response. */
 const PASSED_ON = /^(ratelimit|x-ratelimit|retry-after|x-ignored-params)/;

@@ -36,7 +36,7 @@ const subjects = (to: string) => t.capturedMails.list().flatMap((mail) => (mail.
 const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email } });
 const signedIn = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status === 200;
 
-/** Signs a new person up, verified, and in. */
+/** Signs up a new user, verifies the email address, and signs in. */
 async function member(email = newEmail()): Promise<{ email: string; browser: PortalBrowser }> {
   const browser = portalBrowser();
   await browser.send(signUp, { body: { email, password: PASSWORD } });
@@ -46,7 +46,7 @@ async function member(email = newEmail()): Promise<{ email: string; browser: Por
 }
 
 describe("signing up", () => {
-  test("makes a user with an account, unverified until the link of the mail is opened", async () => {
+  test("sign-up creates a user with an account, unverified until the link in the mail is opened", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     const answer = await browser.send(signUp, { body: { email: ` ${email.toUpperCase()} `, password: PASSWORD, name: "Ada" } });
@@ -57,7 +57,7 @@ describe("signing up", () => {
     expect((await userOf(email))?.emailVerifiedAt).not.toBeNull();
   });
 
-  test("keeps the password as argon2id alone, and the link as its SHA-256", async () => {
+  test("the password is stored as argon2id only, and the link as its SHA-256", async () => {
     const { email } = await member();
     const { passwordHash } = (await userOf(email)) ?? {};
     expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -65,7 +65,7 @@ describe("signing up", () => {
     expect(stored).not.toContain(mailedToken(t.capturedMails, email));
   });
 
-  test("answers the same whether or not the address is taken, and mails what is true", async () => {
+  test("sign-up answers the same whether or not the address is taken, and the mail says which", async () => {
     const { email } = await member();
     await t.clock.advance(60_000);
     const taken = await portalBrowser().send(signUp, { body: { email, password: OTHER } });
@@ -75,7 +75,7 @@ describe("signing up", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBe("CredentialsSignin");
   });
 
-  test("takes an address that was never verified from whoever signed up with it first", async () => {
+  test("a new sign-up takes over an address that was never verified", async () => {
     const email = newEmail();
     const squatter = portalBrowser();
     await squatter.send(signUp, { body: { email, password: OTHER } });
@@ -89,7 +89,7 @@ describe("signing up", () => {
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  test("refuses fields that are not the form's, and names the field that is wrong", async () => {
+  test("sign-up refuses invalid and unknown fields and names the field", async () => {
     const browser = portalBrowser();
     const body = { email: newEmail(), password: PASSWORD };
     for (const field of ["operator", "accountId", "emailVerifiedAt", "plan"])
@@ -105,7 +105,7 @@ describe("signing up", () => {
     expect(await userOf(body.email)).toBeNull();
   });
 
-  test("sends the verifying mail again, but to nobody who does not wait for it", async () => {
+  test("the verification mail is sent again, but only to an address that waits for it", async () => {
     const email = newEmail();
     await portalBrowser().send(signUp, { body: { email, password: PASSWORD } });
     const first = mailedToken(t.capturedMails, email);
@@ -117,7 +117,7 @@ describe("signing up", () => {
     expect(await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } })).toMatchObject({ status: 200 });
   });
 
-  test("limits mails to one address", async () => {
+  test("mails to one address are limited", async () => {
     const email = newEmail();
     const send = () => portalBrowser().send(forgot, { body: { email } });
     expect((await send()).status).toBe(200);
@@ -126,7 +126,7 @@ describe("signing up", () => {
 });
 
 describe("a link of a mail", () => {
-  test("is good once", async () => {
+  test("a link in a mail works once", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
@@ -136,7 +136,7 @@ describe("a link of a mail", () => {
     expect(await browser.send(verify, { body })).toMatchObject(failed("invalid_parameter", { parameter: "token" }));
   });
 
-  test("expires: verifying after a day, resetting after an hour", async () => {
+  test("a verification link expires after a day, a reset link after an hour", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
@@ -149,7 +149,7 @@ describe("a link of a mail", () => {
     expect((await browser.send(reset, { body: { token: resetting, password: OTHER } })).status).toBe(400);
   });
 
-  test("is good for its own purpose alone", async () => {
+  test("a link in a mail works for its own purpose only", async () => {
     const email = newEmail();
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
@@ -159,7 +159,7 @@ describe("a link of a mail", () => {
 });
 
 describe("a forgotten password", () => {
-  test("is replaced by the link, which signs every browser out", async () => {
+  test("resetting a password signs out every browser", async () => {
     const { email, browser } = await member();
     const stranger = portalBrowser();
     const known = await stranger.send(forgot, { body: { email } });
@@ -174,7 +174,7 @@ describe("a forgotten password", () => {
 });
 
 describe("sessions", () => {
-  test("are listed and revoked one by one, one's own alone", async () => {
+  test("sessions are listed and revoked one by one, and only one's own", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -191,7 +191,7 @@ describe("sessions", () => {
     expect(await signedIn(browser)).toBe(true);
   });
 
-  test("are fifty at the most: one more ends the one that was used the longest ago", async () => {
+  test("a user has at most fifty sessions: one more ends the one that was unused the longest", async () => {
     const { email, browser } = await member();
     const userId = (await userOf(email))?.id ?? "";
     for (let other = 0; other < 50; other += 1) {
@@ -202,7 +202,7 @@ describe("sessions", () => {
     expect(await signedIn(browser)).toBe(false);
   });
 
-  test("end everywhere at once", async () => {
+  test("all sessions of a user can be ended at once", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -210,7 +210,7 @@ describe("sessions", () => {
     expect([await signedIn(browser), await signedIn(second)]).toEqual([false, false]);
   });
 
-  test("end without use, and after the longest time in any case", async () => {
+  test("a session ends without use, and after its maximum age in any case", async () => {
     const later = (seconds: number) => t.clock.set(t.clock.now() + seconds * 1000);
     const idle = await member();
     later(PORTAL_SESSION_IDLE_S);
@@ -227,7 +227,7 @@ describe("sessions", () => {
 });
 
 describe("a signed-in user", () => {
-  test("changes the password with the old one; other browsers are signed out, the owner is told", async () => {
+  test("changing the password requires the old one, signs out other browsers and notifies the owner", async () => {
     const { email, browser } = await member();
     const second = portalBrowser();
     await second.signIn(email, PASSWORD);
@@ -240,7 +240,7 @@ describe("a signed-in user", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBeNull();
   });
 
-  test("changes the address with the password and the link sent to the new one", async () => {
+  test("changing the address requires the password and the link sent to the new address", async () => {
     const { email, browser } = await member();
     const next = newEmail();
     expect(await browser.send(changeEmail, { body: { current: OTHER, email: next } })).toMatchObject({ status: 400 });
@@ -254,7 +254,7 @@ describe("a signed-in user", () => {
     expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();
   });
 
-  test("does not learn by changing the address whether another has an account", async () => {
+  test("changing the address does not reveal whether another user has an account", async () => {
     const { browser } = await member();
     const { email: taken } = await member();
     const ask = (email: string) => browser.send(changeEmail, { body: { current: PASSWORD, email } });
@@ -262,7 +262,7 @@ describe("a signed-in user", () => {
     expect(subjects(taken)[0]).toBe("You already have an account");
   });
 
-  test("deletes the account with its keys after typing its address and the password", async () => {
+  test("deleting an account with its keys requires its address and the password", async () => {
     const { email, browser } = await member();
     const { accountId = "" } = (await userOf(email)) ?? {};
     const settings = { accountId, name: "doomed", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
@@ -281,7 +281,7 @@ describe("a signed-in user", () => {
     expect(await signedIn(browser)).toBe(false);
   });
 
-  test("leaves a trail without secrets", async () => {
+  test("account changes are audited without secrets", async () => {
     const { email, browser } = await member();
     await browser.send(changeProfile, { method: "PATCH", body: { name: "Grace" } });
     await browser.send(changePassword, { body: { current: PASSWORD, password: OTHER } });

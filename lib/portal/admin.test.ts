@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** The cookie of a user who just signed in. */
+/** The session cookie of a user who has just signed in. */
 async function signIn(name: string, isOperator: boolean): Promise<string> {
   const { id } = await putAccount(t.keyContext, name);
   const sid = await openPortalSession(t.db, id, t.clock.now());
@@ -53,7 +53,7 @@ async function signIn(name: string, isOperator: boolean): Promise<string> {
   return `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
 }
 
-/** Calls a route as a browser would; the operator's unless another cookie is given. */
+/** Calls a route as a browser would, by default as the operator. */
 async function call({ route, method = "GET", params = {}, body = {}, query = "", cookie = operator, origin = ORIGIN }: Call) {
   const headers = { host: "localhost:3000", origin, cookie, "content-type": "application/json" };
   const init = { method, headers, ...(method !== "GET" && { body: JSON.stringify(body) }) };
@@ -84,7 +84,7 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
 const lastEntry = async () => (await call({ route: auditLog.GET })).data.items[0];
 
 describe.each(ROUTES)("$name", (route) => {
-  test("is not there for who is no operator, and asks strangers to sign in", async () => {
+  test(`${route.name} does not exist for users who are not operators, and asks others to sign in`, async () => {
     const before = await t.db.prisma.auditEntry.count();
     expect(await call({ ...route, cookie: developer })).toMatchObject({ status: 404, message: "not_found" });
     expect(await call({ ...route, cookie: "spotwire.session=made.up" })).toMatchObject({ status: 401, message: "unauthorized" });
@@ -92,20 +92,20 @@ describe.each(ROUTES)("$name", (route) => {
   });
 });
 
-test.each(ROUTES.filter(({ method }) => method !== undefined))("$name is refused to a page of another origin", async (route) => {
+test.each(ROUTES.filter(({ method }) => method !== undefined))("$name refuses pages of another origin", async (route) => {
   const refused = await call({ ...route, origin: "https://elsewhere.example.com" });
   expect(refused).toMatchObject({ status: 403, message: "origin_not_allowed" });
 });
 
 describe("an operator", () => {
-  test("ends to be one with the next call once that was taken away", async () => {
+  test("an operator loses access with the next call after the role was removed", async () => {
     const cookie = await signIn("for a while", true);
     expect((await call({ route: plans.GET, cookie })).status).toBe(200);
     await t.db.prisma.user.updateMany({ where: { account: { name: "for a while" } }, data: { operator: false } });
     expect((await call({ route: plans.GET, cookie })).status).toBe(404);
   });
 
-  test("finds an account and puts it on another plan, which the next answer goes by", async () => {
+  test("an operator finds an account and puts it on another plan, which applies to the next answer", async () => {
     const { text: key } = await t.issueKey({ account: "moved", plan: "free" });
     const { data } = await call({ route: accounts.GET, query: "?q=moved" });
     const id = data.items[0].id;
@@ -119,14 +119,14 @@ describe("an operator", () => {
     });
   });
 
-  test("cannot change of an account what no form has", async () => {
+  test("an operator cannot change fields of an account that the form does not have", async () => {
     const params = { id: (await call({ route: accounts.GET, query: "?q=developers" })).data.items[0].id };
     for (const body of [{ name: "mine" }, { plan: "pro", operator: true }])
       expect(await call({ route: account.PATCH, method: "PATCH", params, body })).toMatchObject({ message: "invalid_parameter" });
     expect((await call({ route: accounts.GET, query: "?q=developers" })).data.items[0]).toMatchObject({ plan: "free" });
   });
 
-  test("changes the limits of a plan for all that are on it", async () => {
+  test("an operator changes the limits of a plan for all of its accounts", async () => {
     const { text: key } = await t.issueKey({ plan: "pro" });
     const params = { name: "pro" };
     expect(await call({ route: plan.PUT, method: "PUT", params, body: LIMITS })).toMatchObject({
@@ -145,9 +145,9 @@ describe("an operator", () => {
     });
   });
 
-  test("closes a market by hand until that is lifted", async () => {
+  test("an operator closes a market until the override is lifted", async () => {
     const status = async () => {
-      // As the service does when it hears of it.
+      // As the service does when it receives the message.
       await (t.markets.live.catalogue as ReloadableCatalogue).reload();
       return (await t.ask("/api/v1/market/status?tickers=EURUSD")).body.data.items[0];
     };
@@ -167,7 +167,7 @@ describe("an operator", () => {
     });
   });
 
-  test("sees what a definition would say before it is in force", async () => {
+  test("an operator previews a calendar definition before it applies", async () => {
     const asked = await call({ route: preview.POST, method: "POST", params: forex, body: { definition: { kind: "never" } } });
     expect(asked).toMatchObject({ status: 200, data: { now: { state: "closed" }, sessions: [], sessions_cut: false } });
     const definition = { kind: "cycle", anchorS: 0, openS: 30, closedS: 30 };
@@ -183,7 +183,7 @@ describe("an operator", () => {
     expect(unknown).toMatchObject({ status: 404 });
   });
 
-  test("sees how far behind the feeds are, and which tickers are quoted", async () => {
+  test("an operator sees how far behind the feeds are, and which tickers are quoted", async () => {
     const { live } = t.markets;
     const total = live.catalogue.list().length;
     const now = t.clock.now();
@@ -207,17 +207,17 @@ describe("an operator", () => {
     ]);
   });
 
-  test("is answered in one style of names, whatever is asked", async () => {
+  test("answers to an operator use one naming style", async () => {
     await call({ route: overrides.POST, method: "POST", params: forex, body: HALT });
     for (const { route } of [accounts, plans, calendars, feeds, auditLog].map(({ GET }) => ({ route: GET }))) {
       const { data } = await call({ route });
-      // A definition and what the audit log holds are documents with names of their own.
+      // A definition and the details of the audit log are documents with their own names.
       const text = JSON.stringify(data, (name, value) => (["definition", "before", "after"].includes(name) ? undefined : value));
       expect(text.match(/"[a-z]+[A-Z]\w*":/g)).toBeNull();
     }
   });
 
-  test("hears of a name in the path that cannot be, as of one that is not there", async () => {
+  test("an invalid name in the path is answered as not found", async () => {
     for (const name of ["mars", "\0", "\ud800", "x".repeat(10_000)]) {
       const params = { name };
       expect(await call({ route: calendar.PUT, method: "PUT", params, body: ALWAYS })).toMatchObject({ status: 404 });

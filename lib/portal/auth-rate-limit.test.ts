@@ -18,7 +18,7 @@ function doors() {
 }
 
 describe("requests about accounts by strangers", () => {
-  test("are refused with an envelope when one client sends too many, and nobody else is", async () => {
+  test("too many account requests of one client are refused with an envelope, and those of others are not", async () => {
     const { clock, from } = doors();
     for (let n = 0; n < CLIENT_BURST; n += 1) expect(from("2001:db8::1")).toBeUndefined();
     const refused = from("2001:db8::2:2");
@@ -32,20 +32,20 @@ describe("requests about accounts by strangers", () => {
     expect(from("2001:db8::1")).toBeUndefined();
   });
 
-  test("are bounded by network: all addresses of a /48 together keep nobody else out", () => {
+  test("account requests are limited per network: all addresses of a /48 together cannot lock out anyone else", () => {
     const { from } = doors();
     for (let n = 0; n < NETWORK_BURST; n += 1) expect(from(`2001:db8:0:${n}::1`)).toBeUndefined();
     expect(from("2001:db8:0:999::1")?.status).toBe(429);
     expect(from("2001:db8:1::1")).toBeUndefined();
   });
 
-  test("are bounded in all, from however many addresses they come", () => {
+  test("account requests are limited in total, from however many addresses they come", () => {
     const { from } = doors();
     for (let n = 0; n < EVERYONE_BURST; n += 1) expect(from(`10.0.${n}.1`)).toBeUndefined();
     expect(from("10.1.0.1")?.status).toBe(429);
   });
 
-  test("are those that cost a hash or a mail; pages and signed-in calls pass", () => {
+  test("only account requests that cost a hash or a mail are limited; pages and signed-in calls pass", () => {
     const { from } = doors();
     for (let n = 0; n < EVERYONE_BURST; n += 1) from(`10.0.${n}.1`);
     for (const path of ["/api/auth/csrf", "/api/portal/sign-up", "/api/portal/forgot"])

@@ -34,7 +34,7 @@ async function member(): Promise<{ email: string; browser: PortalBrowser }> {
 
 describe("a change asked for by a page of another site", () => {
   test.each([undefined, "null", "https://evil.example", "http://spotwire.test.evil.example", "https://spotwire.test"])(
-    "is refused: origin %s",
+    "a change requested by a page of another site is refused: origin %s",
     async (origin) => {
       const { browser } = await member();
       expect(await browser.send(signOutEverywhere, { method: "DELETE", headers: { origin } })).toMatchObject({
@@ -45,7 +45,7 @@ describe("a change asked for by a page of another site", () => {
     },
   );
 
-  test("is refused as a form, which needs no leave of ours to be sent", async () => {
+  test("a change sent as a form, which a page may send without a preflight, is refused", async () => {
     const { browser } = await member();
     for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])
       expect(await browser.send(changeProfile, { method: "PATCH", headers: { "content-type": type } })).toMatchObject(
@@ -53,7 +53,7 @@ describe("a change asked for by a page of another site", () => {
       );
   });
 
-  test("does not sign anybody in or out: next-auth wants its token, and the origin", async () => {
+  test("a page of another site can sign nobody in or out: next-auth requires its token, and the origin must match", async () => {
     const { email, browser } = await member();
     const form = { email, password: PASSWORD, json: "true" };
     const stranger = portalBrowser();
@@ -71,7 +71,7 @@ describe("a change asked for by a page of another site", () => {
 });
 
 describe("the session cookie", () => {
-  test("is out of reach of scripts and of other sites, and bound to TLS where there is TLS", async () => {
+  test("the session cookie is hidden from scripts and other sites, and limited to TLS where TLS is used", async () => {
     const { email } = await member();
     const lineOf = async (origin: string) => {
       const browser = portalBrowser();
@@ -87,7 +87,7 @@ describe("the session cookie", () => {
     expect(await lineOf("https://spotwire.example")).toMatch(/^__Host-spotwire\.session=.*Secure/);
   });
 
-  test("is a new session with each sign-in, which ends the one the browser had", async () => {
+  test("each sign-in starts a new session, which ends the browser's previous one", async () => {
     const { email, browser } = await member();
     const before = browser.cookies.get(SESSION) ?? "";
     await browser.signIn(email, PASSWORD);
@@ -97,7 +97,7 @@ describe("the session cookie", () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  test("planted by another does not become the victim's session", async () => {
+  test("a session cookie planted by an attacker does not become the victim's session", async () => {
     const attacker = await member();
     const victim = await member();
     const planted = attacker.browser.cookies.get(SESSION) ?? "";
@@ -109,7 +109,7 @@ describe("the session cookie", () => {
     expect(user.email).toBe(victim.email);
   });
 
-  test("works no more after signing out, even where it was kept", async () => {
+  test("a session cookie stops working after sign-out, even a copy of it", async () => {
     const { browser } = await member();
     const kept = browser.cookies.get(SESSION) ?? "";
     await browser.auth("signout", { csrfToken: await browser.csrfToken(), json: "true" });
@@ -119,7 +119,7 @@ describe("the session cookie", () => {
     expect(browser.cookies.has(SESSION)).toBe(false);
   });
 
-  test("cannot be made without the secret, nor name a session that is not there", async () => {
+  test("a session cookie cannot be forged without the secret, and must name an existing session", async () => {
     const { browser } = await member();
     const sessionId = (await browser.send(sessions, { method: "GET" })).body.data.items[0].id;
     const forge = (sid: unknown, secret: string) => encode({ token: { sub: "x", sid }, secret });
@@ -151,7 +151,7 @@ describe("signing in", () => {
     ["javascript:alert(1)", PORTAL],
     ["http://spotwire.test@evil.example", PORTAL],
     ["/dashboard/keys", `${PORTAL}/dashboard/keys`],
-  ])("leads to no other site: asked for %s, ends at %s", async (callbackUrl, end) => {
+  ])("signing in never leads to another site: requested %s, ends at %s", async (callbackUrl, end) => {
     const { email } = await member();
     const browser = portalBrowser();
     const form = { email, password: PASSWORD, csrfToken: await browser.csrfToken(), callbackUrl };
@@ -159,20 +159,20 @@ describe("signing in", () => {
     expect(new URL(location, PORTAL).href.replace(/\/$/, "")).toBe(end);
   });
 
-  test("does not tell an unknown address from a wrong password", async () => {
+  test("signing in does not reveal whether an address or the password is wrong", async () => {
     const { email } = await member();
     expect(await portalBrowser().signIn(email, "not the password")).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(newEmail(), "not the password")).toBe("CredentialsSignin");
   });
 
-  test("is limited for one client, whichever accounts it tries", async () => {
+  test("sign-in attempts of one client are limited, whichever accounts it tries", async () => {
     const browser = portalBrowser();
     const errors = new Set<string | null>();
     for (let attempt = 0; attempt < 31; attempt += 1) errors.add(await browser.signIn(newEmail(), "a guess"));
     expect([...errors]).toEqual(["CredentialsSignin", "rate_limited"]);
   });
 
-  test("is limited for one account, whether it exists or not, and the owner gets in again later", async () => {
+  test("sign-in attempts on one account are limited, whether it exists or not, and the owner can sign in again later", async () => {
     const { email } = await member();
     for (const target of [email, newEmail()]) {
       const errors: (string | null)[] = [];
@@ -184,7 +184,7 @@ describe("signing in", () => {
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  test("stops one client guessing at one account long before others are kept out of it", async () => {
+  test("a client that guesses at one account is stopped long before others are locked out of it", async () => {
     const { email } = await member();
     const guesser = portalBrowser();
     const errors: (string | null)[] = [];
@@ -195,7 +195,7 @@ describe("signing in", () => {
 });
 
 describe("a link in a mail", () => {
-  test("does not lead where the one who asks for it says, by Host or otherwise", async () => {
+  test("a link in a mail never leads to a host chosen by the requester", async () => {
     const { email } = await member();
     await t.clock.advance(60_000);
     const headers = { host: "evil.example", origin: "http://evil.example", "x-forwarded-host": "evil.example" };
@@ -206,7 +206,7 @@ describe("a link in a mail", () => {
     expect(mail?.text).not.toContain("evil");
   });
 
-  test("starts with PUBLIC_URL where that is set", async () => {
+  test("a link in a mail starts with PUBLIC_URL when it is set", async () => {
     const PUBLIC_URL = "https://spotwire.example";
     const { email } = await member();
     setRuntime({ ...t, env: { ...t.env, PUBLIC_URL } });
@@ -223,7 +223,7 @@ describe("a route of the portal", () => {
     throw new Error("the secret is in here");
   });
 
-  test("is not there for who is no operator", async () => {
+  test("a route for operators does not exist for other users", async () => {
     const { email, browser } = await member();
     const ask = (who: PortalBrowser) => who.send(operators, { method: "GET" });
     expect(await ask(portalBrowser())).toMatchObject({ status: 401, ...failed("unauthorized") });
@@ -232,7 +232,7 @@ describe("a route of the portal", () => {
     expect((await ask(browser)).body.data).toEqual({ email });
   });
 
-  test("reads no more than 64 KiB", async () => {
+  test("a route of the portal reads at most 64 KiB", async () => {
     expect(await portalBrowser().send(echo, { body: { a: "x".repeat(60_000) } })).toMatchObject({ status: 200 });
     expect(await portalBrowser().send(echo, { body: { a: "x".repeat(70_000) } })).toMatchObject({
       status: 413,
@@ -240,14 +240,14 @@ describe("a route of the portal", () => {
     });
   });
 
-  test("says nothing of what broke, and writes it to the log under the request id", async () => {
+  test("an internal error of the portal is not shown, and is logged with the request id", async () => {
     const answer = await portalBrowser().send(broken, { headers: { "x-request-id": "req_broken" } });
     expect(answer).toMatchObject({ status: 500, ...failed("internal_error", { request_id: "req_broken" }) });
     expect(answer.text).not.toContain("secret");
     expect(t.logged.at(-1)).toMatchObject({ request_id: "req_broken", err: { message: "the secret is in here" } });
   });
 
-  test("is limited for one client", async () => {
+  test("requests of one client to the portal are limited", async () => {
     const browser = portalBrowser(freshAddress());
     const statuses: number[] = [];
     for (let call = 0; call < 201; call += 1) statuses.push((await browser.send(echo)).status);

@@ -7,11 +7,11 @@ import { readBody, readInput } from "./input";
 const post = (body: string) =>
   new Request("http://portal.test/", { method: "POST", headers: { "content-type": "application/json" }, body });
 
-/** What a body is refused with; fails when it is taken. */
+/** The fault of a refused body; fails when the body is accepted. */
 async function refusalOf(schema: z.ZodType, body: unknown) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const error = await readInput(post(text), schema).then(
-    (taken) => new Error(`taken as ${JSON.stringify(taken)}`),
+    (taken) => new Error(`accepted as ${JSON.stringify(taken)}`),
     (fault) => fault,
   );
   return { id: error.id, ...error.data };
@@ -115,13 +115,13 @@ describe("a refused form names the field, the place in it, and what is wrong in 
     [AccountForm, { suspended: "yes" }, "suspended", "`suspended` must be true or false."],
   ];
   test.each(cases.map(([schema, body, parameter, detail]) => ({ schema, body, parameter, detail })))(
-    "$parameter: $detail",
+    "a refused form names the field and the problem: $parameter: $detail",
     async ({ schema, body, parameter, detail }) => {
       expect(await refusalOf(schema, body)).toEqual({ id: "invalid_parameter", parameter, detail });
     },
   );
 
-  test("a field that is left out is missing, whatever its schema would say of it", async () => {
+  test("a missing field is reported as missing, whatever its schema would report", async () => {
     const { rest_burst: _, ...rest } = PLAN;
     expect(await refusalOf(PlanForm, rest)).toEqual({
       id: "missing_parameter",
@@ -131,13 +131,13 @@ describe("a refused form names the field, the place in it, and what is wrong in 
     expect(await refusalOf(DefinitionForm, "")).toMatchObject({ id: "missing_parameter", parameter: "definition" });
   });
 
-  test("a name that was sent is repeated in part only", async () => {
+  test("only part of a long field name is repeated in an error", async () => {
     const { parameter } = await refusalOf(PlanForm, { ...PLAN, ["x".repeat(5_000)]: 1 });
     expect(parameter).toBe("x".repeat(80));
   });
 });
 
-test.each(["\\u0000", "\\ud800", "a\\udc00b"])("text with %s, which no database keeps, is refused", async (text) => {
+test.each(["\\u0000", "\\ud800", "a\\udc00b"])("text with %s, which PostgreSQL cannot store, is refused", async (text) => {
   for (const body of [`{"note":"${text}"}`, `{"${text}":""}`, `{"definition":{"holidays":["${text}"]}}`])
     expect(await refusalOf(OverrideForm, body)).toMatchObject({
       id: "invalid_parameter",
@@ -145,12 +145,12 @@ test.each(["\\u0000", "\\ud800", "a\\udc00b"])("text with %s, which no database 
     });
 });
 
-test("what is nested without end is no JSON of ours", async () => {
+test("endlessly nested JSON is refused", async () => {
   expect(await refusalOf(OverrideForm, "[".repeat(60_000))).toMatchObject({ detail: "The body is not valid JSON." });
   expect(await refusalOf(OverrideForm, `${"[".repeat(30_000)}${"]".repeat(30_000)}`)).toMatchObject({ id: "invalid_parameter" });
 });
 
-test("instants of years that can only be typing errors are refused, also where an offset moves them there", async () => {
+test("instants in years that can only be typing errors are refused, even when only their offset moves them there", async () => {
   for (const text of ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", "2101-01-01T00:00:00Z"])
     expect(InstantField.safeParse(text).error?.issues[0]?.message).toBe("must be between the years 1970 and 2100.");
   expect(InstantField.safeParse("2100-12-31T23:59:59+01:00").success).toBe(true);
@@ -160,7 +160,7 @@ test("instants of years that can only be typing errors are refused, also where a
   });
 });
 
-test("a body that breaks off is the client's fault, not ours", async () => {
+test("a body that breaks off is reported as the client's fault", async () => {
   const body = new ReadableStream({
     start: (controller) => {
       controller.enqueue(new TextEncoder().encode('{"na'));

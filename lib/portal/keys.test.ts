@@ -29,14 +29,14 @@ interface Call {
 }
 
 let t: TestRuntime;
-/** Every answer of the portal so far, as text. */
+/** All responses of the portal so far, as text. */
 const answers: string[] = [];
 beforeAll(async () => {
   t = await testRuntime();
 });
 afterAll(() => t.close());
 
-/** Somebody who is signed in, on an account of their own. */
+/** A signed-in user with a new account. */
 async function signIn(name: string, verified = true) {
   const { id: accountId } = await putAccount(t.keyContext, name, { plan: "endless" });
   const sid = await openPortalSession(t.db, accountId, t.clock.now());
@@ -70,7 +70,7 @@ async function signIn(name: string, verified = true) {
 }
 
 describe("keys in the portal", () => {
-  test("are made, changed, rotated and revoked, and the audit log says by whom", async () => {
+  test("keys are created, changed, rotated and revoked in the portal, and the audit log names the user", async () => {
     const ada = await signIn("ada");
     const { text, key } = await ada.createKey({ origins: ["https://app.example.com"] });
     expect(key).toMatchObject({ name: "my key", state: "active", origins: ["https://app.example.com"], last4: text.slice(-4) });
@@ -120,18 +120,18 @@ describe("keys in the portal", () => {
 
   test.each([
     ["a scope of operators", { scopes: ["market:ingest"] }, "invalid_parameter"],
-    ["an origin that is none", { origins: ["*"] }, "invalid_parameter"],
+    ["an invalid origin", { origins: ["*"] }, "invalid_parameter"],
     ["an expiry in the past", { expires_at: "2020-01-01T00:00:00Z" }, "invalid_parameter"],
     ["another account", { account_id: "00000000-0000-7000-8000-000000000001" }, "invalid_parameter"],
-    ["a field that is the database's", { hash: "00" }, "invalid_parameter"],
-  ] as const)("are not made with %s", async (_, settings, message) => {
+    ["a field of the database", { hash: "00" }, "invalid_parameter"],
+  ] as const)("keys cannot be created with %s", async (_, settings, message) => {
     const mallory = await signIn("mallory");
     expect(await mallory.call(create, { method: "POST", body: { ...KEY, ...settings } })).toMatchObject(failed(message));
   });
 });
 
 describe("what is another account's", () => {
-  test("is not there: keys, requests, usage and audit entries", async () => {
+  test("keys, requests, usage and audit entries of another account do not exist for a user", async () => {
     const owner = await signIn("owner");
     const thief = await signIn("thief");
     const { text, key } = await owner.createKey();
@@ -160,7 +160,7 @@ describe("what is another account's", () => {
     });
   });
 
-  test("is asked for by somebody who is signed in, or not at all", async () => {
+  test("keys, requests, usage and audit entries require a sign-in", async () => {
     for (const handler of [list, readLogs, readUsage, exportUsage, readAudit, readOverview, explain] as Handler[]) {
       const response = await handler(new Request(`${PORTAL}/api/portal/x`), { params: Promise.resolve({}) });
       expect(response.status).toBe(401);
@@ -169,7 +169,7 @@ describe("what is another account's", () => {
 });
 
 describe("the dashboard", () => {
-  test("ticks off what really happened, and shows today and what is left", async () => {
+  test("the dashboard ticks off completed steps, and shows today's usage and the remaining quota", async () => {
     const user = await signIn("starter");
     const start = (await user.call(readOverview)).body.data;
     expect(start).toMatchObject({ checklist: { key: false, call: false, stream: false }, today: { calls: 0 }, expiring: [] });
@@ -188,7 +188,7 @@ describe("the dashboard", () => {
     });
   });
 
-  test("explains a refusal, filters the log and pages through it", async () => {
+  test("the request log explains a refusal, filters, and has pages", async () => {
     const user = await signIn("reader");
     const { text: key } = await user.createKey();
     for (let index = 0; index < 101; index += 1) await t.ask(`${INSTRUMENTS}?n=${index}`, { key });
@@ -213,7 +213,7 @@ describe("the dashboard", () => {
   });
 });
 
-test("has the text of a key in one answer and nowhere else: no other answer, no log, no column of the database", async () => {
+test("the text of a key appears in one answer only: in no other answer, no log, and no column of the database", async () => {
   const user = await signIn("secretive");
   answers.length = 0;
   const made = await user.createKey();
@@ -244,7 +244,7 @@ test("has the text of a key in one answer and nowhere else: no other answer, no 
 });
 
 describe("a playground token", () => {
-  test("stands in for a key of one's own until one signs out, and is not made for another's", async () => {
+  test("a playground token acts for a key of its user until sign-out, and is never issued for another user's key", async () => {
     const owner = await signIn("token owner");
     const other = await signIn("token other");
     const { key } = (await owner.call(create, { method: "POST", body: KEY })).body.data;

@@ -26,7 +26,7 @@ afterAll(async () => {
   await t.close();
 });
 
-/** Leaves for the provider: the address it is asked at. */
+/** Starts a sign-in and returns the provider's URL. */
 async function leave(browser: PortalBrowser): Promise<string> {
   const form = { csrfToken: await browser.csrfToken(), callbackUrl: "/dashboard", json: "true" };
   return ((await (await browser.auth("signin/oidc", form)).json()) as { url: string }).url;
@@ -37,7 +37,7 @@ async function comeBack(browser: PortalBrowser, back: URL): Promise<URL> {
   return new URL(response.headers.get("location") ?? "", PORTAL);
 }
 
-/** Signs in as this person; resolves to where the browser ends. */
+/** Signs in as this person; resolves to the final URL of the browser. */
 async function signIn(browser: PortalBrowser, person: ProviderPerson): Promise<URL> {
   return comeBack(browser, await provider.visit(await leave(browser), person));
 }
@@ -46,7 +46,7 @@ const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email }
 const status = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status;
 
 describe("signing in with a provider", () => {
-  test("makes a verified user without a password, and finds it again by the provider's name for it", async () => {
+  test("a sign-in with a provider creates a verified user without a password, and finds it again by the provider's id", async () => {
     const person = { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada" };
     const browser = portalBrowser();
     expect((await signIn(browser, person)).pathname).toBe("/dashboard");
@@ -60,7 +60,7 @@ describe("signing in with a provider", () => {
     expect(await t.db.prisma.portalSession.count({ where: { userId: user?.id ?? "" } })).toBe(2);
   });
 
-  test("refuses an address that the provider does not vouch for", async () => {
+  test("a sign-in with an address that the provider has not verified is refused", async () => {
     for (const email_verified of [false, undefined]) {
       const browser = portalBrowser();
       const person = {
@@ -75,7 +75,7 @@ describe("signing in with a provider", () => {
     expect(await userOf("eve@example.com")).toBeNull();
   });
 
-  test("links to the user who verified the same address, who keeps the password", async () => {
+  test("a sign-in with a provider links to the user who verified the same address, and keeps the password", async () => {
     const email = "grace@example.com";
     const browser = portalBrowser();
     await browser.send(signUp, { body: { email, password: PASSWORD } });
@@ -85,7 +85,7 @@ describe("signing in with a provider", () => {
     expect(await portalBrowser().signIn(email, PASSWORD)).toBeNull();
   });
 
-  test("takes an address that nobody verified from whoever chose a password for it before", async () => {
+  test("a sign-in with a provider takes over an address that was never verified, and its password stops working", async () => {
     const email = "alan@example.com";
     const squatter = portalBrowser();
     await squatter.send(signUp, { body: { email, password: PASSWORD } });
@@ -98,7 +98,7 @@ describe("signing in with a provider", () => {
     expect(await squatter.send(verify, { body: { token } })).toMatchObject({ status: 400 });
   });
 
-  test("makes one user of a person who comes twice at once", async () => {
+  test("two sign-ins of one person at the same time create one user", async () => {
     const person = { sub: "twin", email: "twin@example.com", email_verified: true };
     const browsers = [portalBrowser(), portalBrowser()];
     const backs: URL[] = [];
@@ -108,7 +108,7 @@ describe("signing in with a provider", () => {
     expect((await userOf(person.email))?.identities).toHaveLength(1);
   });
 
-  test("takes an answer of the provider only from the browser that asked for it", async () => {
+  test("the answer of a provider is accepted only from the browser that started the sign-in", async () => {
     const victim = portalBrowser();
     const attacker = portalBrowser();
     const back = await provider.visit(await leave(attacker), { sub: "mallory", email: "m@example.com", email_verified: true });
@@ -117,7 +117,7 @@ describe("signing in with a provider", () => {
     expect(await status(victim)).toBe(401);
   });
 
-  test("asks with PKCE, a state and a nonce, for the portal's own address", async () => {
+  test("a sign-in with a provider uses PKCE, a state and a nonce, and the portal's own redirect URI", async () => {
     const asked = new URL(await leave(portalBrowser())).searchParams;
     expect(asked.get("code_challenge_method")).toBe("S256");
     expect(asked.get("redirect_uri")).toBe(`${PORTAL}/api/auth/callback/oidc`);
@@ -125,7 +125,7 @@ describe("signing in with a provider", () => {
   });
 });
 
-test("offers the providers that are configured whole", () => {
+test("only completely configured providers are offered", () => {
   expect(signInChoices(t.env)).toEqual([]);
   const env = { ...t.env, GITHUB_ID: "a", GITHUB_SECRET: "b", GOOGLE_ID: "c", OIDC_CLIENT_ID: "d", OIDC_CLIENT_SECRET: "e" };
   expect(signInChoices(env)).toEqual([{ id: "github", name: "GitHub" }]);
@@ -136,7 +136,7 @@ test("offers the providers that are configured whole", () => {
   ]);
 });
 
-test("takes of GitHub's addresses a verified one, the primary one first", () => {
+test("GitHub sign-in uses a verified address, the primary one if possible", () => {
   const address = (email: string, verified: boolean, primary = false) => ({ email, verified, primary });
   expect(verifiedGithubEmail([address("a@x", false, true), address("b@x", true), address("c@x", true)])).toBe("b@x");
   expect(verifiedGithubEmail([address("b@x", true), address("c@x", true, true)])).toBe("c@x");
