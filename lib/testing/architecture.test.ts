@@ -6,23 +6,23 @@ import { parseSource, readSources } from "./sources";
 
 const sources = readSources(process.cwd());
 
-/** All offences of a text as if it stood at `path`. */
+/** All violations in a text, as if it were the file at `path`. */
 function offences(path: string, text: string): string[] {
   const source = parseSource(path, text);
   return [...wrongArrows(source), ...HABITS.flatMap((habit) => habit(source))];
 }
 
 describe("the project", () => {
-  test("has no import against the arrows", () => {
+  test("no import of the project violates the import rules", () => {
     const found = sources.flatMap(wrongArrows);
     expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
   });
 
-  test("the project has no circle of imports, neither of files nor of rooms", () => {
+  test("the project has no import cycle, neither of files nor of folders", () => {
     expect(circles(sources)).toEqual([]);
   });
 
-  test("the server has at most eight files in its root, and a floor for each file and room", () => {
+  test("the server has at most eight files in its root, and a layer for each file and folder", () => {
     const root = sources.filter(({ path }) => /^server\/[^/]+$/.test(path)).map(({ path }) => path);
     expect(root.length, root.join(" ")).toBeLessThanOrEqual(8);
     const beside = ["server/bench/", "server/cli/", "server/deploy/", "server/simulate/", "server/testing/"];
@@ -33,7 +33,7 @@ describe("the project", () => {
     expect(lost.map(({ path }) => path)).toEqual([]);
   });
 
-  test("keeps its habits: short files and functions, one reader of the environment, no stray console, no state in modules", () => {
+  test("files and functions are short, lib/env alone reads the environment, only commands use the console, and no module keeps state", () => {
     const found = sources.flatMap((source) => HABITS.flatMap((habit) => habit(source)));
     expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
   });
@@ -43,7 +43,7 @@ describe("the project", () => {
     expect(found.length, `\n${found.join("\n")}\n`).toBe(0);
   });
 
-  test("is all read", () => {
+  test("every source file of the project is checked", () => {
     const paths = sources.map(({ path }) => path);
     expect(paths).toEqual(
       expect.arrayContaining(["lib/env.ts", "lib/contract/operations.ts", "app/layout.tsx", "e2e/browser.ts"]),
@@ -65,12 +65,12 @@ const REFUSED: [why: string, path: string, text: string][] = [
   ["docs importing more than the contract", "lib/docs/a.ts", 'import { runtime } from "#lib/runtime";'],
   ["a page importing the server", "app/page.tsx", 'import { startMarket } from "#server/market";'],
   ["a component importing the database", "components/a.tsx", 'import { db } from "#lib/db";'],
-  ["an end-to-end test that is no stranger", "e2e/a.spec.ts", 'import { runtime } from "#lib/runtime";'],
+  ["an end-to-end test that imports the product", "e2e/a.spec.ts", 'import { runtime } from "#lib/runtime";'],
   ["a part of the server touching Next", "server/engine/engine.ts", 'import next from "next";'],
-  ["test support in what runs", "server/market.ts", 'import { ticks } from "#lib/testing/ticks";'],
-  ["a relative path around the table", "lib/domain/a.ts", 'import { db } from "../db";'],
-  ["a dynamic import around the table", "lib/domain/a.ts", 'const db = await import("#lib/db");'],
-  ["an export around the table", "lib/domain/a.ts", 'export { db } from "#lib/db";'],
+  ["test support in production code", "server/market.ts", 'import { ticks } from "#lib/testing/ticks";'],
+  ["a relative import around the rules", "lib/domain/a.ts", 'import { db } from "../db";'],
+  ["a dynamic import around the rules", "lib/domain/a.ts", 'const db = await import("#lib/db");'],
+  ["an export around the rules", "lib/domain/a.ts", 'export { db } from "#lib/db";'],
   ["a place without a rule", "scripts/a.ts", ""],
   ["a long file", "lib/market/a.ts", long(351)],
   ["a long function", "server/a.ts", `function a() {\n${long(99)}}`],
@@ -82,12 +82,12 @@ const REFUSED: [why: string, path: string, text: string][] = [
   ["a function that is long with its inner ones", "server/a.ts", `function a() {\n  run(() => {\n${long(98)}  });\n}`],
   ["a long factory", "server/a.ts", `export function createA() {\n${long(159)}}`],
   ["a factory beside another export", "server/a.ts", `export function createA() {\n${long(99)}}\nexport function b() {}`],
-  ["an arrow up to a higher floor", "server/hub/a.ts", 'import { x } from "#server/socket/x";'],
+  ["an import from a higher layer", "server/hub/a.ts", 'import { x } from "#server/socket/x";'],
   ["the environment read elsewhere", "server/a.ts", "const port = process.env.PORT;"],
   ["a console outside commands", "server/a.ts", 'console.log("up");'],
   ["the clock in the domain", "lib/domain/a.ts", "export const now = () => Date.now();"],
   ["a new Date of now in the domain", "lib/domain/a.ts", "export const now = () => new Date();"],
-  ["chance in the domain", "lib/domain/a.ts", "export const chance = () => Math.random();"],
+  ["randomness in the domain", "lib/domain/a.ts", "export const chance = () => Math.random();"],
   ["let at module level", "lib/market/a.ts", "let cache;"],
   ["an empty Map at module level", "lib/market/a.ts", "const cache = new Map<string, number>();"],
   ["a list that is pushed to", "lib/market/a.ts", "const seen = [];\nexport const see = (x) => seen.push(x);"],
@@ -112,13 +112,13 @@ const ACCEPTED: [what: string, path: string, text: string][] = [
 ];
 
 describe("the check refuses", () => {
-  test.each(REFUSED)("%s", (_, path, text) => {
+  test.each(REFUSED)("the architecture check refuses %s", (_, path, text) => {
     expect(offences(path, text)).toHaveLength(1);
   });
 });
 
 describe("the check accepts", () => {
-  test.each(ACCEPTED)("%s", (_, path, text) => {
+  test.each(ACCEPTED)("the architecture check accepts %s", (_, path, text) => {
     expect(offences(path, text)).toEqual([]);
   });
 });
@@ -128,10 +128,10 @@ describe("circles", () => {
     parseSource(path, imports.map((name) => `import type { A } from "${name}";`).join("\n"));
   const name = ([first]: string[]) => first?.split(", ").sort().join(", ");
 
-  test("two files that import each other are a circle", () => {
+  test("two files that import each other are a cycle", () => {
     expect(name(circles([source("lib/a.ts", "./b"), source("lib/b.ts", "#lib/a")]))).toBe("lib/a, lib/b");
   });
-  test("two rooms that import each other are a circle, without one of files", () => {
+  test("two folders that import each other are a cycle, even if no files do", () => {
     const files = [
       source("lib/a/x.ts", "#lib/b/x"),
       source("lib/b/x.ts"),
@@ -140,7 +140,7 @@ describe("circles", () => {
     ];
     expect(name(circles(files))).toBe("lib/a/, lib/b/");
   });
-  test("a chain is no circle", () => {
+  test("a chain of imports is no cycle", () => {
     expect(circles([source("lib/a.ts", "./b"), source("lib/b.ts", "./c"), source("lib/c.ts")])).toEqual([]);
   });
 });
@@ -148,7 +148,7 @@ describe("circles", () => {
 describe("exports", () => {
   const dead = (...files: [path: string, text: string][]) => deadExports(files.map(([path, text]) => parseSource(path, text)));
 
-  test("an export that no other file imports is reported by name and line", () => {
+  test("an unused export is reported by name and line", () => {
     expect(dead(["lib/a.ts", "\nexport const a = 1;\nexport const b = a;"], ["lib/b.ts", 'import { b } from "./a";'])).toEqual([
       "lib/a.ts:2: no other file imports a",
     ]);
@@ -160,7 +160,7 @@ describe("exports", () => {
     ["a destructured constant", "export const { a } = b;"],
     ["a re-export", 'export { a } from "./c";'],
     ["an exported list", "const a = 1;\nexport { a };"],
-  ])("%s that is exported for nobody is reported", (_, text) => {
+  ])("an unused export of %s is reported", (_, text) => {
     expect(dead(["lib/a.ts", text])).toHaveLength(1);
   });
   test.each([
@@ -169,7 +169,7 @@ describe("exports", () => {
     ["a namespace import", 'import * as all from "./a";'],
     ["a dynamic import", 'const all = await import("./a");'],
     ["an import type", 'type A = typeof import("./a");'],
-  ])("%s keeps an export alive", (_, text) => {
+  ])("%s counts as a use of an export", (_, text) => {
     expect(dead(["lib/a.ts", "export const a = 1;"], ["lib/a.test.ts", text])).toEqual([]);
   });
   test("a type and a value that share a name are one export", () => {
@@ -178,7 +178,7 @@ describe("exports", () => {
     );
   });
   test.each(["app/x/page.tsx", "app/api/x/route.ts", "lib/docs/source.config.ts", "lib/x.d.ts", "lib/client/index.ts"])(
-    "%s may export for the world outside",
+    "exports of %s may be unused inside the project",
     (path) => expect(dead([path, "export const a = 1;"])).toEqual([]),
   );
 });

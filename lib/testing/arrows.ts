@@ -1,16 +1,16 @@
 import type { SourceFile } from "./sources";
 
-/** What the files of a place may import; the first rule whose place fits a path counts. */
+/** What the files of a place may import; the first rule that matches a path applies. */
 interface ArrowRule {
   /** A folder ("lib/contract/") or one file without extension ("lib/env"). */
   readonly place: string;
-  /** Project places, written like `place`; `types:` before one lets only its types in. */
+  /** Places of the project, written like `place`; `types:` allows only types. */
   readonly project: readonly string[];
   /** Packages by name; "node:" for every built-in module; "*" for all. */
   readonly packages: readonly string[];
 }
 
-/** What any part of lib that does something may lean on. */
+/** What any active part of lib may import. */
 const GROUND = [
   "lib/clock",
   "lib/units",
@@ -28,12 +28,12 @@ const GROUND = [
 const MEANING = ["lib/contract/", "lib/domain/"];
 const REACT = ["react", "react-dom", "next"];
 
-/** Who may import whom. Arrows point from what runs to what things mean, never back. */
+/** Which imports are allowed. They point from what runs to what things mean, never back. */
 const ARROWS: readonly ArrowRule[] = [
   { place: "lib/contract/", project: ["lib/contract/", "lib/units"], packages: ["zod"] },
   { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"], packages: [] },
   {
-    // It is published: no schema, no built-in module, and `ws` only where a runtime has no WebSocket.
+    // It is published: no schema, no built-in module, and `ws` only for runtimes without WebSocket.
     place: "lib/client/",
     project: [
       "lib/client/",
@@ -117,7 +117,7 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist", "fumadocs-core"] },
   { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },
   {
-    // It is the operator too, who runs the engines and breaks them, and it drives the published client.
+    // It also acts as the operator, who starts and stops engines, and it uses the published client.
     place: "e2e/faults/",
     project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
     packages: ["*"],
@@ -125,14 +125,16 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/units"], packages: ["*"] },
 ];
 
-/** Only what answers HTTP touches Next and the route handlers. */
+/** Only the HTTP server uses Next and the route handlers. */
 const HTTP = "server/http/";
-/** What helps tests and benches run the product; nothing of it runs in production. */
+/** Helps tests and benches to run the product; never runs in production. */
 const SUPPORT = ["lib/testing/", "server/testing/"];
-/** Who may use it beside tests. */
+/** Who may use it in addition to tests. */
 const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/faults/"];
 
-/** The rooms of the server from the ground up, which is the way of a tick: each imports from rooms below it, never from above. */
+/**
+ * The layers of the server from the bottom up, in the order in which a tick passes: each imports from the layers below it only.
+ */
 export const FLOORS: readonly string[] = [
   "server/events/",
   "server/database/",
@@ -171,11 +173,12 @@ function mayImportPackage(rule: ArrowRule, target: string): boolean {
 
 const floorOf = (path: string) => FLOORS.findIndex((place) => fits(path, place));
 
-/** Beyond the table: what only some files of a place may touch. */
+/** Additional rules: imports that only some files of a place may use. */
 function specialRefusal(source: SourceFile, target: string, internal: boolean): string | undefined {
   const { path } = source;
   const maySupport = SUPPORTED.some((place) => fits(path, place));
-  if (!maySupport && internal && SUPPORT.some((place) => fits(target, place))) return "test support does not belong in what runs";
+  if (!maySupport && internal && SUPPORT.some((place) => fits(target, place)))
+    return "test support does not belong in production code";
   if (path.startsWith("server/") && !fits(path, HTTP) && (target === "next" || (internal && target.startsWith("app/"))))
     return `only ${HTTP} may`;
   const [from, to] = [floorOf(path), internal ? floorOf(target) : -1];
@@ -183,7 +186,7 @@ function specialRefusal(source: SourceFile, target: string, internal: boolean): 
   return undefined;
 }
 
-/** The wrong arrows of one file, a sentence each. Tests beside their subject are free; end-to-end tests are strangers. */
+/** The forbidden imports of one file, one sentence each. Unit tests are exempt; end-to-end tests are not. */
 export function wrongArrows(source: SourceFile): string[] {
   if (source.isTest && !source.path.startsWith("e2e/")) return [];
   const rule = ARROWS.find(({ place }) => fits(source.path, place));
@@ -218,13 +221,13 @@ function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][]
   return found;
 }
 
-/** A file's room: two folders deep in lib, server and components, else the file itself. */
+/** The folder of a file: two levels deep in lib, server and components, else the file itself. */
 function roomOf(stem: string): string {
   const [top, room, ...rest] = stem.split("/");
   return rest.length > 0 && ["lib", "server", "components"].includes(top ?? "") ? `${top}/${room}/` : stem;
 }
 
-/** Files, and rooms, that import each other in a circle; type imports count. Tests are left out. */
+/** Files and folders that import each other in a cycle; type imports count. Tests are ignored. */
 export function circles(sources: readonly SourceFile[]): string[] {
   const stems = new Map(
     sources.map(({ path }) => path.replace(/\.(ts|tsx|mts)$/, "")).map((stem) => [stem.replace(/\/index$/, ""), stem]),

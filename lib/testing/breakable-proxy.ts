@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -10,31 +10,31 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A way to a server that can be opened and shut. */
+/** A proxy to a server that can be opened and shut. */
 export interface BreakableProxy {
-  /** The server's URL, through the door. */
+  /** The server's URL through the proxy. */
   readonly url: string;
   open(): Promise<void>;
-  /** Nobody comes through any more; breaks what goes through it now. */
+  /** Refuses new connections and breaks the current ones. */
   shut(): void;
-  /** Who comes from now on is led to the server at this URL, as when one was started again at another port. */
+  /** Sends new connections to the server at this URL, for one that was restarted on another port. */
   leadTo(server: string): void;
-  /** What goes through it now goes no further, and nobody is told: a network that has become silent. */
+  /** Stops forwarding on the current connections without closing them: a network that has become silent. */
   silence(): void;
-  /** The same, and who comes from now on is let in and never answered, until `speak`. */
+  /** The same, and new connections are accepted but never answered, until `speak`. */
   fallSilent(): void;
-  /** Ends that: connections from before are broken, new ones go through. */
+  /** Ends the silence: earlier connections break, new ones work. */
   speak(): void;
 }
 
-/** Makes a door to the server at this URL, which must name its port; it is shut at first, and when the test is over. */
+/** Creates a proxy to the server at this URL, which must contain its port; it is shut at first, and after the test. */
 export async function proxyTo(server: string): Promise<BreakableProxy> {
   const door = await makeProxy(server);
   onTestFinished(door.shut);
   return door;
 }
 
-/** The same for what lives longer than a test; whoever makes it shuts it. */
+/** The same for a use longer than one test; the caller shuts it. */
 export async function makeProxy(server: string): Promise<BreakableProxy> {
   const { host } = new URL(server);
   let target = new URL(server);

@@ -8,20 +8,20 @@ const LIMITS = { restPerMinute: 60, restBurst: 20 };
 /** What every bucket store guarantees; run it on each adapter. */
 export function bucketStoreSuite(name: string, open: (clock: ManualClock) => BucketStore | Promise<BucketStore>): void {
   describe(`bucket store: ${name}`, () => {
-    test("counts each key for itself", async () => {
+    test("a bucket store counts each key separately", async () => {
       const store = await open(manualClock(START));
       for (let index = 0; index < 20; index += 1) expect((await store.take("a", LIMITS, 1)).allowed).toBe(true);
       expect((await store.take("a", LIMITS, 1)).allowed).toBe(false);
       expect(await store.take("b", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59 });
     });
 
-    test("counts requests that arrive at once one after the other", async () => {
+    test("a bucket store never admits more simultaneous requests than the limit", async () => {
       const store = await open(manualClock(START));
       const verdicts = await Promise.all(Array.from({ length: 50 }, () => store.take("a", LIMITS, 1)));
       expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
     });
 
-    test("refills with time and starts a new window after the old one", async () => {
+    test("a bucket store refills over time and starts a new window after the old one", async () => {
       const clock = manualClock(START);
       const store = await open(clock);
       expect(await store.take("a", LIMITS, 20)).toMatchObject({ remaining: 40, resetS: 60 });
@@ -32,7 +32,7 @@ export function bucketStoreSuite(name: string, open: (clock: ManualClock) => Buc
       expect(await store.take("a", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59, resetS: 60 });
     });
 
-    test("judges by the limits of the moment, so that an edited plan counts at once", async () => {
+    test("a bucket store uses the current limits, so that an edited plan applies at once", async () => {
       const store = await open(manualClock(START));
       await store.take("a", LIMITS, 10);
       expect(await store.take("a", { restPerMinute: 12, restBurst: 5 }, 1)).toMatchObject({ limit: 12, remaining: 1 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Calendar } from "#lib/domain/calendar";
 
-/** One row of a calendar oracle: what an outside source says of an instant (Unix milliseconds). */
+/** One row of a calendar oracle: what an external source says about an instant (Unix milliseconds). */
 interface OracleRow {
   readonly id: string;
   readonly calendar: string;
@@ -27,7 +27,7 @@ export function readOracle(file: string): OracleRow[] {
   });
 }
 
-/** What the calendar answers to the rows, in their form: equal to the rows when it agrees with all of them. */
+/** The answers of a calendar in the form of the rows: equal to the rows when the calendar agrees with all of them. */
 export function answersTo(rows: readonly OracleRow[], calendarOf: (name: string) => Calendar): unknown[] {
   return rows.map(({ id, calendar, atMs }) => {
     const { state, nextOpen, nextClose } = calendarOf(calendar).sessionAt(atMs);

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import pino from "pino";
 
-/** A log whose lines, from this level on, are put into a list as objects. */
+/** A log that appends its lines, from this level on, to a list as objects. */
 export function collectingLog(lines: Record<string, unknown>[], level: "info" | "warn"): pino.Logger {
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import ts from "typescript";
 import { lineOf, type SourceFile, walk } from "./sources";
 
-/** Files whose exports are called by name from outside the project: by Next, by a tool, by those who install the client. */
+/** Files whose exports are used by name from outside the project: by Next, by a tool, by users of the client. */
 const ENTRIES = [
   /^app\/(.*\/)?(page|layout|route|error|not-found)\.tsx?$/,
   /\.config\.ts$/,
@@ -44,7 +44,7 @@ function declaredBy(statement: ts.Statement): string[] {
   return name === undefined ? [] : [name.text];
 }
 
-/** What a file exports, once for each name: a type and a value may share one. */
+/** The exports of a file, each name once: a type and a value may share one. */
 function exportsOf({ tree }: SourceFile): Export[] {
   const found = new Map<string, Export>();
   for (const statement of tree.statements)
@@ -78,7 +78,7 @@ function importedBy(node: ts.Node): { specifier: ts.Node | undefined; names: str
   return undefined;
 }
 
-/** Exports that no other file imports, a sentence each. A test counts as an importer. */
+/** Exports that no other file imports, one sentence each. A test counts as an importer. */
 export function deadExports(sources: readonly SourceFile[]): string[] {
   const imported = new Map<string, Set<string>>();
   for (const { path, tree } of sources)

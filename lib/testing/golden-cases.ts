@@ -8,7 +8,7 @@ function withoutFiller(kline: Kline): Kline | undefined {
   return kline.real_volume === 0 ? undefined : kline;
 }
 
-/** Dukascopy holds volumes as 32-bit floats: past 131,072 the hundredths are lost. */
+/** Dukascopy stores volumes as 32-bit floats: past 131,072 the hundredths are lost. */
 function shortVolume(kline: Kline): Kline {
   return { ...kline, real_volume: kline.real_volume && Math.fround(kline.real_volume) };
 }
@@ -145,7 +145,7 @@ const DUKASCOPY_2025: GoldenCase[] = [
       from: shared("nolicence/eurusd_ticks_dukascopy_20251201_20251205"),
       to: shared(`nolicence/eurusd_${timeframe}_dukascopy_jessejay247_to_20251205`),
       alignment: "UTC",
-      // No tick_volume: this export has the volume of a minute in its place.
+      // No tick_volume: this export has the volume of a minute instead.
       columns: [],
       compared: { m1: 6870, m5: 1380, m15: 460, m30: 230, h1: 115, h4: 29, d1: 4 }[timeframe],
       ...(timeframe === "h4" && { except: { why: "the export ends inside its last H4 row", differing: 1 } }),
@@ -179,13 +179,13 @@ const METATRADER: GoldenCase[] = [
 /** Every pair of shared files of which one can be built from the other. */
 export const SHARED_CASES: readonly GoldenCase[] = [...OANDA, ...DUKASCOPY_2019, ...EJTRADER, ...DUKASCOPY_2025, ...METATRADER];
 
-/** Files that nothing beside them can be compared with. */
+/** Files without another file to compare with. */
 export const WITHOUT_COUNTERPART = [
   "copyleft/eurusd_ticks_histdata_20200101_nautilus",
   "copyleft/gbpusd_m1_quote_fxcm_201202",
 ] as const;
 
-/** Cases on the rows that travel with the project. */
+/** Cases for the rows that are part of the project. */
 export const FIXTURE_CASES: readonly GoldenCase[] = [
   ...(["m1", "h1"] as const).map(
     (timeframe): GoldenCase => ({

@@ -12,26 +12,26 @@ export const ALIGNMENTS = {
   EET: { zone: "Europe/Athens", dayStart: "00:00" },
 } as const;
 
-/** One file built from another, and what comes of it. */
+/** One file to build from another, and how to compare the results. */
 export interface GoldenCase {
   readonly from: Source;
   readonly to: Source;
   readonly alignment: keyof typeof ALIGNMENTS;
-  /** What is compared beside the four prices. */
+  /** What is compared in addition to the four prices. */
   readonly columns: readonly OptionalColumn[];
-  /** Stretches [from, to) that the lower file covers, where it has holes. */
+  /** Ranges [from, to) that the lower file covers, if it has gaps. */
   readonly covered?: readonly (readonly [string, string])[];
-  /** Applied to the rows of both files as they are read; undefined drops the row. */
+  /** Applied to the rows of both files when they are read; undefined drops the row. */
   readonly read?: (kline: Kline) => Kline | undefined;
-  /** Applied to both sides before they are compared: how exact the source is. */
+  /** Applied to both sides before the comparison: the precision of the source. */
   readonly publish?: (kline: Kline) => Kline;
   /** Fully covered klines of the higher file that were compared. */
   readonly compared: number;
-  /** What is known to differ in this source, and why; everything else is exact. */
+  /** Known differences of this source, and why; everything else is exact. */
   readonly except?: { readonly why: string; readonly differing?: number; readonly extra?: number };
 }
 
-/** What came of a comparison; a difference names the instant and each column as built and as published. */
+/** The result of a comparison; a difference names the instant and each column as built and as published. */
 interface Comparison {
   readonly compared: number;
   readonly differing: string[];

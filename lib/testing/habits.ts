@@ -3,10 +3,10 @@ import { lineOf, type SourceFile, walk } from "./sources";
 
 const FILE_MAX_LINES = 350;
 const FUNCTION_MAX_LINES = 100;
-/** For a factory that is its module's whole content: it is read as a module is. */
+/** For a factory that is the only content of its module: it is as long as a module may be. */
 const FACTORY_MAX_LINES = 160;
 
-/** Places where the environment may be read: the one reader, and strangers that start the product from outside. */
+/** Places where the environment may be read: lib/env, and code that starts the product from outside. */
 const ENVIRONMENT_READERS = ["lib/env.ts", "lib/testing/", "server/testing/", "e2e/"];
 /** Facts about the world are data, and data may be long. */
 const DATA = ["lib/domain/calendars/", "lib/domain/catalogue/"];
@@ -24,12 +24,12 @@ const MUTATING_METHODS = new Set([
   "reverse",
   "fill",
 ]);
-/** Made to change: there is no reason to keep one at module level. */
+/** Mutable by purpose: there is no reason to keep one at module level. */
 const STATEFUL_CLASSES = new Set(["WeakMap", "WeakSet", "LRUCache", "EventEmitter", "AbortController"]);
 
 const within = (source: SourceFile, places: readonly string[]) => places.some((place) => source.path.startsWith(place));
 
-/** A file that has grown past what is read in one go. */
+/** Reports a file that is too long. */
 function longFile(source: SourceFile): string[] {
   if (source.isTest || within(source, DATA) || source.lineCount <= FILE_MAX_LINES) return [];
   return [`${source.path}: ${source.lineCount} lines, at most ${FILE_MAX_LINES}`];
@@ -39,7 +39,7 @@ function linesOf(source: SourceFile, node: ts.Node): number {
   return source.tree.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source.tree, node);
 }
 
-/** The one function a module exports, when it makes what the module is about: the factory that is the module's whole content. */
+/** The only function that a module exports, if it creates what the module is about. */
 function factoryOf(source: SourceFile): ts.Node | undefined {
   const exported = source.tree.statements.filter(
     (statement) =>
@@ -51,7 +51,7 @@ function factoryOf(source: SourceFile): ts.Node | undefined {
   return second === undefined && isFactory ? only : undefined;
 }
 
-/** Functions that have grown past what is read in one go. Inner functions count: they are read with what is around them. */
+/** Reports functions that are too long. Inner functions count as part of the outer ones. */
 function longFunctions(source: SourceFile): string[] {
   if (source.isTest) return [];
   const found: string[] = [];
@@ -65,7 +65,7 @@ function longFunctions(source: SourceFile): string[] {
   return found;
 }
 
-/** Every `object.name` of a file, as "line", for the names asked for. */
+/** Every use of `object.name` in a file, as "line", for the given names. */
 function accesses(source: SourceFile, object: string, name?: string): number[] {
   const lines: number[] = [];
   walk(source.tree, (node) => {
@@ -75,19 +75,19 @@ function accesses(source: SourceFile, object: string, name?: string): number[] {
   return lines;
 }
 
-/** The environment read anywhere but in its one reader. */
+/** Reports reads of the environment outside lib/env. */
 function strayEnvironment(source: SourceFile): string[] {
   if (within(source, ENVIRONMENT_READERS)) return [];
   return accesses(source, "process", "env").map((line) => `${source.path}:${line}: process.env is read in lib/env alone`);
 }
 
-/** Logging past the log; commands speak to a terminal. */
+/** Reports console output that bypasses the log; commands may print. */
 function strayConsole(source: SourceFile): string[] {
   if (source.isTest || within(source, ["server/cli/", "e2e/"])) return [];
   return accesses(source, "console").map((line) => `${source.path}:${line}: console is for commands; use the log`);
 }
 
-/** Domain that is not a pure function of its arguments: the clock, chance. */
+/** Reports domain code that is not a pure function of its arguments: the clock, randomness. */
 function impureDomain(source: SourceFile): string[] {
   if (source.isTest || !source.path.startsWith("lib/domain/")) return [];
   const lines = [
@@ -102,7 +102,7 @@ function impureDomain(source: SourceFile): string[] {
   return lines.map((line) => `${source.path}:${line}: time and chance are arguments in the domain`);
 }
 
-/** The names declared at module level that hold something that could change. */
+/** The names declared at module level whose values are mutable. */
 function moduleHolders(source: SourceFile, found: string[]): Set<string> {
   const names = new Set<string>();
   for (const statement of source.tree.statements) {
@@ -121,7 +121,7 @@ function moduleHolders(source: SourceFile, found: string[]): Set<string> {
   return names;
 }
 
-/** The identifier a node changes in place: `x.set(…)`, `x.y = …`, `x[y] += …`, `delete x.y`. */
+/** The identifier that a node modifies in place: `x.set(…)`, `x.y = …`, `x[y] += …`, `delete x.y`. */
 function changed(node: ts.Node): ts.Expression | undefined {
   if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
     return MUTATING_METHODS.has(node.expression.name.text) ? node.expression.expression : undefined;
@@ -137,7 +137,7 @@ function changed(node: ts.Node): ts.Expression | undefined {
   return ts.isPropertyAccessExpression(target) || ts.isElementAccessExpression(target) ? target.expression : undefined;
 }
 
-/** State that a module keeps: it would exist twice in one process, once in the server and once in Next's bundle. */
+/** Reports state at module level: it would exist twice in one process, once in the server and once in Next's bundle. */
 function moduleState(source: SourceFile): string[] {
   if (source.isTest || !source.path.startsWith("lib/") || source.path.startsWith("lib/testing/")) return [];
   const found: string[] = [];
@@ -150,5 +150,5 @@ function moduleState(source: SourceFile): string[] {
   return found;
 }
 
-/** Every habit, in the order they are reported. */
+/** All checks, in the order of their reports. */
 export const HABITS = [longFile, longFunctions, strayEnvironment, strayConsole, impureDomain, moduleState] as const;

@@ -5,7 +5,7 @@ import { DAY_MS } from "#lib/units";
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 type Weekday = (typeof WEEKDAYS)[number];
 
-/** One entry of QuantConnect Lean's market-hours-database.json, as far as sessions go. */
+/** The session fields of an entry in QuantConnect Lean's market-hours-database.json. */
 export type LeanEntry = {
   exchangeTimeZone: string;
   holidays: string[];
@@ -43,8 +43,8 @@ function leanTimes(times: Record<string, string> | undefined): Record<LocalDate,
 }
 
 /**
- * The effective calendar of a Lean entry ("Future-comex-GC"): its own and its market's wildcard entry together. Own
- * early closes and late opens win; a date that has one of them is no holiday, even if the wildcard lists it.
+ * The effective calendar of a Lean entry ("Future-comex-GC"): its own and its market's wildcard entry together. Own early
+ * closes and late opens win; a date that has one of them is not a holiday, even if the wildcard lists it.
  */
 export function leanCalendar(
   entries: Readonly<Record<string, LeanEntry>>,
@@ -69,7 +69,7 @@ export function leanCalendar(
   };
 }
 
-/** The calendar of a Dukascopy instrument; its closures, given as instants, become dated exceptions of local days. */
+/** The calendar of a Dukascopy instrument; its closures are instants, and become dated exceptions of local days. */
 export function dukascopyCalendar(instrument: DukascopyInstrument, coveredUntil: LocalDate): WeeklyCalendar {
   const week: WeeklySegment[] = [];
   for (const [name, sessions] of Object.entries(instrument.tradeSchedule[0]?.sessions ?? {})) {

@@ -1,10 +1,10 @@
 import type { Kline } from "#lib/contract/kline";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
 
-/** A kline store in memory, with the writer's side, for tests that need no database. */
+/** A kline store in memory, with its writer, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
-  /** Makes the next writes fail, as a store that is away. */
+  /** Makes the next writes fail, as an unavailable store does. */
   away(failing: boolean): void;
   all(): Kline[];
 }

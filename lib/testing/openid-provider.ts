@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** Somebody who has an account at the provider. */
+/** A person with an account at the provider. */
 export interface ProviderPerson {
   readonly sub: string;
   readonly email: string;
@@ -11,14 +11,14 @@ export interface ProviderPerson {
   readonly name?: string;
 }
 
-/** A real OpenID provider on loopback, whose people sign in without being asked. */
+/** A real OpenID provider on loopback that signs people in without asking them. */
 export interface OpenIdProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * Follows an authorization request as this person's browser would, to the address it is sent back to.
-   * @throws Error with the provider's words when it does not send anybody back
+   * Follows an authorization request as this person's browser would, and returns the URL it is redirected to.
+   * @throws Error with the provider's message when it does not redirect
    */
   visit(authorization: string, person: ProviderPerson): Promise<URL>;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ function configuration(redirectUri: string, people: Map<string, ProviderPerson>)
   };
 }
 
-/** Starts it; it sends people back to `redirectUri` alone. */
+/** Starts it; it redirects to `redirectUri` only. */
 export async function startOpenIdProvider(redirectUri: string): Promise<OpenIdProvider> {
   const people = new Map<string, ProviderPerson>();
   let visitor = "";
@@ -52,7 +52,7 @@ export async function startOpenIdProvider(redirectUri: string): Promise<OpenIdPr
   const provider = new Provider(issuer, configuration(redirectUri, people));
   const handle = provider.callback();
 
-  /** Says yes to whatever the provider asks its visitor. */
+  /** Consents to every prompt of the provider. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { prompt, params, session } = await provider.interactionDetails(request, response);
     if (prompt.name === "login") return provider.interactionFinished(request, response, { login: { accountId: visitor } });

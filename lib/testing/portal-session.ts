@@ -1,7 +1,7 @@
 import type { Database } from "#lib/db";
 import { DAY_MS } from "#lib/units";
 
-/** A user on an account with an open portal session, as signing in leaves it; gives the session's id. */
+/** Creates a user with an account and an open portal session, as signing in does; returns the session's id. */
 export async function openPortalSession({ prisma }: Pick<Database, "prisma">, accountId: string, nowMs: number): Promise<string> {
   const email = `${accountId}@example.com`;
   const user = await prisma.user.upsert({ where: { accountId }, create: { accountId, email }, update: {} });

@@ -1,6 +1,6 @@
 import type { Principal } from "#lib/access/principal";
 
-/** A principal of the live venue that may read, on a plan of one of each. */
+/** A principal of the live venue with read access, on a plan whose limits are all one. */
 export function testPrincipal(part: Partial<Principal> = {}): Principal {
   return {
     keyId: "k",

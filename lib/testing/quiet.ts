@@ -1,6 +1,6 @@
 import { afterEach, expect, vi } from "vitest";
 
-/** Noise fails: a test in which something wrote to console.error or console.warn is a failed test. */
+/** Fails a test in which something wrote to console.error or console.warn. */
 const error = vi.spyOn(console, "error");
 const warn = vi.spyOn(console, "warn");
 

@@ -9,15 +9,15 @@ const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed
 /** Nodes of one test that share a Redis server. */
 export interface RedisNodes {
   readonly server: RedisServer;
-  /** A connection, ready; nodes of one test that shall share give the same prefix. It is closed after the test. */
+  /** A ready connection; nodes of one test that share data use the same prefix. It is closed after the test. */
   open(prefix?: string): Promise<Redis>;
-  /** Resolves when all that was sent over these connections so far is answered and acted upon. */
+  /** Resolves when everything sent over these connections so far has been answered and processed. */
   settled(...nodes: readonly Redis[]): Promise<void>;
-  /** Scripts the server has run so far. */
+  /** Number of scripts the server has run so far. */
   scripts(): Promise<number>;
 }
 
-/** Resolves when the connection is there. */
+/** Resolves when the connection is ready. */
 export function ready(redis: Redis): Promise<void> {
   return new Promise((resolve) => {
     const end = redis.onReady(() => setImmediate(() => resolve(end())));
@@ -64,8 +64,8 @@ function nodesOn(program: string | undefined): RedisNodes {
 }
 
 /**
- * Resolves to `describe` for tests on a Redis server of their own, which runs from `beforeAll` on. Where there is no server
- * they are skipped, and their name says so.
+ * Resolves to `describe` for tests with their own Redis server, which runs from `beforeAll` on. Where no server can run, the
+ * tests are skipped, and their name says so.
  */
 export async function redisDescribe(): Promise<(name: string, body: (nodes: RedisNodes) => void) => void> {
   const program = await findRedis();

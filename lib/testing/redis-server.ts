@@ -8,7 +8,7 @@ import { createClient } from "redis";
 
 const run = promisify(execFile);
 
-/** Servers that speak the protocol, and Debian's packages of them. */
+/** Compatible servers, and their Debian packages. */
 const PROGRAMS = ["valkey-server", "redis-server"];
 const PACKAGES = ["redis-server"];
 const START_MAX_MS = 10_000;
@@ -26,13 +26,13 @@ async function findProgram(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Debian starts what it installs; this keeps it from doing so. */
+/** Debian starts installed services; this prevents it. */
 const INSTALL = `printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
   apt-get update -qq && apt-get install -qq -y --no-install-recommends ${PACKAGES.join(" ")}; rm -f /usr/sbin/policy-rc.d`;
 
 /**
- * A Redis or Valkey server that can be run here, installed from Debian's packages where there is none and this process may.
- * Undefined where neither is possible: tests that need it are skipped then, and say so.
+ * A Redis or Valkey server on this machine, installed from Debian's packages if necessary and permitted. Undefined when neither
+ * is possible: tests that need it are then skipped, and say so.
  */
 export async function findRedis(): Promise<string | undefined> {
   const found = await findProgram();
@@ -41,13 +41,13 @@ export async function findRedis(): Promise<string | undefined> {
   return findProgram();
 }
 
-/** A server of one's own, on loopback, which keeps nothing on disk. */
+/** A separate server on loopback, which stores nothing on disk. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Process id of the server that runs now. */
+  /** Process id of the running server. */
   pid(): number;
-  /** Ends it at once, with all it holds; `start` begins an empty one at the same address. */
+  /** Kills it with all of its data; `start` starts an empty one at the same address. */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ async function awaitAnswer(url: string): Promise<void> {
   }
 }
 
-/** Starts a server; `program` is what findRedis gave. */
+/** Starts a server; `program` is the result of findRedis. */
 export async function startRedis(program: string): Promise<RedisServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire-redis-"));
   const port = await freePort();

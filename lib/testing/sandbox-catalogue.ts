@@ -4,9 +4,9 @@ import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { type Listing, toInstrument } from "#lib/domain/instrument";
 import type { Catalogue } from "#lib/market/ports";
 
-/** The sandbox's listings and calendars as they ship, without a database, and an operator's hand on them. */
+/** The sandbox's default listings and calendars, without a database, and functions to edit them as an operator would. */
 interface SandboxCatalogue extends Catalogue {
-  /** Adds a listing, or puts an edited one in its place. */
+  /** Adds a listing, or replaces it with an edited one. */
   put(listing: Listing): void;
   /** Overrides a calendar by name. */
   override(name: string, overrides: readonly CalendarOverride[]): void;

@@ -5,12 +5,12 @@ import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { quoteExample } from "#lib/contract/quote";
 import type { ClientMessage, QuoteMessage, Welcome } from "#lib/contract/stream";
 
-/** Things that arrive, for a test that waits for each of them. */
+/** A queue whose items a test can wait for. */
 export interface Inbox<Item> {
   put(item: Item): void;
-  /** The next one, now or when it comes. */
+  /** The next item, now or when it arrives. */
   next(): Promise<Item>;
-  /** How many have come and were not taken. */
+  /** Number of items that have not been taken. */
   readonly size: number;
 }
 
@@ -30,12 +30,12 @@ export function createInbox<Item>(): Inbox<Item> {
   };
 }
 
-/** An answer as a test writes it. */
+/** A scripted answer. */
 export interface ScriptedAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** Never ends its body; of a refused handshake. */
+  /** Never ends its body; for a refused handshake. */
   readonly endless?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function fail(id: ErrorId, data: object = {}, headers: Readonly<Record<st
   return { status: httpStatus(id), headers, body: { code: ERRORS[id].code, message: id, data: told } };
 }
 
-/** A request as it came. */
+/** A received request. */
 interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -78,7 +78,7 @@ const welcomeExample: Welcome = {
   },
 };
 
-/** A quote on its way. */
+/** A quote to send. */
 export function quote(ticker: string, seq: number, more: Partial<QuoteMessage> = {}): QuoteMessage {
   return { type: "quote", event: "update", ticker, epoch: "e1", seq, data: { ...quoteExample, ticker }, ...more };
 }
@@ -90,10 +90,10 @@ export interface Peer {
   /** Resolves with the client's close code. */
   readonly closed: Promise<number>;
   send(message: object | string): void;
-  /** Takes every ticker of the next message and gives the message. */
+  /** Accepts every ticker of the next message and returns the message. */
   ack(refused?: readonly string[]): Promise<ClientMessage & { id: number }>;
   close(code: number, reason?: string): void;
-  /** Breaks the connection off without a word. */
+  /** Drops the connection without a close. */
   cut(): void;
 }
 
@@ -122,20 +122,20 @@ function createPeer(socket: WebSocket, headers: IncomingHttpHeaders): Peer {
   };
 }
 
-/** The far side of the network: a real HTTP and WebSocket server that does what the test says. */
+/** A real HTTP and WebSocket server that answers as the test says. */
 export interface ScriptedService {
   readonly url: string;
   /** Every request, in order. */
   readonly requests: SeenRequest[];
-  /** How requests are answered from here on; "hang" never answers, "cut" drops the connection. */
+  /** Sets how requests are answered from now on; "hang" never answers, "cut" drops the connection. */
   answer(handler: (request: SeenRequest) => ScriptedAnswer | "hang" | "cut"): void;
-  /** Refuses the next handshakes with these, one each. */
+  /** Refuses the next handshakes with these answers, one each. */
   refuseHandshakes(...answers: ScriptedAnswer[]): void;
-  /** Handshakes seen so far, refused ones too. */
+  /** Handshakes so far, including refused ones. */
   readonly handshakes: number;
   /** The next connection, before its welcome. */
   connection(): Promise<Peer>;
-  /** The next connection, welcomed. */
+  /** The next connection, after its welcome. */
   welcomed(welcome?: Partial<Welcome>): Promise<Peer>;
   stop(): Promise<void>;
 }
@@ -171,7 +171,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
     const refusal = refusals.shift();
     if (refusal === undefined)
       return sockets.handleUpgrade(request, socket, head, (opened) => peers.put(createPeer(opened, request.headers)));
-    // A client may hang up before it has read all of a refusal.
+    // A client may disconnect before it has read all of a refusal.
     socket.on("error", () => {});
     const headers = Object.entries({ "content-type": "application/json", connection: "close", ...refusal.headers });
     const start = `HTTP/1.1 ${refusal.status} Refused\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;

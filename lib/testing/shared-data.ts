@@ -7,13 +7,13 @@ import { roundTo } from "#lib/domain/price";
 import type { Tick } from "#lib/domain/tick";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 
-/** Real recorded market data beside the checkout; absent in a public clone, where its tests are skipped. */
+/** Real recorded market data next to the checkout; absent in a public clone, where its tests are skipped. */
 const SHARED_DATA = path.resolve(process.cwd(), "../shared/data");
-/** A few rows of it whose licence lets them travel with the project. */
+/** A few of its rows, whose licence allows the project to include them. */
 const FIXTURES = path.resolve(process.cwd(), "lib/testing/fixtures");
 
 export const hasSharedData = existsSync(SHARED_DATA);
-/** For test titles: why the tests are skipped where they are. */
+/** For test titles: the reason for skipped tests. */
 export const SHARED_DATA_NOTICE = hasSharedData ? "" : " (skipped: ../shared/data is absent)";
 
 /** Columns that only some sources have. */
@@ -26,7 +26,7 @@ interface SourceKlines {
   readonly columns: ReadonlySet<OptionalColumn>;
 }
 
-/** Where a row set lies: a path below the shared data, or a fixture of the project. */
+/** Where a set of rows is: a path in the shared data, or a fixture of the project. */
 export type Source = { readonly shared: string } | { readonly fixture: string };
 
 function linesOf(source: Source): { columns: string[]; rows: string[][] } {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
 
-/** One import line: where it stands, what it names, and whether it vanishes when types are stripped. */
+/** One import: its line, what it imports, and whether it disappears when types are stripped. */
 interface ImportLine {
   readonly line: number;
   /** Project path without extension ("lib/domain/tick"), or the package's name ("zod", "node:fs"). */
@@ -57,7 +57,7 @@ function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   );
 }
 
-/** What a specifier names: a place in the project, or a package (without the path inside it). */
+/** What a specifier refers to: a place in the project, or a package (without the path inside it). */
 function resolveSpecifier(from: string, specifier: string): { target: string; internal: boolean } {
   if (specifier.startsWith("#")) return { target: specifier.slice(1), internal: true };
   if (specifier.startsWith(".")) return { target: posix.join(posix.dirname(from), specifier), internal: true };
@@ -87,7 +87,7 @@ function importsOf(path: string, tree: ts.SourceFile): ImportLine[] {
   return found;
 }
 
-/** Parses one source; `path` decides which rules it is held to. */
+/** Parses one source; `path` determines the rules that apply to it. */
 export function parseSource(path: string, text: string): SourceFile {
   const kind = path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, kind);
@@ -95,7 +95,7 @@ export function parseSource(path: string, text: string): SourceFile {
   return { path, tree, imports: importsOf(path, tree), lineCount, isTest: TEST.test(path) };
 }
 
-/** Every source of the project in `root` but generated ones, parsed. */
+/** All sources of the project in `root` except generated ones, parsed. */
 export function readSources(root: string): SourceFile[] {
   const cwd = join(root, "/");
   return FOLDERS.flatMap((folder) => pathsUnder(posix.join(cwd, folder))).map((path) =>

@@ -21,20 +21,20 @@ export type Transport = (typeof TRANSPORTS)[number];
 type MessageType = ServerMessage["type"];
 type MessageOf<Type extends MessageType> = Extract<ServerMessage, { type: Type }>;
 
-/** What a client shows when it connects. */
+/** What a client sends when it connects. */
 export interface Credentials {
   /** Null or absent for none. */
   readonly key?: string | null;
   readonly ticket?: string;
   readonly origin?: string;
-  /** The client's address, as a trusted proxy tells it. */
+  /** The client's address, as a trusted proxy reports it. */
   readonly address: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Behind the address, with its question mark. */
+  /** Appended to the path, with its question mark. */
   readonly query?: string;
   /** Raw WebSocket: false never answers a ping. */
   readonly pongs?: boolean;
-  /** Raw WebSocket: offered; `market.v1` unless given, and the ticket where there is one. */
+  /** Raw WebSocket: the offered subprotocols; by default `market.v1`, and the ticket if there is one. */
   readonly protocols?: readonly string[];
   /** Socket.IO's own transports. */
   readonly transports?: readonly ("websocket" | "polling")[];
@@ -55,13 +55,13 @@ export interface StreamClient {
   /** Every message so far, in order. */
   readonly received: readonly ServerMessage[];
   readonly closed: Promise<Closed>;
-  /** The first message of a type that was not taken yet, now or when it comes; rejects when the connection ends before. */
+  /** The first message of a type that was not taken yet, now or when it arrives; rejects when the connection ends first. */
   next<Type extends MessageType>(type: Type): Promise<MessageOf<Type>>;
-  /** Sends a message without waiting; raw WebSocket: with the id, if one is given. */
+  /** Sends a message without waiting; over a raw WebSocket with the id, if one is given. */
   send(method: string, params?: unknown, id?: unknown): void;
-  /** Sends a message and gives its answer. */
+  /** Sends a message and returns its answer. */
   ask(method: string, params?: unknown): Promise<Ack | ErrorMessage>;
-  /** The TCP connection below. */
+  /** The underlying TCP connection. */
   readonly socket: Socket;
   /** Raw WebSocket: the connection itself. */
   readonly raw: WebSocket;
@@ -70,7 +70,7 @@ export interface StreamClient {
   close(): Promise<Closed>;
 }
 
-/** A handshake that was refused, as its client sees it. */
+/** A refused handshake, as its client sees it. */
 export class Refused extends Error {
   /** Null over Socket.IO. */
   readonly status: number | null;
@@ -86,7 +86,7 @@ export class Refused extends Error {
   }
 }
 
-/** Puts a message into the mailbox as it came, having checked it; one against the contract ends the mailbox. */
+/** Validates a message and puts it into the mailbox; an invalid one ends the mailbox. */
 function deliver(mailbox: Mailbox<ServerMessage>, type: string, message: unknown): void {
   const schema = SERVER_MESSAGES[type as MessageType];
   const parsed = schema?.safeParse(message);
@@ -107,13 +107,13 @@ const unavailable = (what: string) => (): never => {
   throw new Error(`not with ${what}`);
 };
 
-/** What the handshake of both transports sends. */
+/** The headers that both transports send with the handshake. */
 function headersOf({ origin, address, headers }: Credentials): Record<string, string> {
   return { "x-forwarded-for": address, ...(origin !== undefined && { origin }), ...headers };
 }
 
 /**
- * Opens the raw WebSocket; resolves when the handshake is done.
+ * Opens the raw WebSocket; resolves after the handshake.
  * @throws Refused with the HTTP answer
  */
 export async function connectWebSocket(url: string, credentials: Credentials): Promise<StreamClient> {

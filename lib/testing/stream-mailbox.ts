@@ -1,11 +1,11 @@
-/** Things that arrive in an order, for a reader that asks for those of one kind. */
+/** A queue in order of arrival, for a reader that takes items of one kind. */
 export interface Mailbox<Item> {
-  /** Everything that came, in order. */
+  /** All items so far, in order. */
   readonly received: readonly Item[];
   put(item: Item): void;
-  /** The first one that was not taken yet and is wanted, now or when it comes; rejects when none can come any more. */
+  /** The first wanted item that was not taken yet, now or when it arrives; rejects when none can arrive any more. */
   take<Wanted extends Item>(wants: (item: Item) => item is Wanted): Promise<Wanted>;
-  /** Nothing more comes: whoever waits is told why. */
+  /** Ends the queue: waiting readers get the reason. */
   end(reason: Error): void;
 }
 
@@ -15,7 +15,7 @@ interface Taker<Item> {
   readonly reject: (reason: Error) => void;
 }
 
-/** Makes an empty mailbox. */
+/** Creates an empty mailbox. */
 export function createMailbox<Item>(): Mailbox<Item> {
   const received: Item[] = [];
   let waiting: Item[] = [];

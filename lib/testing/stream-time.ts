@@ -2,18 +2,18 @@ import type { ManualClock } from "#lib/clock";
 import type { StreamClient } from "./stream-client";
 
 /**
- * Longest move of the clock without a round trip over the network: a service whose clock runs on while its sockets stand
- * still would take every reader for a slow one (ten seconds).
+ * Longest move of the clock without a round trip over the network: if the clock advances while the sockets do not, the service
+ * treats every reader as slow (ten seconds).
  */
 const STEP_MAX_MS = 5_000;
 
-/** Resolves when everything that was sent to the client before has come. */
+/** Resolves when everything that was sent to the client before has arrived. */
 export async function fence(client: StreamClient): Promise<void> {
   client.send("ping");
   await client.next("ack");
 }
 
-/** Moves the clock, with a round trip of each client after every few seconds. */
+/** Advances the clock, with a round trip of each client after every few seconds. */
 export async function advanceWith(clock: ManualClock, ms: number, clients: readonly StreamClient[]): Promise<void> {
   const endMs = clock.now() + ms;
   while (clock.now() < endMs) {
@@ -22,7 +22,7 @@ export async function advanceWith(clock: ManualClock, ms: number, clients: reado
   }
 }
 
-/** Moves the clock until the work is done; what it waits for on the network gets its turns. */
+/** Advances the clock until the work is done; network events it waits for are processed in between. */
 export async function advanceUntil(clock: ManualClock, done: Promise<unknown>): Promise<void> {
   let over = false;
   const ended = done.finally(() => {

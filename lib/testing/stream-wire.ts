@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { STREAM_PATH } from "#lib/contract/stream";
 
-/** What came back on a connection that is spoken by hand. */
+/** The answer on a connection whose bytes the test writes. */
 interface WireAnswer {
   readonly status: number;
   /** By lower-case name. */
@@ -9,17 +9,17 @@ interface WireAnswer {
   readonly body: string;
 }
 
-/** A TCP connection without any protocol of its own. */
+/** A TCP connection without any protocol. */
 interface Wire {
   readonly socket: Socket;
   write(text: string | Buffer): void;
   /** The HTTP answer, once its body is complete or there can be none. */
   answer(): Promise<WireAnswer>;
-  /** The far side has ended its half, or cut the connection. */
+  /** Resolves when the server has closed its side, or cut the connection. */
   readonly ended: Promise<void>;
 }
 
-/** The answer at the beginning of a text; undefined while it is not whole. */
+/** The answer at the beginning of a text; undefined while it is incomplete. */
 function parse(text: string): WireAnswer | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
@@ -31,7 +31,7 @@ function parse(text: string): WireAnswer | undefined {
   return { status: Number(first.split(" ")[1]), headers, body };
 }
 
-/** Connects to the service; its half stays open until the test closes it. */
+/** Connects to the service; the client's side stays open until the test closes it. */
 export async function openWire(url: string): Promise<Wire> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -55,14 +55,14 @@ export async function openWire(url: string): Promise<Wire> {
           const answer = parse(text);
           if (answer !== undefined) resolve(answer);
         };
-        void ended.then(() => reject(new Error(`no whole answer came: ${JSON.stringify(text)}`)));
+        void ended.then(() => reject(new Error(`no complete answer came: ${JSON.stringify(text)}`)));
         tell();
       }),
     ended,
   };
 }
 
-/** The handshake of a raw WebSocket as it is written; a header that is undefined is left out. */
+/** The text of a raw WebSocket handshake; headers that are undefined are omitted. */
 export function handshakeText(
   headers: Readonly<Record<string, string | undefined>> = {},
   path = STREAM_PATH,

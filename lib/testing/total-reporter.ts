@@ -9,7 +9,7 @@ interface Total {
   skipped: number;
 }
 
-/** When the first file of a lane started and the last one ended, and how long all its files took together; ms. */
+/** When the first file of a lane started and the last one ended, and the time of all its files together; ms. */
 interface Lane {
   startMs: number;
   endMs: number;
@@ -65,7 +65,7 @@ export default class TotalReporter implements Reporter {
     ];
     // After everything the other reporters print.
     process.once("exit", (code) => {
-      // A run can fail before its first test, when what the tests share does not start.
+      // A run can fail before its first test, when the shared setup does not start.
       const shown = code !== 0 && failed === 0 ? 1 : failed;
       process.stdout.write(`${lines.join("\n")}\n\n${passed} passed, ${shown} failed, ${skipped} skipped\n`);
     });

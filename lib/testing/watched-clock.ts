@@ -1,14 +1,14 @@
 import { type ManualClock, manualClock } from "#lib/clock";
 
-/** A clock that stands still, and tells what is waited for. */
+/** A clock that stands still and reports what waits for it. */
 export interface WatchedClock extends ManualClock {
-  /** Resolves once somebody waits for so many milliseconds. */
+  /** Resolves once something waits for this many milliseconds. */
   waitingFor(ms: number): Promise<void>;
-  /** The lengths of the waits that are not over. */
+  /** The lengths of the current waits. */
   readonly waits: readonly number[];
 }
 
-/** Makes a clock that stands at 0. */
+/** Creates a clock that stands at 0. */
 export function watchedClock(): WatchedClock {
   const clock = manualClock(0);
   const waits: number[] = [];
