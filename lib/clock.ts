@@ -1,4 +1,4 @@
-/** Time as an argument: code that needs the time or a timer takes one of these. */
+/** Time as an argument: code that needs the time or a timer takes a Clock. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
@@ -22,11 +22,11 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A clock that stands still until it is moved; for tests and simulations. */
+/** A clock that advances only when a test or simulation moves it. */
 export interface ManualClock extends Clock {
-  /** Moves forward, releasing every wait that falls due, in order; resolves when their continuations ran. */
+  /** Advances, releasing every wait that falls due, in order; resolves when their continuations have run. */
   advance(ms: number): Promise<void>;
-  /** Jumps to an instant without releasing waits in between one by one. */
+  /** Jumps to an instant without releasing the waits in between one by one. */
   set(ms: number): void;
 }
 

@@ -8,7 +8,7 @@ import { closedPort, proxyTo } from "./testing/breakable-proxy";
 
 const SECRET = "hunter2-secret";
 
-/** A clock on which every wait is over at once and has taken its time. */
+/** A clock on which every wait ends at once, as if its time had passed. */
 function hurriedClock(): Clock & { waits: number[] } {
   const clock = manualClock(0);
   const waits: number[] = [];
@@ -22,7 +22,7 @@ function hurriedClock(): Clock & { waits: number[] } {
   };
 }
 
-/** Speaks as much of PostgreSQL's protocol as it takes to admit anyone and answer every query with one row. */
+/** Speaks just enough of PostgreSQL's protocol to accept any client and answer every query with one row. */
 async function oldServer(...answer: string[]): Promise<number> {
   const int16 = (value: number) => Buffer.from([value >> 8, value & 255]);
   const int32 = (value: number) => Buffer.concat([int16(value >> 16), int16(value & 65_535)]);
@@ -66,14 +66,14 @@ describe("openDatabase", () => {
   });
   afterAll(() => db.close());
 
-  test("gives a pool and a Prisma client on the same connections", async () => {
+  test("openDatabase returns a pool and a Prisma client on the same connections", async () => {
     const plans = await db.prisma.plan.count();
     expect(plans).toBe(4);
     expect((await db.pool.query("SELECT count(*)::int AS count FROM plan")).rows).toEqual([{ count: plans }]);
     expect(db.pool.totalCount).toBe(1);
   });
 
-  test("goes on trying with growing waits while the database is away, then names where it looked and why", async () => {
+  test("openDatabase retries with growing waits while the database is unavailable, then reports where it tried to connect and why it failed", async () => {
     const port = await closedPort();
     const clock = hurriedClock();
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market?sslmode=disable`, clock);
@@ -86,7 +86,7 @@ describe("openDatabase", () => {
     expect(clock.waits[0]).toBeLessThan(201);
   });
 
-  test("connects when the database comes back meanwhile", async () => {
+  test("openDatabase connects when the database comes back in the meantime", async () => {
     const { url, open } = await proxyTo(db.url);
     const clock = hurriedClock();
     const opening: Clock = {
@@ -105,7 +105,7 @@ describe("openDatabase", () => {
   test.each([
     ["a wrong password", (url: URL) => (url.password = SECRET)],
     ["a database that does not exist", (url: URL) => (url.pathname = "/nowhere")],
-  ])("does not wait on %s, and never tells the password", async (_what, spoil) => {
+  ])("openDatabase does not retry on %s, and never prints the password", async (_what, spoil) => {
     const url = new URL(db.url);
     const { password } = url;
     spoil(url);
@@ -118,13 +118,13 @@ describe("openDatabase", () => {
     expect(told).not.toContain(SECRET);
   });
 
-  test("refuses a server older than 15, naming both versions", async () => {
+  test("openDatabase refuses a server older than 15 and names both versions", async () => {
     const port = await oldServer("140011", "14.11");
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market`, hurriedClock());
     expect(error.message).toBe(`The database at 127.0.0.1:${port}/market is PostgreSQL 14.11; 15 or later is needed.`);
   });
 
-  test("tells what is wrong with a host name that leads nowhere", async () => {
+  test("openDatabase reports a host name that does not resolve", async () => {
     const error = await failure(`postgresql://someone:${SECRET}@no-such-host.invalid/market`, systemClock, 0);
     expect(error.message).toMatch(/^Could not reach PostgreSQL at no-such-host\.invalid:5432: /);
     expect(error.message).not.toContain(SECRET);
@@ -138,7 +138,7 @@ describe("isDatabaseAway", () => {
   });
   afterAll(() => db.close());
 
-  test("knows a database that went away, through the pool and through Prisma, and nothing else", async () => {
+  test("isDatabaseAway recognizes a lost database through the pool and through Prisma, and nothing else", async () => {
     const { url, open, shut } = await proxyTo(db.url);
     await open();
     const opened = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
@@ -166,7 +166,7 @@ describe("isDatabaseAway", () => {
 });
 
 describe("databaseTime", () => {
-  test("is the server's, in Unix milliseconds, and an error when it is away", async () => {
+  test("databaseTime returns the server's clock in Unix milliseconds, and fails when the server is unavailable", async () => {
     const db = await testDatabase();
     onTestFinished(() => db.close());
     const before = Date.now();

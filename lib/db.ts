@@ -11,23 +11,23 @@ import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
-/** A query that takes longer is given up, so that a silent network cannot hang its caller. */
+/** A query that takes longer is cancelled, so that a silent network cannot hang its caller. */
 const QUERY_MAX_MS = 10_000;
-/** The same for a read with which a request waits, and which it can do without. */
+/** The same for a read that a request waits for and can do without. */
 const PROMPT_QUERY_MAX_MS = 5_000;
-/** The same for work in bulk, for which nobody waits with a request. */
+/** The same for bulk work that no request waits for. */
 const LONG_QUERY_MAX_MS = 600_000;
-/** Wait after the first failed attempt; doubled each time, up to the longest, and cut by up to half at random. */
+/** Wait after the first failed attempt; doubles each time up to the maximum, and is shortened by up to half at random. */
 const RETRY: Backoff = { firstMs: 200, longestMs: 5_000 };
 const SERVER_VERSION_MIN = 15;
 
-/** Answers of the server that no waiting mends: wrong password, user or database, a host it does not admit, no TLS. */
+/** Errors of the server that waiting does not fix: wrong password, user or database, a refused host, no TLS. */
 const LASTING_CODES = ["28P01", "28000", "3D000", "42501"];
 
 /** The connections of this process. */
 export interface Database {
   readonly pool: pg.Pool;
-  /** Works on the same pool. */
+  /** Uses the same pool. */
   readonly prisma: PrismaClient;
   /** Sends changes to the other processes on this database, and receives theirs. */
   readonly control: Control;
@@ -42,9 +42,9 @@ interface Options {
   poolSize: number;
   /** Seconds to wait for the server. */
   waitS: number;
-  /** Shares the wait with the other queries of a start; a wait of its own unless given. */
+  /** Shares its deadline with the other queries of a start; by default it has its own. */
   startUp?: StartUp;
-  /** What carries control messages; the database itself unless given. */
+  /** The channel of control messages; by default the database itself. */
   channel?: ControlChannel;
   clock: Clock;
   log: Logger;
@@ -67,7 +67,7 @@ export interface StartUp {
   end(): void;
 }
 
-/** What a busy machine adds to an unreachable database: no connection for a transaction in time. */
+/** Errors that a busy machine causes in addition: no connection for a transaction in time. */
 const NO_TRANSACTION_CODE = "P2028";
 const isPassing = (error: unknown) =>
   isDatabaseAway(error) || (error as { code?: string } | undefined)?.code === NO_TRANSACTION_CODE;
@@ -100,7 +100,7 @@ export function createStartUp({ url, waitS, clock, log }: Pick<Options, "url" | 
   };
 }
 
-/** Where the URL leads, fit for a log: host:port/database. */
+/** The target of the URL without secrets, for a log: host:port/database. */
 function targetOf(config: pg.ClientConfig): string {
   const { host, port, database } = new pg.Client(config);
   return `${host}:${port}/${database ?? ""}`;
@@ -138,17 +138,17 @@ async function checkServer(config: pg.ClientConfig): Promise<void> {
     throw new DatabaseError(`The database at ${target} is PostgreSQL ${text}; ${SERVER_VERSION_MIN} or later is needed.`);
 }
 
-/** A query for whose answer there is another way, so that it is given up after five seconds. */
+/** A query whose caller has a fallback, so it is cancelled after five seconds. */
 export function promptQuery<Query extends object>(query: Query): Query {
   return Object.assign(query, { query_timeout: PROMPT_QUERY_MAX_MS });
 }
 
-/** A query of bulk work, which may take ten minutes where others are given up after ten seconds. */
+/** A bulk query, which may take ten minutes where others are cancelled after ten seconds. */
 export function longQuery<Query extends object>(query: Query): Query {
   return Object.assign(query, { query_timeout: LONG_QUERY_MAX_MS });
 }
 
-/** A connection to this URL whose attempts and queries give up after a time, so that a silent network cannot hang them. */
+/** A connection to this URL with time limits for connecting and for queries, so that a silent network cannot hang them. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -209,15 +209,15 @@ export async function databaseTime({ client }: Pick<Database, "client">): Promis
 }
 
 /**
- * SQLSTATE classes and codes of a server that is unreachable, shutting down or full; Node's codes of a connection that broke; what
- * Prisma makes of both (not reached, timed out, closed, full).
+ * SQLSTATE classes and codes of a server that is unreachable, shutting down or full; Node's codes of a broken connection;
+ * Prisma's codes for both (unreachable, timed out, closed, full).
  */
 const AWAY_CODES =
   /^(08...|57P0[123]|53300|P1001|P1002|P1008|P1017|P2024|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const AWAY_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
-/** True for an error that says the database cannot be reached now, false for one about what was asked of it. */
+/** True for an error that says the database is currently unreachable, false for one caused by the query itself. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isDatabaseAway);
   if (!(error instanceof Error)) return false;

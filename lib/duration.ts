@@ -6,12 +6,12 @@ const UNITS = [
   [MINUTE_MS, "min"],
   [SECOND_MS, "s"],
 ] as const;
-/** Below this a tenth of a second counts. */
+/** Shorter durations are shown with tenths of a second. */
 const TENTHS_BELOW_MS = 10 * SECOND_MS;
 
 /**
  * A duration in its two largest units, rounded down, as in "3 h 20 min", "45 s", "1.2 s" or "320 ms"; never below zero.
- * @param units 1 prints the largest unit only, where there is little room
+ * @param units 1 prints the largest unit only, where space is limited
  */
 export function durationText(ms: number, units: 1 | 2 = 2): string {
   const given = Math.max(0, ms);
@@ -28,7 +28,7 @@ export function durationText(ms: number, units: 1 | 2 = 2): string {
   return parts.join(" ");
 }
 
-/** A countdown of fixed-width digits, as in "6 d 03:12:09", without the days where there are none; never below zero. */
+/** A countdown of fixed-width digits, as in "6 d 03:12:09", without days below one day; never below zero. */
 export function countdownText(ms: number): string {
   const given = Math.max(0, ms);
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");

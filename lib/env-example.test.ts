@@ -7,15 +7,15 @@ import { envExample } from "./env-example";
 const committed = readFileSync(".env.example", "utf8");
 
 describe(".env.example", () => {
-  test("is what the schema says", () => {
+  test(".env.example matches the schema", () => {
     expect(committed === envExample(), ".env.example is out of date: run `npm run docs:env`").toBe(true);
   });
 
-  test("explains every variable", () => {
+  test(".env.example explains every variable", () => {
     for (const [name, schema] of Object.entries(EnvSchema.shape)) expect(schema.description, name).toMatch(/\w.*\.$/);
   });
 
-  test("changes nothing when it is used as it is", () => {
+  test(".env.example changes nothing when it is used unchanged", () => {
     expect(readEnv(parseEnv(committed) as NodeJS.ProcessEnv)).toEqual(readEnv({} as NodeJS.ProcessEnv));
   });
 });

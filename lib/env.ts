@@ -144,14 +144,14 @@ export const EnvSchema = z
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;
 
-/** A wrong configuration; its message names every wrong variable and what is allowed. */
+/** An invalid configuration; its message names every invalid variable and what is allowed. */
 export class EnvError extends Error {
   override readonly name = "EnvError";
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The environment, with what a `.env` in the working directory adds; variables that are set win over the file. */
+/** The environment, plus the variables of a `.env` file in the working directory; variables that are set take precedence. */
 function environment(): Variables {
   if (existsSync(".env")) process.loadEnvFile(".env");
   return process.env;
@@ -159,7 +159,7 @@ function environment(): Variables {
 
 /**
  * Reads the configuration once; empty variables count as unset.
- * @throws EnvError naming each wrong variable and what it may be; a value is never printed.
+ * @throws EnvError naming each invalid variable and what it may be; a value is never printed.
  */
 export function readEnv(source: Variables = environment()): Env {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
@@ -173,8 +173,8 @@ export function readEnv(source: Variables = environment()): Env {
 }
 
 /**
- * Makes next-auth take its own address from the request it is handed, which lib/portal/auth fills in: it reads these two
- * variables itself, and there is no other way to tell it.
+ * Makes next-auth take its own URL from the request, which lib/portal/auth fills in: next-auth reads these two variables itself
+ * and has no option for it.
  */
 export function letNextAuthReadItsOrigin(): void {
   delete process.env.NEXTAUTH_URL;

@@ -4,18 +4,18 @@ import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { type Naming, type ParameterIssue, validate } from "#lib/contract/validate";
 
 /**
- * The server and Next's bundle hold separate copies of this module, so `instanceof` is false across that line:
- * a fault is recognised by this brand alone.
+ * The server and Next's bundle hold separate copies of this module, so `instanceof` fails across them: a fault is recognized by
+ * this brand alone.
  */
 const BRAND = Symbol.for("spotwire.fault");
 
-/** A fault repeats this much of a field name that was sent. */
+/** Maximum length of a field name that a fault repeats. */
 const PARAMETER_MAX_CHARACTERS = 80;
 
-/** What a fault may tell the caller beside its identifier. */
+/** What a fault tells the caller in addition to its identifier. */
 export type FaultData = Partial<Omit<FailureData, "request_id" | "docs_url">>;
 
-/** A declared failure: becomes the envelope of its identifier wherever it is caught. */
+/** A declared failure: becomes the error envelope of its identifier wherever it is caught. */
 export class Fault extends Error {
   readonly [BRAND] = true;
   readonly id: ErrorId;
@@ -44,16 +44,16 @@ export function parameterFault({ fault, detail, tickers, allowed, max }: Paramet
 }
 
 /**
- * The value as its schema has it.
- * @throws Fault of the first thing the schema refuses; `parameter` is the top-level field ("body" for the whole value), and
- * the detail names the place inside it
+ * Parses a value with its schema.
+ * @throws Fault of the first problem; `parameter` is the top-level field ("body" for the whole value), and the detail names the
+ * place inside it
  */
 export function requireValid<Output>(schema: z.ZodType<Output>, value: unknown, naming?: Naming): Output {
   const validated = validate(schema, value, naming);
   if ("data" in validated) return validated.data;
   const [refusal] = validated.refusals;
   const [field = "body", ...inside] = refusal.path;
-  // A missing part of a field that was sent is not a missing parameter.
+  // A missing part of a field that was sent does not count as a missing parameter.
   const fault = inside.length > 0 && refusal.fault === "missing_parameter" ? "invalid_parameter" : refusal.fault;
   throw parameterFault({ ...refusal, fault }, String(field).slice(0, PARAMETER_MAX_CHARACTERS));
 }

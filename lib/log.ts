@@ -2,7 +2,7 @@ import pino from "pino";
 
 export type Logger = pino.Logger;
 
-/** Paths that could carry a key are cut out before a line is written. */
+/** Paths that could contain a key are removed before a line is written. */
 const SECRETS = ["*.authorization", "headers.authorization", "authorization", "key", "*.key", "password", "*.password"];
 
 /** JSON lines on standard output; `level` as in pino ("silent" for none). */

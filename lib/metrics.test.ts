@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMetrics } from "./metrics";
 
-test("prints what was counted, by operation, code, venue and outcome", async () => {
+test("metrics are printed by operation, code, venue and outcome", async () => {
   const metrics = createMetrics();
   metrics.request("latestQuotes", 0, 0.001);
   metrics.request("latestQuotes", 42901, 0.001);

@@ -5,35 +5,35 @@ import type { Venue } from "#lib/contract/primitives";
 /** Upper bounds of the latency buckets, seconds. */
 const LATENCY_BUCKETS_S = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What this process counts of itself. Labels come from closed sets alone, so their number is bounded. */
+/** The counters of this process. Labels have fixed sets of values, so their number is limited. */
 export interface Metrics {
-  /** What /metrics prints. */
+  /** The text of /metrics. */
   readonly registry: Registry;
   /**
-   * One REST answer.
+   * Counts one REST response.
    * @param operation an operation's id, or "none" for a path that serves nothing
    * @param code the envelope's code: 0 for success, else the number of the error
    */
   request(operation: string, code: number, seconds: number): void;
-  /** One refused authentication. */
+  /** Counts one refused authentication. */
   authFailed(): void;
-  /** Ticks that a venue's engine judged: null for each taken, else why not. */
+  /** Counts the ticks of a venue that its engine judged: null for each accepted tick, else the reason. */
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
-  /** Messages handed to stream connections. */
+  /** Counts messages passed to stream connections. */
   streamSent(messages: number): void;
-  /** Records that were merged into newer ones because a connection was slow. */
+  /** Counts records merged into newer ones because a connection was slow. */
   streamMerged(records: number): void;
-  /** One stream connection that was ended, by the name of its close. */
+  /** Counts one stream connection that the service ended, by the name of its close. */
   streamClosed(close: string): void;
-  /** Says how the open stream connections are counted. */
+  /** Sets how the open stream connections are counted. */
   streamConnections(count: () => number): void;
-  /** One batch of the recorder. */
+  /** Counts one batch of the recorder. */
   recorderFlush(venue: Venue, rows: number, failed: boolean): void;
-  /** Use of keys that was counted nowhere: calls, streams, or lines of the request log. */
+  /** Counts usage that could not be recorded: calls, streams, or lines of the request log. */
   usageDropped(what: string, count: number): void;
 }
 
-/** Makes the counters of one process, with those of Node itself. */
+/** Creates the counters of one process, with those of Node itself. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -81,7 +81,7 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  /** The series of each operation and code, found once: looking labels up costs more than counting. */
+  /** Cached per operation and code: looking labels up costs more than counting. */
   const answers = new Map<string, { requests: Counter.Internal; latency: Histogram.Internal<string> }>();
 
   return {

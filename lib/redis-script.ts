@@ -8,27 +8,27 @@ import { withTimeout } from "./with-timeout";
 const ANSWER_MAX_MS = 500;
 
 /**
- * Makes a Lua script that runs as one step: by its hash, so that each server receives its text once.
- * @returns what calls it with its KEYS and ARGV; rejects when Redis is unreachable or silent, and the script may have run
- * even so
+ * Makes a Lua script that runs as one step: it is called by its hash, so each server receives its text once.
+ * @returns a function that calls it with its KEYS and ARGV; rejects when Redis is unreachable or silent, and the script may
+ * have run even so
  */
 export function createScript(redis: Pick<Redis, "client">, source: string): (keys: string[], args: string[]) => Promise<unknown> {
   const sha = createHash("sha1").update(source).digest("hex");
   return async (keys, args) => {
-    // The current connection: one that fell silent is replaced.
+    // The current connection: a silent one is replaced.
     const { client } = redis;
     const options = { keys, arguments: args };
     try {
       return await client.evalSha(sha, options);
     } catch (error) {
-      // A server that was restarted knows no scripts.
+      // A restarted server has no scripts.
       if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(source, options);
       throw error;
     }
   };
 }
 
-/** Redis' own time: the clocks of the nodes may differ, and step. A test that moves a clock passes its time as an argument. */
+/** Redis' own time: the clocks of the nodes may differ and jump. A test with a manual clock passes its time as an argument. */
 const PRELUDE = `
 local now = tonumber(ARGV[1])
 if not now then
@@ -42,7 +42,7 @@ export interface SharedOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Replaces Redis' own time where a test moves it. */
+  /** Replaces Redis' own time in tests with a manual clock. */
   readonly serverClock?: Pick<Clock, "now"> | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface SharedOptions {
 type SharedScript = (key: string, ...args: readonly (string | number)[]) => Promise<unknown>;
 
 /**
- * Makes a Lua script over what nodes share (rate limits, connection counts), which each node can also count by itself. The
+ * Makes a Lua script over data that nodes share (rate limits, connection counts) and that each node can also count alone. The
  * script finds its key in KEYS[1], Unix milliseconds in `now`, its arguments from ARGV[2] on.
  */
 export function createSharedScript({ redis, clock, log, serverClock }: SharedOptions, lua: string): SharedScript {

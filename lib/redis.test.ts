@@ -6,9 +6,9 @@ import { ready, redisDescribe } from "#lib/testing/redis-nodes";
 import { closedPort, proxyTo } from "./testing/breakable-proxy";
 
 const SOON = { timeout: 15_000, interval: 5 };
-/** A ping is due each half second and waited for a second and a half; the rest is a busy machine's. */
+/** A ping is sent each half second and times out after a second and a half; the rest is a margin for busy machines. */
 const NOTICED_MAX_MS = 3_000;
-/** A command is given up after two seconds. */
+/** A command times out after two seconds. */
 const REFUSED_MAX_MS = 3_000;
 
 function open(url: string, lines: Record<string, unknown>[] = []): Redis {
@@ -26,7 +26,7 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
 const withRedis = await redisDescribe();
 
 withRedis("the connection to Redis", (nodes) => {
-  test("notices a server that falls silent, refuses commands meanwhile, and is well when it speaks again", async () => {
+  test("the Redis connection notices a silent server, refuses commands meanwhile, and recovers when the server answers again", async () => {
     const redis = open(nodes.server.url);
     let readied = 0;
     redis.onReady(() => (readied += 1));
@@ -46,7 +46,7 @@ withRedis("the connection to Redis", (nodes) => {
     expect(await redis.client.get("a")).toBe("1");
   });
 
-  test("starts while there is no server, refuses at once, says so once, and connects when one comes", async () => {
+  test("the Redis connection starts without a server, refuses commands at once, logs it once, and connects when a server appears", async () => {
     const lines: Record<string, unknown>[] = [];
     const door = await proxyTo(nodes.server.url);
     const redis = open(door.url, lines);
@@ -62,7 +62,7 @@ withRedis("the connection to Redis", (nodes) => {
     expect(lines.map(({ msg }) => msg)).toEqual(["Redis is unreachable; reconnecting", "Redis is back"]);
   });
 
-  test("calls back each time it is there again, at once when it is, and no more after that was ended", async () => {
+  test("a callback of the Redis connection runs each time it is ready, at once if it already is, and never after it was removed", async () => {
     const door = await proxyTo(nodes.server.url);
     await door.open();
     const redis = open(door.url);
@@ -81,7 +81,7 @@ withRedis("the connection to Redis", (nodes) => {
     expect(calls.ended).toBe(1);
   });
 
-  test("does not wait for ever for a server that lets it in and never greets it", async () => {
+  test("the Redis connection does not wait forever for a server that accepts it and never greets it", async () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       const first = sockets.push(socket) === 1;
@@ -101,7 +101,7 @@ withRedis("the connection to Redis", (nodes) => {
     expect(sockets.length).toBeGreaterThan(1);
   });
 
-  test("gives up a command that is not answered, though the server answers others", async () => {
+  test("a Redis command without an answer fails, even if the server answers others", async () => {
     const redis = open(nodes.server.url);
     await ready(redis);
     const another = redis.another();
@@ -112,7 +112,7 @@ withRedis("the connection to Redis", (nodes) => {
     expect(await msOf(() => expect(redis.client.get("a")).rejects.toThrow())).toBeLessThan(REFUSED_MAX_MS);
   });
 
-  test("close ends it: nothing is asked, called back or connected any more", async () => {
+  test("a closed Redis connection runs no commands and no callbacks, and does not reconnect", async () => {
     const door = await proxyTo(nodes.server.url);
     await door.open();
     const redis = open(door.url);
@@ -129,14 +129,14 @@ withRedis("the connection to Redis", (nodes) => {
     expect(readied).toBe(1);
   });
 
-  test("closing one that never connected ends it too, twice as well", async () => {
+  test("a Redis connection that never connected can be closed, even twice", async () => {
     const redis = open(`redis://127.0.0.1:${await closedPort()}`);
     redis.close();
     expect(redis.connected()).toBe(false);
     await expect(redis.client.ping()).rejects.toThrow();
   });
 
-  test("names keys so that those of one group live on one node of a cluster", async () => {
+  test("Redis keys of one group live on one node of a Redis cluster", async () => {
     const redis = open(nodes.server.url);
     expect([redis.key("live", "events"), redis.key("sandbox", "events")]).toEqual([
       "{test:live}:events",

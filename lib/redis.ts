@@ -17,7 +17,7 @@ const RECONNECT: Backoff = { firstMs: 100, longestMs: 2_000 };
 interface RedisOptions {
   /** Redis URL; never logged. */
   url: string;
-  /** Begin of every key of this installation. */
+  /** Prefix of every key of this installation. */
   prefix: string;
   log: Logger;
 }
@@ -25,7 +25,7 @@ interface RedisOptions {
 function makeClient(url: string) {
   return createClient({
     url,
-    // While Redis is unreachable commands fail at once, and callers continue without it; nothing piles up.
+    // While Redis is unreachable, commands fail at once and callers continue without it; nothing queues up.
     disableOfflineQueue: true,
     commandOptions: { timeout: COMMAND_MAX_MS },
     socket: {
@@ -41,7 +41,9 @@ export type RedisClient = ReturnType<typeof makeClient>;
 
 /** What the nodes of one installation share in Redis. */
 export interface Redis {
-  /** The current connection: do not keep it. Commands fail at once while it is down, and after two seconds of silence. */
+  /**
+   * The current connection: do not keep it. Commands fail at once while it is down, and after two seconds without an answer.
+   */
   readonly client: RedisClient;
   /** False while commands would fail. */
   connected(): boolean;
@@ -51,16 +53,16 @@ export interface Redis {
    */
   key(group: string, name: string): string;
   /**
-   * Another connection, for blocking reads and subscriptions; it connects and reconnects by itself. The caller ends it
-   * (`destroy`) and has to notice when it falls silent.
+   * Another connection, for blocking reads and subscriptions; it connects and reconnects by itself. The caller closes it
+   * (`destroy`) and has to notice when it becomes silent.
    */
   another(): RedisClient;
-  /** Calls back whenever the connection is ready, the first time included; the returned function ends that. */
+  /** Calls back whenever the connection is ready, including the first time; the returned function unsubscribes. */
   onReady(callback: () => void): () => void;
   close(): void;
 }
 
-/** Opens the connection in the background: a node starts and serves what it can while Redis is unreachable. */
+/** Opens the connection in the background: a node starts and works as far as possible while Redis is unreachable. */
 export function openRedis({ url, prefix, log }: RedisOptions): Redis {
   let failing = false;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "./clock";
 import { backoffMs, repeat } from "./repeat";
 
-/** A loop on a clock that the test moves, and when its steps ran. */
+/** A loop on a clock that the test advances, and the times of its steps. */
 function start(options: Partial<Parameters<typeof repeat>[0]>, step: (count: number) => unknown = () => undefined) {
   const clock = manualClock(0);
   const stopping = new AbortController();
@@ -20,13 +20,13 @@ describe("repeat", () => {
     expect(ran).toEqual([100, 200, 300]);
   });
 
-  test("an aborted signal lets no step run, not even the one that was to run at once", async () => {
+  test("an aborted signal prevents every step, even one that was to run at once", async () => {
     const { ran, ended } = start({ signal: AbortSignal.abort(), atOnce: true });
     await ended;
     expect(ran).toEqual([]);
   });
 
-  test("the first step runs at once where it is asked for, and the pause may differ each time", async () => {
+  test("the first step runs at once if requested, and the pause may differ each time", async () => {
     const pauses = [10, 20, 30];
     const { clock, stopping, ran } = start({ atOnce: true, pause: () => pauses.shift() ?? 1_000 });
     await clock.advance(500);
@@ -58,7 +58,7 @@ describe("repeat", () => {
     expect(ran).toEqual([0]);
   });
 
-  test("an error rejects where nobody takes it", async () => {
+  test("without `onError`, an error of a step rejects the loop", async () => {
     const { ended } = start({ atOnce: true }, () => {
       throw new Error("broken");
     });

@@ -1,14 +1,14 @@
 import type { Clock } from "./clock";
 
-/** Bounds of the wait after a failure: it doubles with each further one. */
+/** Bounds of the wait after a failure: it doubles with each further failure. */
 export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
 /**
- * The wait before the next try, in milliseconds: doubled after each failure, at most `longestMs`, then shortened by up to
- * half at random, so that nodes that lost a peer together do not all come back at the same moment.
+ * The wait before the next try, in milliseconds: doubled after each failure, at most `longestMs`, then shortened by up to half
+ * at random, so that nodes that lost a peer at the same moment do not all come back together.
  * @param failures failures in a row before the last one, 0 after the first
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, failures: number): number {
@@ -17,21 +17,21 @@ export function backoffMs({ firstMs, longestMs }: Backoff, failures: number): nu
 
 interface RepeatOptions {
   readonly clock: Clock;
-  /** Ends the waiting and the loop. A step that is running finishes first. */
+  /** Ends the wait and the loop. A running step finishes first. */
   readonly signal: AbortSignal;
   /** Pause after each step: milliseconds, or a backoff, which starts over when a step succeeds. */
   readonly pause: number | (() => number) | Backoff;
   /** Runs the first step without a pause before it. */
   readonly atOnce?: boolean;
-  /** Ends the loop as well; asked before each step. */
+  /** Ends the loop as well; checked before each step. */
   readonly until?: () => boolean;
-  /** Takes what a step throws, and the loop continues. `failures` counts those in a row, from 1. */
+  /** Called with what a step throws; the loop then continues. `failures` counts failures in a row, from 1. */
   readonly onError?: (error: unknown, failures: number, nextMs: number) => void;
 }
 
 /**
- * Runs a step again and again, one at a time, with a pause between two, until the signal aborts or `until` says so.
- * @param step a long one calls `healthy` once it works, so that its failure later on counts as the first
+ * Runs a step repeatedly, one at a time, with a pause between two, until the signal aborts or `until` returns true.
+ * @param step a long one calls `healthy` once it works, so that a later failure counts as the first
  * @throws what a step throws, unless there is an `onError`
  */
 export async function repeat(options: RepeatOptions, step: (healthy: () => void) => unknown): Promise<void> {

@@ -12,8 +12,8 @@ import type { UserContext } from "./access/users/context";
 import type { CapturedMails } from "./mail/captured-mails";
 
 /**
- * What runs in this process. The server and Next's bundle hold separate copies of every module, so whatever is
- * process-wide is reached through this one registry on globalThis, never through a module's own state.
+ * The services of this process. The server and Next's bundle hold separate copies of every module, so process-wide state is
+ * kept in this one registry on globalThis, never in a module.
  */
 export interface Runtime {
   readonly env: Env;
@@ -23,42 +23,42 @@ export interface Runtime {
   readonly metrics: Metrics;
   readonly access: Access;
   readonly usage: Usage;
-  /** What signs and encrypts; never logged, never sent. */
+  /** Signs and encrypts; never logged, never sent. */
   readonly secrets: { readonly nextAuth: string };
-  /** What the portal's users are managed with. */
+  /** User management of the portal. */
   readonly users: UserContext;
-  /** Mails that no server was set for. */
+  /** Mails that are captured because no mail server is configured. */
   readonly capturedMails: CapturedMails;
   readonly markets: Readonly<Record<Venue, Market>>;
-  /** True from the first moment of a shutdown: new requests are answered 50302. */
+  /** True from the first moment of a shutdown: new requests are answered with 50302. */
   draining(): boolean;
   ready(): Promise<Readiness>;
 }
 
-/** How the parts of this process are. */
+/** The health of the parts of this process. */
 export interface Readiness {
-  /** By name: null when well, else what is wrong. */
+  /** By name: null when healthy, else the problem. */
   readonly checks: Readonly<Record<string, string | null>>;
-  /** Whether requests should be sent here all the same. */
+  /** Whether requests may be sent to this process nevertheless. */
   readonly serving: boolean;
 }
 
 const SLOT = Symbol.for("spotwire.runtime");
 type Registry = { [SLOT]?: Runtime };
 
-/** Publishes the running parts; the composition root calls it once, tests as they like. */
+/** Publishes the running services; the server calls it once, tests as they need. */
 export function setRuntime(runtime: Runtime | undefined): void {
   if (runtime === undefined) delete (globalThis as Registry)[SLOT];
   else (globalThis as Registry)[SLOT] = runtime;
 }
 
-/** The running parts; undefined while they are not up, as under Next's own development server. */
+/** The running services; undefined while they are not up, as under Next's own development server. */
 export function runningParts(): Runtime | undefined {
   return (globalThis as Registry)[SLOT];
 }
 
 /**
- * The running parts.
+ * The running services.
  * @throws Fault service_unavailable before they are up.
  */
 export function runtime(): Runtime {

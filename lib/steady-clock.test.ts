@@ -8,7 +8,7 @@ import { createSteadyClock } from "./steady-clock";
 /** A Wednesday noon, UTC. */
 const START_MS = Date.UTC(2026, 0, 7, 12);
 
-/** A machine whose clocks are moved by hand, a steady clock on it, and another machine that tells the true time. */
+/** A machine with clocks that the test sets, a steady clock on it, and another machine with the true time. */
 function machine() {
   const mono = manualClock(5_000);
   const logged: Record<string, unknown>[] = [];
@@ -17,10 +17,10 @@ function machine() {
     arbiterOffsetMs: START_MS - 5_000,
     arbiterAway: false,
     asked: 0,
-    /** Time that passed without anything of this process running. */
+    /** Time that passes while nothing in this process runs. */
     heldUpMs: 0,
   };
-  /** What happens on the machine while the wall clock is read, or the arbiter asked. */
+  /** What happens on the machine while the wall clock is read, or while the arbiter is asked. */
   const meanwhile: { read(): void; ask(): Promise<void> } = { read: () => undefined, ask: async () => undefined };
   const clock = createSteadyClock({
     log: collectingLog(logged, "warn"),
@@ -48,13 +48,13 @@ function machine() {
   return { clock, mono, state, meanwhile, logged, seconds: (count: number) => mono.advance(count * SECOND_MS) };
 }
 
-/** The machine's wall clock is stepped; the rest of the world is not. */
+/** Steps the machine's wall clock; the true time does not change. */
 const step = ({ state }: ReturnType<typeof machine>, ms: number) => {
   state.wallOffsetMs += ms;
 };
 
 describe("a steady clock", () => {
-  test("goes with the wall clock as long as nobody steps it", async () => {
+  test("a steady clock follows a wall clock that is not stepped", async () => {
     const m = machine();
     expect(m.clock.now()).toBe(START_MS);
     await m.seconds(10);
@@ -62,45 +62,51 @@ describe("a steady clock", () => {
     expect(m.state.asked).toBe(0);
   });
 
-  test.each([HOUR_MS, -HOUR_MS])("goes on when the wall clock alone is stepped by %d ms, and says so once", async (stepMs) => {
-    const m = machine();
-    step(m, stepMs);
-    expect(m.clock.now()).toBe(START_MS);
-    await m.seconds(30);
-    expect(m.clock.now()).toBe(START_MS + 30 * SECOND_MS);
-    expect(m.state.asked).toBe(1);
-    expect(m.logged).toEqual([
-      expect.objectContaining({
-        msg: "the wall clock of this machine is wrong; ignoring it",
-        steady: new Date(START_MS + SECOND_MS).toISOString(),
-        wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
-      }),
-    ]);
-    step(m, -stepMs);
-    await m.seconds(2);
-    expect(m.clock.now()).toBe(START_MS + 32 * SECOND_MS);
-    expect(m.logged).toHaveLength(1);
-  });
+  test.each([HOUR_MS, -HOUR_MS])(
+    "a steady clock ignores a step of %d ms of the wall clock alone, and logs it once",
+    async (stepMs) => {
+      const m = machine();
+      step(m, stepMs);
+      expect(m.clock.now()).toBe(START_MS);
+      await m.seconds(30);
+      expect(m.clock.now()).toBe(START_MS + 30 * SECOND_MS);
+      expect(m.state.asked).toBe(1);
+      expect(m.logged).toEqual([
+        expect.objectContaining({
+          msg: "the wall clock of this machine is wrong; ignoring it",
+          steady: new Date(START_MS + SECOND_MS).toISOString(),
+          wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
+        }),
+      ]);
+      step(m, -stepMs);
+      await m.seconds(2);
+      expect(m.clock.now()).toBe(START_MS + 32 * SECOND_MS);
+      expect(m.logged).toHaveLength(1);
+    },
+  );
 
-  test.each([HOUR_MS, -HOUR_MS])("follows a step of %d ms that the arbiter confirms, within a second", async (stepMs) => {
-    const m = machine();
-    step(m, stepMs);
-    m.state.arbiterOffsetMs += stepMs;
-    await m.seconds(1);
-    expect(m.clock.now()).toBe(START_MS + SECOND_MS + stepMs);
-    expect(m.logged).toEqual([
-      expect.objectContaining({
-        msg: "clock set to the wall clock",
-        steady: new Date(START_MS + SECOND_MS).toISOString(),
-        wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
-      }),
-    ]);
-    await m.seconds(5);
-    expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + stepMs);
-    expect(m.state.asked).toBe(1);
-  });
+  test.each([HOUR_MS, -HOUR_MS])(
+    "a steady clock follows a step of %d ms that the arbiter confirms, within a second",
+    async (stepMs) => {
+      const m = machine();
+      step(m, stepMs);
+      m.state.arbiterOffsetMs += stepMs;
+      await m.seconds(1);
+      expect(m.clock.now()).toBe(START_MS + SECOND_MS + stepMs);
+      expect(m.logged).toEqual([
+        expect.objectContaining({
+          msg: "clock set to the wall clock",
+          steady: new Date(START_MS + SECOND_MS).toISOString(),
+          wall: new Date(START_MS + SECOND_MS + stepMs).toISOString(),
+        }),
+      ]);
+      await m.seconds(5);
+      expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + stepMs);
+      expect(m.state.asked).toBe(1);
+    },
+  );
 
-  test("asks again each second while the arbiter is away, and holds its time meanwhile", async () => {
+  test("a steady clock retries each second while the arbiter is unavailable, and ignores the step meanwhile", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.state.arbiterOffsetMs += HOUR_MS;
@@ -113,7 +119,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + HOUR_MS);
   });
 
-  test("asks about a refused step once a minute, and follows when the arbiter has changed its mind", async () => {
+  test("a steady clock asks about a refused step once a minute, and follows when the arbiter confirms it later", async () => {
     const m = machine();
     step(m, HOUR_MS);
     await m.seconds(60);
@@ -124,7 +130,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 61 * SECOND_MS + HOUR_MS);
   });
 
-  test("asks at once about another step", async () => {
+  test("a steady clock asks about another step at once", async () => {
     const m = machine();
     step(m, HOUR_MS);
     await m.seconds(1);
@@ -134,7 +140,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 2 * SECOND_MS);
   });
 
-  test("believes no answer that came later than the two clocks are apart", async () => {
+  test("a steady clock ignores an answer that took longer than the two clocks differ", async () => {
     const m = machine();
     step(m, 3_000);
     m.state.arbiterOffsetMs += 3_000;
@@ -147,7 +153,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(START_MS + 6 * SECOND_MS + 3_000);
   });
 
-  test("believes no answer when the wall clock was stepped again meanwhile", async () => {
+  test("a steady clock ignores an answer when the wall clock was stepped again in the meantime", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.meanwhile.ask = async () => step(m, -HOUR_MS);
@@ -157,7 +163,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  test("believes no answer that is none", async () => {
+  test("a steady clock ignores an invalid answer", async () => {
     const m = machine();
     step(m, HOUR_MS);
     m.state.arbiterOffsetMs = Number.NaN;
@@ -167,7 +173,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  test("wears a small difference off by five milliseconds a second, forward and back", async () => {
+  test("a steady clock corrects a small difference by five milliseconds a second, forward and back", async () => {
     const m = machine();
     step(m, 12);
     await m.seconds(1);
@@ -180,7 +186,7 @@ describe("a steady clock", () => {
     expect(m.state.asked).toBe(0);
   });
 
-  test("never goes back by that", async () => {
+  test("a steady clock never goes back when it corrects a difference", async () => {
     const m = machine();
     step(m, -900);
     await m.mono.advance(999);
@@ -191,7 +197,7 @@ describe("a steady clock", () => {
     expect(m.clock.now()).toBe(before + 1 - 5 + 10);
   });
 
-  test("passes over a look in which this process was held up", async () => {
+  test("a steady clock skips a reading during which the process was stalled", async () => {
     const m = machine();
     m.meanwhile.read = () => {
       m.state.heldUpMs += 10 * SECOND_MS;
@@ -204,7 +210,7 @@ describe("a steady clock", () => {
     expect(m.logged).toEqual([]);
   });
 
-  test("tells the time of the machine it runs on, in whole milliseconds", async () => {
+  test("a steady clock returns the time of its machine in whole milliseconds", async () => {
     const clock = createSteadyClock({ log: createLog("silent") });
     const stopping = new AbortController();
     const running = clock.run({ ask: async () => Date.now(), signal: stopping.signal });

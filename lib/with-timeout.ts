@@ -7,7 +7,7 @@ import type { Clock } from "./clock";
  */
 export async function withTimeout<Value>(work: Promise<Value>, ms: number, clock: Clock, signal?: AbortSignal): Promise<Value> {
   const over = new AbortController();
-  // Not AbortSignal.any: it is asked four times a second, and a signal that lives on would remember each.
+  // Not AbortSignal.any: this runs four times a second, and a long-lived signal would keep a reference to each.
   const stop = () => over.abort();
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
@@ -17,7 +17,7 @@ export async function withTimeout<Value>(work: Promise<Value>, ms: number, clock
   });
   try {
     await Promise.race([answer, clock.wait(ms, over.signal)]);
-    // After a stall of this process the answer may be here already, only not read.
+    // After a stall of this process the answer may have arrived already without being read.
     if (answered === undefined) await Promise.race([answer, nextTurn()]);
     if (answered !== undefined) return (answered as { readonly value: Value }).value;
     signal?.throwIfAborted();
