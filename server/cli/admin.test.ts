@@ -32,7 +32,7 @@ test("npm run admin grants, lists and revokes, with an audit log entry for each 
 test.each([
   ["nobody@example.com", "Nobody has signed up as nobody@example.com"],
   ["eve@example.com", "not verified yet"],
-])("npm run admin refuses to grant %s, who has no verified address", async (email, reason) => {
+])("npm run admin does not grant access to %s, who has no verified address", async (email, reason) => {
   expect(await run("grant", email)).toMatchObject({ exitCode: 2, errors: expect.stringContaining(reason) });
   expect(await list()).toContain("No operators yet");
 });
@@ -42,6 +42,6 @@ test.each([
   ["grant", "Missing argument: EMAIL."],
   ["grant a@example.com b@example.com", 'Unexpected argument "b@example.com".'],
   ["list ada@example.com", 'Unexpected argument "ada@example.com".'],
-])("npm run admin refuses %j with exit code 2", async (line, reason) => {
+])("npm run admin rejects %j with exit code 2", async (line, reason) => {
   expect(await run(...line.split(" "))).toMatchObject({ exitCode: 2, errors: expect.stringContaining(reason) });
 });

@@ -24,12 +24,12 @@ npm run restore -- FILE [--replace]
   --replace   restores into a database that is not empty; everything in it is lost
 
 Both use DATABASE_URL, or the embedded database in DATA_DIR if it is not set. A backup does not contain the configuration
-or the secret that signs sessions (NEXTAUTH_SECRET, or nextauth-secret in DATA_DIR). Without that secret, everybody has to
+or the secret that signs sessions (NEXTAUTH_SECRET, or nextauth-secret in DATA_DIR). Without that secret, all users have to
 sign in again.`;
 
 const log = createLog("error");
 
-/** Waits for the database server, does the work and stops what was started for it. */
+/** Waits for the database server, runs the work and stops the server if it was started for this command. */
 async function onSource<Result>(source: Source, env: Env, clock: Clock, work: (url: string) => Promise<Result>): Promise<Result> {
   try {
     await (await openDatabase({ url: source.url, poolSize: 1, waitS: env.DATABASE_WAIT_S, clock, log })).close();
@@ -59,7 +59,7 @@ async function restore(file: string, replace: boolean, { readEnv, clock, print }
     const { header, tables, rows } = await onSource(await acquireSource(env, log), env, clock, (url) =>
       restoreBackup({ url, backup: opened, replace }),
     );
-    // Applies this version's migrations as a start would, so that a failure shows up now.
+    // Applies this version's migrations now, as a start would, so that a failure shows up now.
     await (await acquireDatabase(env, log, clock)).release();
     print(`Restored ${rows} rows of ${tables} tables as of ${header.madeAt}.`);
     print("Keys revoked since then work again: revoke them. Existing sessions need the secret from that time.");

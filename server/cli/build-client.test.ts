@@ -13,7 +13,7 @@ let folder: string;
 let tarball: string;
 let service: ScriptedService;
 
-/** Runs a program of Node's to its end. */
+/** Runs a Node program to completion. */
 function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: folder });
@@ -24,7 +24,7 @@ function run(args: readonly string[]): Promise<{ code: number | null; output: st
   });
 }
 
-/** Only what a stranger has: the unpacked tarball, outside the project. */
+/** The unpacked tarball outside the project, as a user has it. */
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(path.join(tmpdir(), "spotwire-client-")));
   tarball = await buildClient(path.join(folder, "built", "client"));
@@ -66,7 +66,7 @@ client.stream().subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ data }) =
 `;
 
 describe("the package", () => {
-  test("holds what a user needs and nothing else", () => {
+  test("the client package contains what a user needs and nothing else", () => {
     const home = path.join(folder, "node_modules", "spotwire-client");
     expect(readdirSync(home).sort()).toEqual(["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "package.json"]);
     const manifest = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
@@ -86,7 +86,7 @@ describe("the package", () => {
     ["an ES module", "consumer.mts", "nodenext"],
     ["a CommonJS module", "consumer.cts", "nodenext"],
     ["a bundled page", "consumer.ts", "preserve"],
-  ])("type-checks in %s, strictly, where there is no zod", async (_, file, module) => {
+  ])("the client package type-checks in %s, strictly and without zod", async (_, file, module) => {
     writeFileSync(path.join(folder, file), CONSUMER);
     const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit", "--target", "es2022"];
     const tsc = path.join(MODULES, "typescript", "bin", "tsc");
@@ -95,7 +95,7 @@ describe("the package", () => {
     expect(code).toBe(0);
   });
 
-  test("has a guide whose every sample type-checks", async () => {
+  test("every sample in the guide of the client package type-checks", async () => {
     const guide = readFileSync(path.join(folder, "node_modules", "spotwire-client", "README.md"), "utf8");
     const samples = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
     expect(samples.length).toBeGreaterThan(5);
@@ -126,7 +126,7 @@ describe("the package", () => {
     stream.close();
   `;
 
-  /** Takes the next connection as far as its first record; gives the headers of its handshake. */
+  /** Serves the next connection up to its first record; returns the headers of its handshake. */
   async function serveOne() {
     const peer = await service.welcomed();
     await peer.ack();
@@ -134,7 +134,7 @@ describe("the package", () => {
     return peer.headers;
   }
 
-  test("calls and streams with the key in a header where `ws` is installed, as either kind of module", async () => {
+  test("the client package calls and streams with the key in a header if `ws` is installed, as ES module and CommonJS", async () => {
     symlinkSync(path.join(MODULES, "ws"), path.join(folder, "node_modules", "ws"));
     writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
     writeFileSync(
@@ -149,9 +149,9 @@ describe("the package", () => {
     rmSync(path.join(folder, "node_modules", "ws"));
   });
 
-  test("streams with a ticket where only the runtime's own WebSocket is there", async () => {
+  test("the client package streams with a ticket if only the built-in WebSocket is available", async () => {
     writeFileSync(path.join(folder, "run.mjs"), `import { createClient } from "spotwire-client";${PROGRAM}`);
-    // Node has it built in from 22 on, and behind this flag before.
+    // Built into Node from version 22, and behind this flag before.
     const flag = process.versions.node.startsWith("20.") ? ["--experimental-websocket"] : [];
     const [headers, { code, output }] = await Promise.all([serveOne(), run([...flag, "run.mjs", service.url])]);
     expect([code, output]).toEqual([0, expect.stringContaining("seq 7")]);

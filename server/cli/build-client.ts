@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { clientDeclarations } from "./client-declarations";
 
-/** Builds the typed client as a package of its own, `spotwire-client`, and packs it. Needs no network. */
+/** Builds and packs the typed client as the package `spotwire-client`. Needs no network. */
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const SOURCES = path.join(ROOT, "lib", "client");
 const TARGET = "es2022";
 
-/** What of the project's own manifest is passed on. */
+/** The fields copied from the project's package.json. */
 interface Manifest {
   readonly version: string;
   readonly license: string;
 }
 
-/** The manifest of the published package. */
+/** The package.json of the published package. */
 function clientManifest({ version, license }: Manifest): object {
   return {
     name: "spotwire-client",
@@ -38,7 +38,7 @@ function clientManifest({ version, license }: Manifest): object {
       },
       "./package.json": "./package.json",
     },
-    // A bundler for browsers finds nothing to bundle there.
+    // Gives browser bundlers nothing to bundle.
     browser: { ws: false },
     files: ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "README.md"],
     keywords: ["forex", "metals", "market data", "klines", "websocket"],
@@ -60,7 +60,7 @@ async function bundle(format: "esm" | "cjs", outfile: string): Promise<void> {
   });
 }
 
-/** Packs a folder into another and gives the tarball's path. */
+/** Packs a folder into another and returns the path of the tarball. */
 function pack(folder: string, into: string): string {
   const args = ["pack", "--json", "--offline", "--ignore-scripts", "--update-notifier=false", "--pack-destination", into];
   const result = spawnSync("npm", args, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" });
@@ -79,7 +79,7 @@ export async function buildClient(folder: string): Promise<string> {
   const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as Manifest;
   const declarations = await clientDeclarations(ROOT);
   await Promise.all([bundle("esm", path.join(folder, "index.js")), bundle("cjs", path.join(folder, "index.cjs"))]);
-  // Each way of importing has declarations of its own: under `type: module` a .d.ts speaks for ES modules alone.
+  // ES modules and CommonJS need separate declarations: under `type: module`, a .d.ts describes ES modules only.
   for (const name of ["index.d.ts", "index.d.cts"]) writeFileSync(path.join(folder, name), declarations);
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(clientManifest(manifest), null, 2)}\n`);
   copyFileSync(path.join(SOURCES, "README.md"), path.join(folder, "README.md"));

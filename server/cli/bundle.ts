@@ -5,7 +5,7 @@ import { build, type Plugin } from "esbuild";
 /** What `npm start` runs. */
 const OUT = path.join(".next", "spotwire");
 
-/** A bundled file is not where its source was: what it reads beside itself is found by the source's place. */
+/** Replaces import.meta.url with the URL of the source file, because sources read files relative to their own location. */
 const ownPlaces: Plugin = {
   name: "own places",
   setup(bundling) {
@@ -19,8 +19,8 @@ const ownPlaces: Plugin = {
 };
 
 /**
- * Makes one file of the server's own sources; packages stay where they are. A process that loads hundreds of sources through a
- * compiler is up in more than twice the time.
+ * Bundles the server's sources into one file; packages stay external. Loading hundreds of sources through a compiler more than
+ * doubles the start-up time.
  */
 export async function bundleServer(): Promise<void> {
   await build({
@@ -28,7 +28,7 @@ export async function bundleServer(): Promise<void> {
     outdir: OUT,
     outExtension: { ".js": ".mjs" },
     bundle: true,
-    // What is loaded later keeps a file of its own. Files of earlier builds stay, for processes that may still load them.
+    // Dynamic imports become separate files. Files of earlier builds stay, because running processes may still load them.
     splitting: true,
     chunkNames: "[name]-[hash]",
     packages: "external",

@@ -10,9 +10,9 @@ import { ERROR_IDS } from "#lib/contract/errors";
 
 const CLIENT = path.join("lib", "client");
 const CONTRACT = path.join("lib", "contract");
-/** An exported type that zod infers from the schema of the same name. */
+/** Matches an exported type that zod infers from the schema of the same name. */
 const INFERRED_TYPE = /^export type (\w+) = z\.infer<typeof \1>;/gm;
-/** A literal or union that the contract writes out, with the comment above it. */
+/** Matches a literal or union type in the contract, with the comment above it. */
 const PLAIN_TYPE = /^(?:\/\*\*.*\*\/\n)?export type \w+ = (?!typeof|keyof)[\w\s"|]+;/gm;
 
 /** Emits one `.d.ts` for each source of the client. */
@@ -39,7 +39,7 @@ async function contractTypes(root: string): Promise<string> {
     }
     plain.push(...(text.match(PLAIN_TYPE) ?? []));
   }
-  // Enums are compared by their values: the error identifiers are an enum of their own in several schemas.
+  // Enums are compared by their values, because several schemas define the error identifiers as separate enums.
   const identity = (schema: unknown) => (schema instanceof z.ZodEnum ? schema.options.join() : schema);
   const names = new Map([...schemas].map(([name, schema]) => [identity(schema), name]));
   const printed = [...schemas].map(([name, schema]) => {
@@ -57,9 +57,9 @@ async function contractTypes(root: string): Promise<string> {
 }
 
 /**
- * The declarations of the published client as one text that imports nothing, neither project files nor zod.
+ * The declarations of the published client as one text without imports of project files or zod.
  * @param root folder of the project
- * @throws Error when the client has type errors, or the text would still import something
+ * @throws Error when the client has type errors, or the text still contains an import
  */
 export async function clientDeclarations(root: string): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-declarations-"));

@@ -67,7 +67,7 @@ test.each([
   ["list --venue moon", /live/],
   ["list --what", /--what/],
   ["sell EURUSD", /Unknown command "sell"/],
-])("npm run instruments refuses %j with exit code 2 and changes nothing", async (line, reason) => {
+])("npm run instruments rejects %j with exit code 2 and changes nothing", async (line, reason) => {
   const before = await run("list --all");
   const { exitCode, errors } = await command(line);
   expect(errors).toMatch(reason);

@@ -47,7 +47,7 @@ interface Values {
 type Print = CommandContext["print"];
 type Work = (db: Database, context: CommandContext) => Promise<void>;
 
-/** Option of each field that is not named like it. */
+/** Options of the fields whose option has a different name. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   ticker: "TICKER",
   assetClass: "--asset-class",
@@ -97,7 +97,7 @@ function venueOf(text: string): Venue {
   return venue;
 }
 
-/** What the arguments ask of the database. @throws UsageError */
+/** Parses the arguments into the work on the database. @throws UsageError */
 function workOf(positionals: readonly string[], values: Values): Work {
   const { name, words } = subcommandOf(positionals, ["list", "add", "retire", "restore"]);
   const venue = venueOf(values.venue);

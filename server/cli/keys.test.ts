@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Runs the command and gives the lines it printed. */
+/** Runs the command and returns the lines it printed. */
 async function run(...args: string[]): Promise<string[]> {
   const { output } = await commandOutcome(keysCommand, args, t.keyContext);
   return output.split("\n");
@@ -54,7 +54,7 @@ test.each([
   [["revoke", "x"], /id/],
   [["delete", "x"], /Unknown command "delete"/],
   [["list", "x"], /Unexpected argument "x"/],
-])("npm run keys refuses %j with exit code 2", async (args, reason) => {
+])("npm run keys rejects %j with exit code 2", async (args, reason) => {
   const { exitCode, errors } = await commandOutcome(keysCommand, args, t.keyContext);
   expect(errors).toMatch(reason);
   expect(exitCode).toBe(2);

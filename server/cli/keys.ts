@@ -32,7 +32,7 @@ const OPTIONS = {
   grace: { type: "string", default: "24h" },
 } as const;
 
-/** Account that keys belong to if --account is not given. */
+/** Account that keys belong to if --account is not set. */
 const DEFAULT_ACCOUNT = "operator";
 
 interface Values {
@@ -113,7 +113,7 @@ function rotateWork(id: string, grace: RotationGrace): Work {
   };
 }
 
-/** What the arguments ask of the database. @throws UsageError */
+/** Parses the arguments into the work on the database. @throws UsageError */
 function workOf(name: "create" | "list" | "rotate" | "revoke", words: readonly string[], values: Values): Work {
   if (name === "rotate" || name === "revoke") {
     const [id] = wordsOf(words, "ID");

@@ -12,7 +12,7 @@ import { streamCommand } from "./stream";
 
 type Outcome = (args: readonly string[], options?: Parameters<typeof commandOutcome>[2]) => ReturnType<typeof commandOutcome>;
 
-/** Every command with a correct command line and one that lacks an argument. */
+/** Every command with a correct command line and one with a missing argument. */
 const COMMANDS: readonly [name: string, outcome: Outcome, correct: string, lacking: string, error: string][] = [
   ["keys", (...call) => commandOutcome(keysCommand, ...call), "list", "rotate", "Missing argument: ID."],
   ["admin", (...call) => commandOutcome(adminCommand, ...call), "list", "grant", "Missing argument: EMAIL."],
@@ -24,14 +24,14 @@ const COMMANDS: readonly [name: string, outcome: Outcome, correct: string, lacki
 ];
 const wordsOf = (line: string) => line.split(" ").filter(Boolean);
 
-test.each(COMMANDS)("npm run %s names a wrong environment variable and ends with 2", async (_, outcome, correct) => {
+test.each(COMMANDS)("npm run %s names a wrong environment variable and exits with 2", async (_, outcome, correct) => {
   const { exitCode, output, errors } = await outcome(wordsOf(correct), { variables: { PORT: "abc" } });
   expect(errors).toMatch(/^Wrong configuration:\n {2}`PORT` [^\n]*$/);
   expect({ exitCode, output }).toEqual({ exitCode: 2, output: "" });
 });
 
 test.each(COMMANDS)(
-  "npm run %s names a missing argument in one line and ends with 2",
+  "npm run %s names a missing argument in one line and exits with 2",
   async (name, outcome, _, lacking, error) => {
     expect(await outcome(wordsOf(lacking))).toEqual({
       exitCode: 2,
@@ -41,19 +41,19 @@ test.each(COMMANDS)(
   },
 );
 
-test.each(COMMANDS)("npm run %s refuses an unknown option and ends with 2", async (_, outcome, correct) => {
+test.each(COMMANDS)("npm run %s rejects an unknown option and exits with 2", async (_, outcome, correct) => {
   const { exitCode, errors } = await outcome([...wordsOf(correct), "--nonsense"]);
   expect(errors).toMatch(/^Unknown option '--nonsense'\.\nRun /);
   expect(exitCode).toBe(2);
 });
 
-test.each(COMMANDS)("npm run %s prints its usage with --help, in any environment, and ends with 0", async (name, outcome) => {
+test.each(COMMANDS)("npm run %s prints its usage with --help, in any environment, and exits with 0", async (name, outcome) => {
   const { exitCode, output, errors } = await outcome(["--help"], { variables: { PORT: "abc" } });
   expect(output).toContain(`npm run ${name} --`);
   expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
 });
 
-/** A command that ends with this error. */
+/** A command that fails with this error. */
 const failing = (error: unknown) =>
   defineCommand({
     name: "fail",
@@ -78,7 +78,7 @@ function countingDatabase() {
   return { released, borrowDatabase };
 }
 
-test("a command that fails prints the message alone, ends with 1 and releases its database", async () => {
+test("a command that fails prints only the message, exits with 1 and releases its database", async () => {
   const { released, borrowDatabase } = countingDatabase();
   const { exitCode, errors } = await commandOutcome(failing(new Error("The disk is full.")), [], { borrowDatabase });
   expect({ exitCode, errors }).toEqual({ exitCode: 1, errors: "The disk is full." });
@@ -92,7 +92,7 @@ test("a command that fails prints its stack with LOG_LEVEL=debug", async () => {
   expect(errors).toMatch(/^The disk is full\.\nError: The disk is full\.\n +at /);
 });
 
-test("a connection refused at several addresses is explained, although its own message is empty", async () => {
+test("a connection refused at several addresses is explained although the error has no message", async () => {
   const { borrowDatabase } = countingDatabase();
   const refused = new AggregateError([new Error("connect ECONNREFUSED ::1:1"), new Error("connect ECONNREFUSED 127.0.0.1:1")]);
   const { errors } = await commandOutcome(failing(refused), [], { borrowDatabase });
@@ -109,7 +109,7 @@ test.each([
   expect({ exitCode, errors }).toEqual({ exitCode: code, errors: "`plan` must be one of free, pro." });
 });
 
-test("a command as a process ends with 2 for PORT=abc, without a stack", () => {
+test("a command run as a process exits with 2 for PORT=abc and prints no stack", () => {
   const args = ["PORT=abc", process.execPath, "--import", "tsx", "server/cli/keys.ts", "list"];
   const { status, stdout, stderr } = spawnSync("env", args, { encoding: "utf8" });
   expect(stderr).toMatch(/^Wrong configuration:\n {2}`PORT` [^\n]*\n$/);

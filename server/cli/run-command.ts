@@ -8,7 +8,7 @@ import { isFault } from "#lib/fault";
 import { createLog } from "#lib/log";
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from "./usage-error";
 
-/** What a shell reports for a command that Ctrl-C ended. */
+/** Exit code of a command that Ctrl-C ended, as in a shell. */
 const EXIT_INTERRUPTED = 130;
 /** One Ctrl-C can arrive twice, from the terminal and from npm. A signal later than this ends the process at once. */
 const SAME_INTERRUPT_MS = 1_000;
@@ -16,7 +16,7 @@ const SAME_INTERRUPT_MS = 1_000;
 export type Options = NonNullable<ParseArgsConfig["options"]>;
 type Parsed<Config extends Options> = ReturnType<typeof parseArgs<{ options: Config; allowPositionals: true }>>;
 
-/** Where text goes; a terminal also has a size. */
+/** An output stream; a terminal also has a size. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -24,7 +24,7 @@ export interface Output {
   readonly rows?: number | undefined;
 }
 
-/** What a command runs in: the process, or a test. */
+/** The environment of a command: the process, or a test. */
 export interface Terminal {
   readonly output: Output;
   readonly errors: Output;
@@ -37,24 +37,24 @@ export interface Terminal {
   stopSignal(): AbortSignal;
 }
 
-/** What a command works with. */
+/** What a command receives. */
 export interface CommandContext extends Pick<Terminal, "output" | "errors" | "clock" | "readEnv" | "stopSignal"> {
   /** Prints one line to standard output. */
   print(line: string): void;
-  /** Opens the database, does the work and closes it again. */
+  /** Opens the database, runs the work and closes the database. */
   withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
 }
 
 /** One command of package.json. */
 export interface Command<Config extends Options = Options> {
-  /** As in `npm run <name>`. */
+  /** The name in `npm run <name>`. */
   readonly name: string;
-  /** What --help prints. */
+  /** The text that --help prints. */
   readonly usage: string;
-  /** Options beside --help, as for node:util parseArgs. */
+  /** Options other than --help, in the form of parseArgs of node:util. */
   readonly options: Config;
   /**
-   * Checks the arguments before it opens anything.
+   * Checks the arguments before it opens the database.
    * @returns the exit code
    * @throws UsageError for a mistake in the arguments; any other error fails the command with its message
    */
@@ -73,7 +73,7 @@ export function parseArguments<Config extends Options>(options: Config, args: re
   try {
     return parseArgs({ args: [...args], options: { ...options, ...HELP }, allowPositionals: true, strict: true });
   } catch (error) {
-    // Node adds advice about dashes, which a reader of one line does not need.
+    // Drops Node's additional advice about dashes.
     const [sentence = ""] = (error as Error).message.split(/\.\s|\n/);
     throw new UsageError(`${sentence.replace(/\.$/, "")}.`);
   }
@@ -91,7 +91,7 @@ export function subcommandOf<Name extends string>(
   );
 }
 
-/** The arguments, one for each name. @throws UsageError for one that is missing or not expected */
+/** The arguments, one for each name. @throws UsageError for a missing or unexpected argument */
 export function wordsOf<const Names extends readonly string[]>(
   words: readonly string[],
   ...names: Names
@@ -102,7 +102,7 @@ export function wordsOf<const Names extends readonly string[]>(
   return words as unknown as { readonly [Index in keyof Names]: string };
 }
 
-/** Mistakes of the person at the keyboard; everything else is a failure at run time. */
+/** Mistakes of the user; any other error is a failure at run time. */
 function isUsage(error: unknown): boolean {
   return error instanceof UsageError || error instanceof EnvError || (isFault(error) && httpStatus(error.id) < 500);
 }
@@ -124,9 +124,9 @@ function explain(error: unknown, name: string, { errors, readEnv: readEnvironmen
 }
 
 /**
- * Runs a command to its end. A mistake in the arguments or the environment prints one line and how to get help; a failure
- * prints its message, and its stack only with LOG_LEVEL=debug.
- * @returns the exit code: 0 done, 1 failed, 2 wrong usage, unless the command says otherwise
+ * Runs a command to completion. For a mistake in the arguments or the environment it prints one line and how to get help; for
+ * a failure it prints the message, and the stack only with LOG_LEVEL=debug.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage, unless the command returns another one
  */
 export async function runCommand<Config extends Options>(
   { name, usage, options, run }: Command<Config>,
@@ -157,7 +157,7 @@ export async function runCommand<Config extends Options>(
   }
 }
 
-/** Turns Ctrl-C, and a reader of standard output that went away, into a signal. */
+/** A signal that aborts on Ctrl-C, or when the reader of standard output has closed the pipe. */
 function watchInterrupts(): AbortSignal {
   const stopping = new AbortController();
   let interruptedAt = Number.POSITIVE_INFINITY;
@@ -172,14 +172,14 @@ function watchInterrupts(): AbortSignal {
   return stopping.signal;
 }
 
-/** Runs a command with the arguments of this process, if the module at this URL is what the process was started with. */
+/** Runs a command with the arguments of this process if the process was started with the module at this URL. */
 export async function runAsProcess<Config extends Options>(
   moduleUrl: string,
   command: Command<Config>,
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
   if (process.argv[1] !== fileURLToPath(moduleUrl)) return;
-  // As with `| head`: the work still goes on to its end.
+  // The pipe is closed, as with `| head`. The work still runs to its end.
   process.stdout.on("error", () => undefined);
   let stop: AbortSignal | undefined;
   process.exitCode = await runCommand(command, args, {
@@ -188,7 +188,7 @@ export async function runAsProcess<Config extends Options>(
     clock: systemClock,
     readEnv,
     async borrowDatabase(env) {
-      // Loaded only by the commands that need it: Prisma takes a while.
+      // Imported only by commands that need it, because loading Prisma takes a while.
       const { borrowDatabase } = await import("#server/database/database");
       return borrowDatabase(env, createLog("error"), systemClock);
     },

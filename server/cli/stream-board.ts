@@ -1,41 +1,41 @@
 import type { Gap, PushMessage, StreamState } from "#lib/client/index";
 
-/** What is known of one ticker. */
+/** The state of one ticker. */
 export interface BoardRow {
   readonly ticker: string;
   /** The latest record; undefined before the first. */
   readonly record: PushMessage | undefined;
-  /** The price that changes are counted from: bid, or close of a kline, of the first record. */
+  /** The reference price of changes: the bid of the first record, or the close for klines. */
   readonly firstPrice: number | undefined;
   /** Decimal places seen so far: the service writes 1.0850 as 1.085. */
   readonly decimals: number;
-  /** `final_display_state` of the market, as far as it was told. */
+  /** The last received `final_display_state` of the market. */
   readonly market: string | undefined;
-  /** Records that were left out by the service, and that are missing. */
+  /** Records that the service merged, and records that are missing. */
   readonly merged: number;
   readonly gaps: number;
-  /** When the latest record came, Unix milliseconds. */
+  /** When the latest record arrived, Unix milliseconds. */
   readonly heardAtMs: number | undefined;
 }
 
-/** The connection, for the line above the table. */
+/** The state of the connection, shown above the table. */
 interface BoardConnection {
   readonly state: StreamState;
   readonly url: string;
-  /** What else there is to say: the venue and connection id, or why and how long it waits. */
+  /** Details: the venue and connection id, or why and how long it waits. */
   readonly note: string;
 }
 
-/** All that a table shows. */
+/** Everything that the table shows. */
 export interface BoardView {
   readonly title: string;
   readonly connection: BoardConnection;
   readonly rows: readonly BoardRow[];
-  /** The last thing that went wrong; empty for nothing. */
+  /** The last error; empty for none. */
   readonly trouble: string;
 }
 
-/** Keeps the latest of everything that a stream tells. */
+/** Keeps the latest state of everything that a stream sends. */
 export interface Board {
   readonly view: BoardView;
   record(record: PushMessage, nowMs: number): void;
@@ -45,7 +45,7 @@ export interface Board {
   trouble(words: string): void;
 }
 
-/** The price a record is followed by: the bid, or a kline's close, which is a bid too. */
+/** The price that represents a record: the bid, or a kline's close, which is also a bid. */
 export function priceOf(record: PushMessage): number {
   return record.type === "kline" ? record.data.close : record.data.bid;
 }
@@ -91,7 +91,7 @@ export function createBoard(title: string, url: string, tickers: readonly string
         heardAtMs: nowMs,
       }));
     },
-    // Another epoch began: something is missing, but nobody knows how much.
+    // A new epoch began: records are missing, but their number is unknown.
     gap: ({ ticker, expected, received }) =>
       change(ticker, ({ gaps }) => ({ gaps: gaps + (expected === null ? 1 : received - expected) })),
     market: (ticker, market) => change(ticker, () => ({ market })),

@@ -6,37 +6,37 @@ import { type Board, createBoard } from "./stream-board";
 import { createScreen } from "./stream-screen";
 import { renderBoard } from "./stream-table";
 
-/** What the command runs in. */
+/** The environment of the command. */
 interface StreamTerminal {
   readonly output: Output;
   readonly errors: Output;
   readonly clock: Clock;
-  /** Ends the command, as Ctrl-C does. */
+  /** Aborts to end the command, as on Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
-/** What was asked for. */
+/** The parsed command line. */
 export interface StreamCommand {
   readonly client: Client;
   readonly url: string;
   readonly selection: Selection;
-  /** The stream in words: `quote`, `kline M1`. */
+  /** The name of the stream: `quote`, `kline M1`. */
   readonly title: string;
-  /** Lines in place of a table, also on a terminal. */
+  /** Prints lines instead of a table, even on a terminal. */
   readonly lines: boolean;
 }
 
-/** What the two ways of showing have in common. */
+/** Shared by lines and table. */
 interface Show {
   changed(): void;
   record(record: PushMessage): void;
-  /** What is no record: for the reader, not for the pipe. */
+  /** Shows a message that is not a record: for the reader, not for the pipe. */
   remark(text: string): void;
-  /** Nothing more comes. */
+  /** Ends the output. */
   stop(failure: SpotwireError | undefined): void;
 }
 
-/** One record as one line, for files and pipes. */
+/** A record as one line, for files and pipes. */
 function recordLine(record: PushMessage): string {
   const { ticker, event, epoch, seq, merged, data } = record;
   const [time, prices] =
@@ -62,7 +62,7 @@ function showTable(board: Board, { output, errors, clock }: StreamTerminal): Sho
   const screen = createScreen(output, clock, (size) => renderBoard(board.view, clock.now(), size));
   function stop(failure: SpotwireError | undefined): void {
     screen.stop();
-    // In the table it may have been cut off.
+    // The table may have truncated it.
     if (failure !== undefined) errors.write(`${failure.message}\n`);
   }
   return { changed: screen.changed, record: screen.changed, remark: screen.changed, stop };
@@ -78,8 +78,9 @@ function showLines({ output, errors }: StreamTerminal): Show {
 }
 
 /**
- * Streams and shows until the signal aborts or the stream fails.
- * @returns why it failed; undefined when it was ended. Nobody at the address, or no ticker that is known, is a failure.
+ * Streams and shows records until the signal aborts or the stream fails.
+ * @returns the failure; undefined when the signal aborted. It is a failure if the first connection cannot be made, or all
+ * tickers are unknown.
  */
 export async function follow(command: StreamCommand, terminal: StreamTerminal): Promise<SpotwireError | undefined> {
   const { client, selection, title, url } = command;
@@ -98,7 +99,7 @@ export async function follow(command: StreamCommand, terminal: StreamTerminal): 
     onError: (error) => {
       board.trouble(error.message);
       show.remark(error.message);
-      // Nobody has been there at all: a wrong address is likelier than a restart.
+      // The first connection failed: a wrong address is likelier than a restart.
       if (!wasOpen && error.id === "network_error") {
         failure = error;
         stream.close();

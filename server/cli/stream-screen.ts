@@ -1,9 +1,9 @@
 import type { Clock } from "#lib/clock";
 import type { Output } from "./run-command";
 
-/** Between two drawings at least; faster is not seen, only sent. */
+/** Shortest interval between two drawings; the eye cannot follow faster updates. */
 const REDRAW_MIN_MS = 100;
-/** Ages are drawn anew even when nothing comes. */
+/** Interval that updates the ages when no records arrive. */
 const REDRAW_MAX_MS = 1_000;
 const SIZE_DEFAULT = { columns: 80, rows: 24 } as const;
 
@@ -12,15 +12,15 @@ const HIDE_CURSOR = `${ESCAPE}?25l`;
 const SHOW_CURSOR = `${ESCAPE}?25h`;
 const CLEAR_BELOW = `${ESCAPE}J`;
 
-/** A part of the terminal that is drawn over in place. */
+/** A part of the terminal that is redrawn in place. */
 interface Screen {
-  /** There is something new to draw; it is drawn within a tenth of a second. */
+  /** Requests a redraw, within a tenth of a second. */
   changed(): void;
-  /** Draws the last state and gives the terminal back. */
+  /** Draws the last state and restores the terminal. */
   stop(): void;
 }
 
-/** Makes a screen that draws what `render` gives, at most ten times a second and at least once. */
+/** Makes a screen that draws the lines of `render`, at most ten times a second and at least once a second. */
 export function createScreen(
   output: Output,
   clock: Clock,
@@ -32,7 +32,7 @@ export function createScreen(
   let dirty = true;
 
   function draw(): void {
-    // One row stays free: writing the last would scroll, and the way back up would be too short.
+    // One row stays free: writing the last one scrolls, and the cursor would return to the wrong row.
     const size = { columns: output.columns ?? SIZE_DEFAULT.columns, rows: (output.rows ?? SIZE_DEFAULT.rows) - 1 };
     const lines = render(size);
     const back = drawn === 0 ? "" : `${ESCAPE}${drawn}A`;

@@ -7,7 +7,7 @@ import { renderBoard } from "./stream-table";
 
 const SIZE = { columns: 80, rows: 24 };
 
-/** A board that has seen a little of everything. */
+/** A board with a record of each kind. */
 function seenBoard() {
   const board = createBoard("quote", "http://localhost:3000", ["EURUSD", "XAUUSD", "TESTMISSING"]);
   board.connection("open", "sandbox, connection c-1");
@@ -22,7 +22,7 @@ function seenBoard() {
 }
 
 describe("the table", () => {
-  test("shows each ticker with its prices, its market and what is missing of it", () => {
+  test("the table shows each ticker with its prices, its market and its missing records", () => {
     expect(renderBoard(seenBoard().view, 10_000, { ...SIZE, columns: 90 })).toEqual([
       "quote  http://localhost:3000",
       "open  sandbox, connection c-1",
@@ -34,7 +34,7 @@ describe("the table", () => {
     ]);
   });
 
-  test("shows klines by their four prices", () => {
+  test("the table shows klines with their four prices", () => {
     const board = createBoard("kline H1", "http://localhost:3000", ["EURUSD"]);
     board.record({ ...quote("EURUSD", 5), type: "kline", timeframe: "H1", closed: false, data: klineExample }, 0);
     expect(renderBoard(board.view, 250_000, { ...SIZE, columns: 100 }).slice(3)).toEqual([
@@ -43,13 +43,13 @@ describe("the table", () => {
     ]);
   });
 
-  test.each([120, 80, 60, 40, 20, 6])("fits %i columns; the ticker stays to the last", (columns) => {
+  test.each([120, 80, 60, 40, 20, 6])("the table fits %i columns, and the ticker is dropped last", (columns) => {
     const lines = renderBoard(seenBoard().view, 10_000, { columns, rows: 24 });
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
     expect(lines[3]?.startsWith("TICKER".slice(0, columns))).toBe(true);
   });
 
-  test("counts the tickers that have no room", () => {
+  test("the table counts the tickers that do not fit", () => {
     const board = createBoard(
       "quote",
       "http://localhost:3000",
@@ -61,12 +61,12 @@ describe("the table", () => {
     expect(lines.slice(-4)).toEqual([expect.stringContaining("T4AA"), "… and 45 more", "", "unknown_ticker: T7AA"]);
   });
 
-  test("never has more lines than the terminal", () => {
+  test("the table never has more lines than the terminal", () => {
     for (let rows = 1; rows < 12; rows += 1)
       expect(renderBoard(seenBoard().view, 0, { columns: 80, rows }).length).toBeLessThanOrEqual(rows);
   });
 
-  test("counts one gap where another epoch began", () => {
+  test("the table counts one gap for a new epoch", () => {
     const board = seenBoard();
     board.gap({ stream: "quote", ticker: "EURUSD", timeframe: undefined, epoch: "e2", expected: null, received: 1 });
     expect(board.view.rows[0]?.gaps).toBe(1);

@@ -4,7 +4,7 @@ import { type BoardRow, type BoardView, priceOf } from "./stream-board";
 const SEPARATOR = "  ";
 const NOTHING = "–";
 
-/** One column: `keep` is its rank when not all fit; the lowest go first. */
+/** One column; when not all fit, those with the lowest `keep` are dropped first. */
 interface Column {
   readonly title: string;
   readonly keep: number;
@@ -12,7 +12,7 @@ interface Column {
   cell(row: BoardRow, nowMs: number): string;
 }
 
-/** Short words for the states of a market; what is not known is shown as it is. */
+/** Short names of the states of a market; unknown states are shown unchanged. */
 const MARKETS: Readonly<Record<string, string>> = {
   open_data_stale: "stale",
   late_open_data_stale: "late",
@@ -63,7 +63,7 @@ const REST: readonly Column[] = [
   { title: "AGE", keep: 7, cell: ageOf },
 ];
 
-/** A line that fits; what is cut off is marked. */
+/** Truncates a line to fit, with a mark at the end. */
 function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
@@ -94,8 +94,8 @@ function table(columns: readonly Column[], rows: readonly BoardRow[], nowMs: num
 }
 
 /**
- * The board as lines of at most `size.columns` characters, at most `size.rows` of them. Columns that do not fit are left
- * out, the least needed first; tickers that do not fit are counted.
+ * The board as at most `size.rows` lines of at most `size.columns` characters. Columns that do not fit are dropped, the least
+ * important first; tickers that do not fit are counted.
  */
 export function renderBoard(view: BoardView, nowMs: number, size: { readonly columns: number; readonly rows: number }): string[] {
   const { state, url, note } = view.connection;

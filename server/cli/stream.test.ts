@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** Something to write to, read as a whole or piece by piece. */
+/** An output that collects the whole text and each write. */
 interface Sink extends Output {
   readonly text: string;
   readonly writes: Inbox<string>;
@@ -51,24 +51,24 @@ function start(args: readonly string[], size?: { columns: number; rows: number }
   return { output, errors, code: outcome.then(({ exitCode }) => exitCode) };
 }
 
-describe("a wrong command is refused with words and exit code 2:", () => {
+describe("a wrong command", () => {
   test.each([
     ["an unknown stream", ["trade", "EURUSD"], "must be one of quote"],
     ["no tickers", ["quote"], "Missing argument: TICKERS."],
     ["klines without a timeframe", ["kline", "EURUSD"], "--timeframe, one of M1"],
     ["a timeframe that does not exist", ["kline", "EURUSD", "--timeframe", "M2"], "--timeframe, one of M1"],
-    ["quotes with a timeframe", ["quote", "EURUSD", "--timeframe", "M1"], "for kline alone"],
+    ["quotes with a timeframe", ["quote", "EURUSD", "--timeframe", "M1"], "only with kline"],
     ["an unknown option", ["quote", "EURUSD", "--fast"], "--fast"],
     ["a mistyped key", ["quote", "EURUSD", "--key", `${DEMO_KEY_DEFAULT.slice(0, -1)}x`], "checksum"],
-    ["an address that is none", ["quote", "EURUSD", "--url", "localhost:3000"], "baseUrl"],
-  ])("%s", async (_, args, words) => {
+    ["an invalid address", ["quote", "EURUSD", "--url", "localhost:3000"], "baseUrl"],
+  ])("%s: npm run stream rejects it with a reason and exit code 2", async (_, args, words) => {
     const { code, errors, output } = start(args, undefined, "");
     expect(await code).toBe(2);
     expect(errors.text).toContain(words);
     expect(output.text).toBe("");
   });
 
-  test("no demo key, or no port to guess", async () => {
+  test("npm run stream requires --key without a demo key, and --url with PORT=0", async () => {
     const off = await commandOutcome(streamCommand, ["quote", "EURUSD"], { variables: { DEMO_KEY: "off" } });
     expect(off).toMatchObject({ exitCode: 2, errors: expect.stringContaining("--key") });
     const anyPort = await commandOutcome(streamCommand, ["quote", "EURUSD"], { variables: { PORT: "0" } });
@@ -76,14 +76,14 @@ describe("a wrong command is refused with words and exit code 2:", () => {
   });
 });
 
-test("shows how it is used", async () => {
+test("npm run stream -- --help prints the usage", async () => {
   const { code, output } = start(["--help"]);
   expect(await code).toBe(0);
   expect(output.text).toContain("npm run stream --");
 });
 
 describe("without a terminal", () => {
-  test("prints one line a record to the output, all else beside it, and ends with 0", async () => {
+  test("without a terminal, records are printed line by line to stdout and all other messages to stderr, with exit code 0", async () => {
     const { code, output, errors } = start(["quote", "EURUSD,xauusd"]);
     const peer = await service.welcomed();
     expect(peer.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
@@ -102,7 +102,7 @@ describe("without a terminal", () => {
     expect(errors.text).toBe("connecting\nopen\nEURUSD market closed\nEURUSD gap: 11 to 12\nclosed\n");
   });
 
-  test("prints klines with their timeframe, and says which are closed", async () => {
+  test("without a terminal, klines are printed with their timeframe and a mark if they are closed", async () => {
     const { code, output } = start(["kline", "EURUSD", "--timeframe", "H1"]);
     const peer = await service.welcomed();
     await peer.ack();
@@ -116,26 +116,26 @@ describe("without a terminal", () => {
 
   test.each([
     [
-      "a refused key",
+      "a rejected key",
       () => service.refuseHandshakes(fail("unauthorized", { detail: "No such key." })),
       "unauthorized: No such key.",
     ],
     ["a suspended account", () => service.refuseHandshakes(fail("account_suspended")), "account_suspended"],
-  ])("ends with 1 for %s", async (_, prepare, words) => {
+  ])("npm run stream exits with 1 for %s", async (_, prepare, words) => {
     prepare();
     const { code, errors } = start(["quote", "EURUSD"]);
     expect(await code).toBe(1);
     expect(errors.text.split(words)).toHaveLength(2);
   });
 
-  test("ends with 1 when no ticker is known", async () => {
+  test("npm run stream exits with 1 when all tickers are unknown", async () => {
     const { code, errors } = start(["quote", "XXXYYY"]);
     await (await service.welcomed()).ack(["XXXYYY"]);
     expect(await code).toBe(1);
     expect(errors.text).toContain("unknown_ticker: XXXYYY");
   });
 
-  test("ends with 1 when nobody is there", async () => {
+  test("npm run stream exits with 1 when the service cannot be reached", async () => {
     const { url } = service;
     await service.stop();
     const { code, errors } = start(["quote", "EURUSD"], undefined, url);
@@ -145,7 +145,7 @@ describe("without a terminal", () => {
     service = await startScriptedService();
   });
 
-  test("ends at once when it was ended before it began", async () => {
+  test("npm run stream exits at once when it is stopped before it connects", async () => {
     ended.abort();
     expect(await start(["quote", "EURUSD"]).code).toBe(0);
     expect(service.handshakes).toBe(0);
@@ -155,7 +155,7 @@ describe("without a terminal", () => {
 describe("on a terminal", () => {
   const SIZE = { columns: 80, rows: 24 };
 
-  test("draws a table in place, at most ten times a second, and gives the terminal back", async () => {
+  test("on a terminal, the table is drawn in place, at most ten times a second, and the terminal is restored at the end", async () => {
     const { code, output } = start(["quote", "EURUSD"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -175,7 +175,7 @@ describe("on a terminal", () => {
     expect(output.text.endsWith("\u001b[?25h")).toBe(true);
   });
 
-  test("keeps ages moving when nothing comes", async () => {
+  test("on a terminal, ages are updated when no records arrive", async () => {
     const { code, output } = start(["quote", "EURUSD"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -187,7 +187,7 @@ describe("on a terminal", () => {
     await code;
   });
 
-  test("prints lines all the same with --lines", async () => {
+  test("on a terminal, --lines prints lines", async () => {
     const { code, output } = start(["quote", "EURUSD", "--lines"], SIZE);
     const peer = await service.welcomed();
     await peer.ack();
@@ -198,7 +198,7 @@ describe("on a terminal", () => {
     expect(output.text).not.toContain("\u001b");
   });
 
-  test("leaves the reason of a failure behind in full", async () => {
+  test("on a terminal, the full reason of a failure stays visible at the end", async () => {
     const detail = `No such key. ${"Ask the operator for another one. ".repeat(5)}`;
     service.refuseHandshakes(fail("unauthorized", { detail }));
     const { code, errors } = start(["quote", "EURUSD"], SIZE);

@@ -10,12 +10,12 @@ const USAGE = `npm run stream -- <quote|snapshot|kline> TICKERS [options]
   npm run stream -- quote EURUSD,XAUUSD
   npm run stream -- kline EURUSD --timeframe M1 --lines
 
-  --timeframe M1   of klines: M1, M5, M15, M30, H1, H4, D1, W1 or MN1
-  --url URL        address of the service, this machine's own port unless given
-  --key KEY        the public demo key unless given; it streams the synthetic sandbox
-  --lines          one line a record in place of the table; always so where the output is no terminal
+  --timeframe M1   timeframe of klines: M1, M5, M15, M30, H1, H4, D1, W1 or MN1
+  --url URL        address of the service; by default localhost with this environment's PORT
+  --key KEY        API key; by default the public demo key, which streams the synthetic sandbox
+  --lines          prints one line per record instead of a table; the default if the output is not a terminal
 
-Ctrl-C ends it. Exit code: 0 when ended so, 1 when the stream failed, 2 for a wrong command.`;
+Ctrl-C ends it. Exit code: 0 ended by Ctrl-C, 1 the stream failed, 2 wrong usage.`;
 
 const OPTIONS = {
   timeframe: { type: "string" },
@@ -24,7 +24,7 @@ const OPTIONS = {
   lines: { type: "boolean", default: false },
 } as const;
 
-const ELSEWHERE = "Is the service running, and at another address? Give it with --url, for example --url http://localhost:8080.";
+const ELSEWHERE = "Is the service running at another address? Set it with --url, for example --url http://localhost:8080.";
 
 interface Values {
   readonly timeframe?: string;
@@ -40,10 +40,11 @@ function readCommand(values: Values, [name, ...rest]: readonly string[], env: Pi
   if (tickers.length === 0) throw new UsageError("Missing argument: TICKERS.");
   if (name === "kline" && !(TIMEFRAMES as readonly unknown[]).includes(values.timeframe))
     throw new UsageError(`kline needs --timeframe, one of ${TIMEFRAMES.join(", ")}.`);
-  if (name !== "kline" && values.timeframe !== undefined) throw new UsageError("--timeframe is for kline alone.");
+  if (name !== "kline" && values.timeframe !== undefined) throw new UsageError("--timeframe works only with kline.");
   const key = values.key ?? env.DEMO_KEY;
-  if (key === "off") throw new UsageError("The demo key is switched off here: give a --key.");
-  if (values.url === undefined && env.PORT === 0) throw new UsageError("PORT=0 does not say where the service is: give a --url.");
+  if (key === "off") throw new UsageError("The demo key is switched off here: set --key.");
+  if (values.url === undefined && env.PORT === 0)
+    throw new UsageError("PORT=0 does not give the address of the service: set --url.");
   const url = values.url ?? `http://localhost:${env.PORT}`;
   const timeframe = values.timeframe as Timeframe | undefined;
   return {
@@ -63,7 +64,7 @@ async function run(
   try {
     command = readCommand(values, positionals, context.readEnv());
   } catch (error) {
-    // The client checks the key and the address it is given.
+    // The client checks the key and the address.
     throw isSpotwireError(error) ? new UsageError(error.message) : error;
   }
   const { output, errors, clock } = context;

@@ -19,17 +19,17 @@ import { startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
 const TICKER = "EURUSD";
 const KLINES = `${operations.klines.path}?ticker=${TICKER}&timeframe=M1`;
-/** What needs the database; without it, they say so. */
+/** Functions that need the database and report when it is unavailable. */
 const UNAVAILABLE = { status: 503, message: "service_unavailable", code: 50302 };
-/** Longest answer while the database is away: a look-up is waited for 2 seconds. */
+/** Longest response time while the database is unavailable: a look-up waits 2 seconds. */
 const ANSWER_MAX_MS = 4_000;
-/** Longest time until all is whole again, or until it is noticed that it is not. */
+/** Longest time until full recovery, or until the outage is detected. */
 const NOTICED = { timeout: 10_000, interval: 100 };
-/** A silent connection is given up after ten seconds. */
+/** A silent connection is closed after ten seconds. */
 const SILENT = { timeout: 30_000, interval: 100 };
 const log = createLog("silent");
 
-/** What a page of the portal sends to have a password reset. */
+/** The request of the portal for a password reset. */
 const portalPost = (origin: string) => ({
   method: "POST",
   key: null,
@@ -37,7 +37,7 @@ const portalPost = (origin: string) => ({
   body: JSON.stringify({ email: "ada@example.com" }),
 });
 
-/** The text of a key of the live venue that may do everything, made on a database. */
+/** Creates a key of the live venue with all scopes, and returns its text. */
 async function makeKey(url: string): Promise<string> {
   const db = await openDatabase({ url, poolSize: 2, waitS: 0, clock: systemClock, log });
   const context = { db, clock: systemClock };
@@ -49,7 +49,7 @@ async function makeKey(url: string): Promise<string> {
   return text;
 }
 
-/** The product on a PostgreSQL of its own, which can be stopped and started; all of it ends with the test. */
+/** The service on a separate PostgreSQL that can be stopped and started; everything ends with the test. */
 async function openScene() {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire away "));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
@@ -86,7 +86,7 @@ async function openScene() {
       postgres = await start();
       door.leadTo(postgres.url);
     },
-    /** Rows of a statement, as the database has them now. */
+    /** The current rows of a statement. */
     async query(statement: string): Promise<unknown[]> {
       const client = new pg.Client({ connectionString: postgres.url });
       await client.connect();
@@ -94,7 +94,7 @@ async function openScene() {
       await client.end();
       return rows;
     },
-    /** Pushes a tick; gives its bid, which is higher than the one before. */
+    /** Pushes a tick and returns its bid, which is higher than the one before. */
     async push(): Promise<number> {
       bid += 1;
       await feeder.push(feeder.ticks(TICKER, [[bid, bid + 8]]));
@@ -106,7 +106,7 @@ async function openScene() {
       return (data.items as { bid: number }[])[0]?.bid;
     },
     quotesAsked: () => quotesAsked,
-    /** The close of the newest kline in a window of so many. */
+    /** The close of the newest of `count` klines. */
     async close(limit: number): Promise<number | undefined> {
       return ((await call(`${KLINES}&limit=${limit}`)).data.items as { close: number }[]).at(-1)?.close;
     },
@@ -122,14 +122,14 @@ async function openScene() {
 type Scene = Awaited<ReturnType<typeof openScene>>;
 type Stream = Awaited<ReturnType<Scene["openStream"]>>;
 
-/** A tick shows wherever quotes are shown. */
+/** Expects a tick to appear in every interface with quotes. */
 async function expectLive({ push, quote }: Scene, stream: Stream): Promise<void> {
   const pushed = await push();
   expect(await quote()).toBe(pushed);
   await stream.next("quote", ({ data }) => data.bid === pushed);
 }
 
-/** What needs no database answers, and the rest says that it does. */
+/** Expects functions without the database to work, and the others to report that it is unavailable. */
 async function expectServed({ call, close, quote, product }: Scene): Promise<void> {
   for (const target of [
     `${operations.latestSnapshots.path}?tickers=${TICKER}`,
@@ -147,7 +147,7 @@ async function expectServed({ call, close, quote, product }: Scene): Promise<voi
   expect(await call("/api/portal/forgot", portalPost(product.baseUrl))).toMatchObject(UNAVAILABLE);
 }
 
-/** All is as before, and nothing that came meanwhile is lost. */
+/** Expects full recovery without loss of data from the outage. */
 async function expectWhole({ ready, call, close, query, quotesAsked }: Scene, newest: number, bound = NOTICED): Promise<void> {
   await vi.waitFor(async () => expect(await ready()).toBe(200), NOTICED);
   const stranger = { key: mintKey("live") };
@@ -161,7 +161,7 @@ async function expectWhole({ ready, call, close, query, quotesAsked }: Scene, ne
 }
 
 test(
-  "goes on without PostgreSQL, stopped or silent, says so where it cannot, and is whole again when it is back",
+  "the service runs without PostgreSQL, stopped or silent, reports what it cannot do, and recovers when PostgreSQL is back",
   async () => {
     const scene = await openScene();
     const { push, quote, ready, slowest, door, product } = scene;
@@ -182,7 +182,7 @@ test(
     await expectWhole(scene, last);
     await expectLive(scene, stream);
 
-    // Now the network falls silent: nobody refuses, nobody answers. All connections are there again by then.
+    // Now the network stalls: connections are neither refused nor answered. All connections are open again by then.
     await vi.waitFor(() => expect(product.output()).toContain("control channel is back"), NOTICED);
     const before = product.output().length;
     door.silence();
@@ -191,7 +191,7 @@ test(
     for (let round = 0; round < 3; round += 1) await expectLive(scene, stream);
     expect(slowest.ms, slowest.path).toBeLessThan(ANSWER_MAX_MS);
     await vi.waitFor(async () => expect(await ready()).toBe(200), SILENT);
-    // What was being written then is given up, and written again, after the time a query may take.
+    // Writes in progress fail after the query timeout, and are repeated.
     await expectWhole(scene, (await quote()) ?? 0, SILENT);
     expect(stream.messages.filter(({ type }) => type === "error")).toEqual([]);
   },

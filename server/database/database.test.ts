@@ -30,7 +30,7 @@ describe("acquireDatabase", () => {
   });
   const embedded = () => ({ ...SETTINGS, DATABASE_URL: undefined, DATA_DIR: folder });
 
-  test("starts the embedded database, migrated and seeded, and lets a command work beside it", async () => {
+  test("acquireDatabase starts the embedded database, migrated and seeded, and a command can work beside it", async () => {
     const service = await acquireDatabase(embedded(), log, systemClock);
     expect(await service.db.prisma.plan.count()).toBe(4);
     await expect(acquireDatabase(embedded(), log, systemClock)).rejects.toThrow(/in use by process/);
@@ -41,7 +41,7 @@ describe("acquireDatabase", () => {
     await service.release();
   });
 
-  test("starts it for a command when no service runs, and stops it with the command", async () => {
+  test("a command starts the embedded database when no service runs, and stops it at its end", async () => {
     const command = await borrowDatabase(embedded(), log, systemClock);
     expect(await command.db.prisma.plan.count()).toBe(4);
     await command.release();
@@ -49,7 +49,7 @@ describe("acquireDatabase", () => {
     await service.release();
   });
 
-  test("uses DATABASE_URL when it is set, and leaves that server running", async () => {
+  test("acquireDatabase uses DATABASE_URL when it is set, and leaves that server running", async () => {
     other = await testDatabase();
     const env = { ...SETTINGS, DATABASE_URL: other.url, DATA_DIR: path.join(folder, "unused") };
     const { db, release } = await acquireDatabase(env, log, systemClock);
@@ -59,21 +59,21 @@ describe("acquireDatabase", () => {
   });
 });
 
-describe("what a command tells the running nodes", () => {
+describe("notifications of a command", () => {
   let other: TestDatabase;
   beforeAll(async () => {
     other = await testDatabase();
   });
   afterAll(() => other.close());
 
-  /** What is heard first. */
+  /** Resolves with the first control message. */
   function ear() {
     let hear = (_: ControlMessage): void => undefined;
     const heard = new Promise<ControlMessage>((resolve) => (hear = resolve));
     return { heard, hear: (message: ControlMessage) => hear(message) };
   }
 
-  /** Runs a command that changes the calendars, and gives what it warned of. */
+  /** Runs a command that changes the calendars, and returns its warnings. */
   async function change(redisUrl?: string): Promise<string[]> {
     const warned: string[] = [];
     const env = { ...SETTINGS, DATABASE_URL: other.url, DATA_DIR: "unused", REDIS_URL: redisUrl };
@@ -83,7 +83,7 @@ describe("what a command tells the running nodes", () => {
     return warned;
   }
 
-  test("goes through the database without REDIS_URL", async () => {
+  test("a command notifies running nodes through the database without REDIS_URL", async () => {
     const { heard, hear } = ear();
     const listener = await other.control.listen(hear);
     onTestFinished(() => listener.stop());
@@ -91,21 +91,24 @@ describe("what a command tells the running nodes", () => {
     expect(await heard).toEqual({ kind: "calendars" });
   });
 
-  test.skipIf(redisProgram === undefined)("goes through Redis with it (skipped where there is none to run)", async () => {
-    const server = await startRedis(redisProgram as string);
-    onTestFinished(() => server.stop());
-    const redis = openRedis({ url: server.url, prefix: SETTINGS.REDIS_PREFIX, log });
-    onTestFinished(() => redis.close());
-    const channel = createRedisChannel({ redis, prefix: SETTINGS.REDIS_PREFIX });
-    const { heard, hear } = ear();
-    const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
-    onTestFinished(() => listener.stop());
-    expect(await change(server.url)).toEqual([]);
-    expect(await heard).toEqual({ kind: "calendars" });
-  });
+  test.skipIf(redisProgram === undefined)(
+    "a command notifies running nodes through Redis with REDIS_URL (skipped without a Redis program)",
+    async () => {
+      const server = await startRedis(redisProgram as string);
+      onTestFinished(() => server.stop());
+      const redis = openRedis({ url: server.url, prefix: SETTINGS.REDIS_PREFIX, log });
+      onTestFinished(() => redis.close());
+      const channel = createRedisChannel({ redis, prefix: SETTINGS.REDIS_PREFIX });
+      const { heard, hear } = ear();
+      const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
+      onTestFinished(() => listener.stop());
+      expect(await change(server.url)).toEqual([]);
+      expect(await heard).toEqual({ kind: "calendars" });
+    },
+  );
 
-  test("is warned of in one line when Redis is away, and the command ends well", async () => {
+  test("a command succeeds and prints one warning line when Redis is unavailable", async () => {
     const warned = await change(`redis://127.0.0.1:${await closedPort()}`);
-    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is written, but Redis .*\n$/)]);
+    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is stored, but Redis .*\n$/)]);
   });
 });

@@ -12,27 +12,27 @@ import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "
 type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_POOL_SIZE" | "DATABASE_WAIT_S">;
 type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX">;
 
-/** A command goes on without Redis when it is not there by then. */
+/** A command continues without Redis after this time. */
 const REDIS_WAIT_MS = 2_000;
-const UNTOLD =
-  "WARNING: the change is written, but Redis (REDIS_URL) is away and running nodes were not told. A node that misses it too " +
-  "reads keys and accounts again within a second, and the rest when it is back. Any other reads keys and accounts again " +
-  "within a minute, and the rest when something is changed again.\n";
+const NOT_NOTIFIED =
+  "WARNING: the change is stored, but Redis (REDIS_URL) is unavailable and running nodes were not notified. Nodes without " +
+  "Redis reload keys and accounts within a second, and everything else when Redis is back. Other nodes reload keys and accounts " +
+  "within a minute, and everything else at the next change.\n";
 
-/** A database server to work on, as it is: nothing was migrated. */
+/** A database server without migrations applied. */
 export interface Source {
-  /** With its password: never log it. */
+  /** Contains the password: never log it. */
   readonly url: string;
-  /** Stops what was started for it. */
+  /** Stops the server if it was started for this process. */
   stop(): Promise<void>;
 }
 
 /** A database ready for work. */
 interface AcquiredDatabase {
   readonly db: Database;
-  /** What is left of DATABASE_WAIT_S, for the other queries of this start. */
+  /** The rest of DATABASE_WAIT_S, for the other queries of this start. */
   readonly startUp: StartUp;
-  /** Closes the connections and stops what was started for them. */
+  /** Closes the connections and stops the server if it was started for this process. */
   release(): Promise<void>;
 }
 
@@ -74,9 +74,9 @@ async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): 
 }
 
 /**
- * The configured database for this process alone as far as that can be said: DATABASE_URL, else an embedded PostgreSQL in
- * DATA_DIR that ends with it.
- * @throws DataDirInUseError when another process has DATA_DIR; Error when the embedded one does not start.
+ * The configured database: DATABASE_URL, else an embedded PostgreSQL in DATA_DIR, which belongs to this process and ends with
+ * it.
+ * @throws DataDirInUseError when another process uses DATA_DIR; Error when the embedded database does not start.
  */
 export async function acquireSource(env: DatabaseEnv, log: Logger): Promise<Source> {
   if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, stop: nothingToStop };
@@ -84,7 +84,7 @@ export async function acquireSource(env: DatabaseEnv, log: Logger): Promise<Sour
 }
 
 /**
- * The same for commands that work beside a running service: they use its embedded database, else they start it.
+ * The same for commands that may run beside a service: they use its embedded database, or start it.
  */
 export async function borrowSource(env: DatabaseEnv, log: Logger): Promise<Source> {
   if (env.DATABASE_URL !== undefined) return acquireSource(env, log);
@@ -93,9 +93,9 @@ export async function borrowSource(env: DatabaseEnv, log: Logger): Promise<Sourc
 
 /**
  * The service's database, migrated and seeded: DATABASE_URL, else an embedded PostgreSQL in DATA_DIR that ends with it.
- * @param channel what carries control messages; the database itself unless given
- * @throws DatabaseError when DATABASE_URL cannot be reached in time; DataDirInUseError when another process has
- * DATA_DIR; Error when the embedded one does not start or a migration fails.
+ * @param channel carries control messages; the database by default
+ * @throws DatabaseError when DATABASE_URL cannot be reached in time; DataDirInUseError when another process uses
+ * DATA_DIR; Error when the embedded database does not start or a migration fails.
  */
 export async function acquireDatabase(
   env: DatabaseEnv,
@@ -106,21 +106,21 @@ export async function acquireDatabase(
   return open(await acquireSource(env, log), { env, log, clock, channel });
 }
 
-/** The running instance of another process, or one started for the occasion. */
+/** The running instance of another process, or one started for this command. */
 async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
   const running = await findEmbeddedPostgres(dataDir);
   if (running !== undefined) return { url: running, stop: nothingToStop };
   try {
     return await startEmbeddedPostgres({ dataDir, log });
   } catch (error) {
-    // Another process took the directory between the look and the start.
+    // Another process took the directory between the check and the start.
     const started = error instanceof DataDirInUseError ? await findEmbeddedPostgres(dataDir) : undefined;
     if (started === undefined) throw error;
     return { url: started, stop: nothingToStop };
   }
 }
 
-/** The channel of the running nodes, for a command: in Redis where they share one. It may be away. */
+/** The control channel of the running nodes, for a command: Redis if they share one. Redis may be unavailable. */
 async function borrowChannel({ REDIS_URL, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
   if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
   const redis = openRedis({ url: REDIS_URL, prefix, log });
@@ -132,9 +132,8 @@ async function borrowChannel({ REDIS_URL, REDIS_PREFIX: prefix }: CommandEnv, lo
 }
 
 /**
- * The same for commands: beside a running service they use its embedded database, else they start it and `release`
- * stops it again. Changes are told in Redis where REDIS_URL is set; what could not be told is warned of at `release`.
- * Errors as for `acquireDatabase`.
+ * The same for commands: they use the embedded database of a running service, or start it until `release`. Changes are
+ * published in Redis if REDIS_URL is set; `release` prints a warning if that failed. Throws the errors of `acquireDatabase`.
  */
 export async function borrowDatabase(
   env: CommandEnv,
@@ -149,7 +148,7 @@ export async function borrowDatabase(
     return {
       db,
       async release() {
-        if (db.control.pending() > 0) warn(UNTOLD);
+        if (db.control.pending() > 0) warn(NOT_NOTIFIED);
         await release().finally(close);
       },
     };

@@ -28,7 +28,7 @@ afterEach(async () => {
   await execute(server, `DROP DATABASE ${name} WITH (FORCE)`);
 });
 
-/** A clock on which every wait is over at once and has taken its time; `onWait` runs in each of them. */
+/** A clock whose waits return at once and advance the time; `onWait` runs in each wait. */
 function hurriedClock(onWait: () => unknown = () => undefined): Clock & { waits: () => number } {
   let now = 0;
   let waits = 0;
@@ -36,7 +36,7 @@ function hurriedClock(onWait: () => unknown = () => undefined): Clock & { waits:
     waits: () => waits,
     now: () => now,
     async wait(ms, signal) {
-      // The control channel waits as well, with a signal.
+      // The control channel waits too, with a signal.
       if (signal !== undefined) return systemClock.wait(ms, signal);
       waits += 1;
       now += ms;
@@ -50,14 +50,14 @@ function start(through: string, clock: Clock) {
   return acquireDatabase(env, log, clock);
 }
 
-/** Starts to the end: migrated and seeded. */
+/** Runs a complete start, with migrations and seed. */
 async function expectStarted(starting: ReturnType<typeof start>): Promise<void> {
   const { db, release } = await starting;
   expect(await db.prisma.plan.count()).toBe(4);
   await release();
 }
 
-/** A connection of its own, straight to the database. */
+/** A separate connection, directly to the database. */
 async function connect(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -71,14 +71,14 @@ async function openProxy(): Promise<BreakableProxy> {
   return proxy;
 }
 
-/** Resolves when a query like this runs, or has run last, on a connection to the database. */
+/** Resolves when a connection to the database runs such a query, or ran it last. */
 async function queried(like: string): Promise<void> {
   const text = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND query LIKE $2 AND pid <> pg_backend_pid()";
   const client = await connect();
   await expect.poll(async () => (await client.query(text, [name, like])).rowCount, { timeout: 20_000 }).toBeGreaterThan(0);
 }
 
-/** Holds up a start in the middle of its migrations; gives how to let it go on. */
+/** Blocks a start in the middle of its migrations; returns a function that unblocks it. */
 async function holdUpMigrate(): Promise<() => Promise<unknown>> {
   const holder = await connect();
   await holder.query("BEGIN");
@@ -86,7 +86,7 @@ async function holdUpMigrate(): Promise<() => Promise<unknown>> {
   return () => holder.query("ROLLBACK");
 }
 
-/** Holds up a start in the middle of its seed. */
+/** Blocks a start in the middle of its seed. */
 async function holdUpSeed(): Promise<() => Promise<unknown>> {
   await migrate(url);
   const holder = await connect();
@@ -94,7 +94,7 @@ async function holdUpSeed(): Promise<() => Promise<unknown>> {
   return () => holder.query("ROLLBACK");
 }
 
-test("a start waits for a database that comes late", async () => {
+test("a start waits for a database that becomes available late", async () => {
   const proxy = await proxyTo(url);
   const clock = hurriedClock(() => clock.waits() === 3 && proxy.open());
   await expectStarted(start(proxy.url, clock));
@@ -104,7 +104,7 @@ test("a start waits for a database that comes late", async () => {
 test.each([
   ["migrate", holdUpMigrate, "SELECT pg_try_advisory_lock%"],
   ["seed", holdUpSeed, "%FROM plan%"],
-])("a start continues when the connection breaks in the middle of %s", async (_, holdUp, query) => {
+])("a start continues when the connection breaks in the middle of the %s", async (_, holdUp, query) => {
   const proxy = await openProxy();
   const letGo = await holdUp();
   const clock = hurriedClock(async () => {
@@ -119,7 +119,7 @@ test.each([
   expect(clock.waits()).toBeGreaterThan(0);
 });
 
-test("a start continues when the network falls silent in the middle of seed", async () => {
+test("a start continues when the network stalls in the middle of the seed", async () => {
   const proxy = await openProxy();
   const letGo = await holdUpSeed();
   const clock = hurriedClock(async () => {
@@ -132,7 +132,7 @@ test("a start continues when the network falls silent in the middle of seed", as
   await expectStarted(starting);
 }, 60_000);
 
-test("a start that loses the database for good in the middle of seed names host and port", async () => {
+test("the error of a start that loses the database in the middle of the seed names host and port", async () => {
   const proxy = await openProxy();
   await holdUpSeed();
   const clock = hurriedClock();
@@ -146,7 +146,7 @@ test("a start that loses the database for good in the middle of seed names host 
   expect(clock.now()).toBeCloseTo(WAIT_S * 1000);
 });
 
-test("a start whose database never comes names host, port and reason, and no password", async () => {
+test("the error of a start without a database names host, port and reason, and no password", async () => {
   const port = await closedPort();
   const error: Error = await start(`postgresql://someone:${PASSWORD}@127.0.0.1:${port}/market`, hurriedClock()).then(
     () => expect.unreachable("it started"),

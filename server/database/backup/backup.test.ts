@@ -23,7 +23,7 @@ import {
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 
 const KLINES_COUNT = 60_000;
-/** Four years, so that partitions are restored that no migration makes. */
+/** Four years, so that the restore includes partitions that no migration creates. */
 const FIRST_S = Date.UTC(2022, 11, 1) / 1000;
 
 let bench: BackupBench;
@@ -33,7 +33,7 @@ let keyText: string;
 const klines = Array.from({ length: KLINES_COUNT }, (_, index): Kline => {
   const low = 1 + Math.random();
   const time = FIRST_S + index * 1800;
-  // Numbers that lose bits in fewer than 17 digits, and the ends of what a number can be.
+  // Numbers that need 17 digits, and the limits of the number types.
   const odd = [0.1 + 0.2, Number.MIN_VALUE, Number.MAX_VALUE, 2 ** 53 - 1, 1 / 3][index % 5] ?? 0;
   return {
     ...klineExample,
@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 
 describe("a backup restored", () => {
-  test("gives every row, table, index and sequence back, and keys that work", async () => {
+  test("a restored backup has every row, table, index and sequence, and its API keys work", async () => {
     const file = bench.at("whole.backup");
     expect(await bench.command("backup", source.url, "--to", file)).toMatch(
       /whole\.backup: \d{5} rows of \d+ tables as of 2026-06-01T12:00:00\.000Z/,
@@ -94,7 +94,7 @@ describe("a backup restored", () => {
     }
   });
 
-  test("is one instant, whatever is written meanwhile", async () => {
+  test("a backup is a snapshot of one instant, despite concurrent writes", async () => {
     let [written, writing] = [0, true];
     const writer = (async () => {
       for (; writing; written += 1)
@@ -121,7 +121,7 @@ describe("a backup restored", () => {
     expect(counts?.plans).toBeLessThanOrEqual(after);
   });
 
-  test("has the klines of a year that is replaced just then", async () => {
+  test("a backup has the klines of a year that is replaced while it runs", async () => {
     const retention = source.client();
     await retention.connect();
     await retention.query(`
@@ -146,7 +146,7 @@ describe("a backup restored", () => {
     await query(source.url, "DROP TABLE kline_y2021_rest");
   });
 
-  test("of an older version is brought to this one", async () => {
+  test("a restored backup of an older version is migrated to this version", async () => {
     const old = await bench.emptyDatabase();
     const client = new pg.Client({ connectionString: old });
     await client.connect();
@@ -163,7 +163,7 @@ describe("a backup restored", () => {
     expect((await shapeOf(target)).migrations).toEqual((await shapeOf(fresh)).migrations);
   });
 
-  test("takes the place of other data only when told to", async () => {
+  test("a restore replaces other data only with --replace", async () => {
     const target = await bench.emptyDatabase();
     await bench.command("restore", target, bench.at("whole.backup"));
     await query(target, "INSERT INTO plan VALUES ('mine', 1, 2, 3, 4)");
@@ -174,7 +174,7 @@ describe("a backup restored", () => {
   });
 });
 
-test("works on the embedded database: a backup beside a service, a restore into another DATA_DIR, none under a service", async () => {
+test("a backup of the embedded database works beside a service, and a restore needs a DATA_DIR that no service uses", async () => {
   const env = (name: string) => ({
     DATABASE_URL: undefined,
     DATA_DIR: bench.at(name),

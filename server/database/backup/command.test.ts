@@ -27,13 +27,13 @@ afterAll(async () => {
   await bench.close();
 });
 
-/** Files whose names begin so. */
+/** Files whose names begin with `name`. */
 const leftovers = async (name: string) => (await readdir(path.dirname(bench.at(name)))).filter((file) => file.startsWith(name));
 
-describe("a backup refuses", () => {
-  test("to write over a file, into no folder, or from an empty database, and leaves no half file", async () => {
+describe("npm run backup", () => {
+  test("a backup to an existing file, into a missing folder or of an empty database fails and leaves no partial file", async () => {
     await writeFile(bench.at("there.backup"), "precious");
-    await expect(bench.command("backup", source.url, "--to", bench.at("there.backup"))).rejects.toThrow("exists already");
+    await expect(bench.command("backup", source.url, "--to", bench.at("there.backup"))).rejects.toThrow("already exists");
     expect(await readFile(bench.at("there.backup"), "utf8")).toBe("precious");
     await expect(bench.command("backup", source.url, "--to", bench.at("no/folder.backup"))).rejects.toThrow("cannot be written");
     await writeFile(bench.at("killed.backup.part"), "");
@@ -46,7 +46,7 @@ describe("a backup refuses", () => {
     expect(await leftovers("nothing")).toEqual([]);
   });
 
-  test("a disk that has no more room, and says so in a line", async () => {
+  test("a backup to a full disk fails with one line", async () => {
     const file = bench.at("full.backup");
     const { words, exitCode } = await startBackup({ DATABASE_URL: source.url }, "ulimit -f 64;", "backup", "--to", file).ended;
     expect(words).toBe(`${file} cannot be written: EFBIG: file too large, write.\n`);
@@ -54,14 +54,14 @@ describe("a backup refuses", () => {
     expect(await leftovers("full")).toEqual([]);
   });
 
-  test("to go on after Ctrl-C, and leaves no half file", async () => {
+  test("a backup stops on Ctrl-C and leaves no partial file", async () => {
     const holder = source.client();
     await holder.connect();
     await holder.query("BEGIN; LOCK TABLE plan");
     const { child, ended } = startBackup({ DATABASE_URL: source.url }, "", "backup", "--to", bench.at("stopped.backup"));
     await lockAwaited(source.url);
     expect(await leftovers("stopped")).toEqual(["stopped.backup.part"]);
-    // A terminal and npm send one each.
+    // The terminal and npm each send one.
     child.kill("SIGINT");
     child.kill("SIGINT");
     expect(await ended).toEqual({ words: "Stopped. Nothing was written.\n", exitCode: 1 });
@@ -69,7 +69,7 @@ describe("a backup refuses", () => {
     await holder.end();
   });
 
-  test("what a broken connection left half", async () => {
+  test("a backup whose connection breaks fails and leaves no partial file", async () => {
     const writing = bench.command("backup", source.url, "--to", bench.at("broken.backup"));
     const broken = expect(writing).rejects.toThrow("The connection to the database broke");
     await breakCopy(source.url, "COPY TO");
@@ -77,7 +77,7 @@ describe("a backup refuses", () => {
     expect(await leftovers("broken")).toEqual([]);
   });
 
-  test("a wrong password and a database that is away, in a line each", async () => {
+  test("a backup with a wrong password or an unreachable database fails with one line", async () => {
     const wrong = new URL(source.url);
     wrong.password = "wrong";
     const refused = await startBackup({ DATABASE_URL: wrong.href }, "", "backup", "--to", bench.at("refused.backup")).ended;
@@ -87,10 +87,10 @@ describe("a backup refuses", () => {
     await expect(bench.command("backup", wrong.href)).rejects.toThrow(/Could not reach PostgreSQL/);
   });
 
-  test("a DATA_DIR that holds no database, and makes none", async () => {
+  test("a backup or restore with an empty DATA_DIR fails and creates no database", async () => {
     const variables = { DATA_DIR: bench.at("none") };
     await expect(runBackup("backup", variables)).rejects.toThrow("There is nothing to back up");
-    await expect(runBackup("restore", variables, bench.at("nowhere"))).rejects.toThrow("There is no file");
+    await expect(runBackup("restore", variables, bench.at("nowhere"))).rejects.toThrow("File not found");
     expect(existsSync(variables.DATA_DIR)).toBe(false);
   });
 
@@ -101,11 +101,11 @@ describe("a backup refuses", () => {
     ["restore", [], /Missing argument: FILE/],
     ["restore", ["a", "b"], /Unexpected argument "b"/],
     ["restore", ["a", "--force"], /--force/],
-  ] as const)("%s %j in words", async (name, args, words) => {
+  ] as const)("npm run %s %j is rejected with a reason", async (name, args, words) => {
     await expect(bench.command(name, source.url, ...args)).rejects.toThrow(words);
   });
 
-  test("not to say what it does", async () => {
+  test("npm run backup -- --help mentions the secret that a backup does not contain", async () => {
     expect(await bench.command("backup", source.url, "--help")).toContain("NEXTAUTH_SECRET");
   });
 });

@@ -4,10 +4,10 @@ import { isDatabaseAway } from "#lib/db";
 import { BackupError } from "./format";
 
 /**
- * A connection for the length of `work`, without the time limits of the service's own: a table takes as long as it
- * takes. It is cut when `work` fails, as one that stands in the middle of a COPY would not say goodbye, and when `signal`
- * asks to stop; whatever `work` waits for there fails then.
- * @throws BackupError when the connection breaks; else what `work` throws
+ * Opens a connection for the duration of `work`, without the time limits of the service's connections, because a large table
+ * takes long. Closes it hard when `work` fails, because a connection in the middle of a COPY does not close cleanly, and when
+ * `signal` aborts, which makes pending queries of `work` fail.
+ * @throws BackupError when the connection breaks; else the error of `work`
  */
 export async function withConnection<Result>(
   url: string,
@@ -32,7 +32,7 @@ export async function withConnection<Result>(
     signal?.throwIfAborted();
     await client.connect();
     const result = await work(client);
-    // The work is done: a farewell that fails takes nothing back.
+    // The work is done, so a failure to close does not matter.
     await client.end().catch(() => undefined);
     return result;
   } catch (error) {

@@ -1,59 +1,59 @@
 import { z } from "zod";
 
 /*
- * A backup is gzipped text, a line each:
+ * A backup is gzipped text with these lines:
  *   the header
  *   for each table, parents before children: its part line, its rows as PostgreSQL's COPY writes them, `\.`, its sum
  *   the end
  * Header, part, sum and end are JSON. `\.` cannot be a row: COPY doubles every backslash of a value.
  */
 
-/** Changes when a file can no longer be read by what read the one before. */
+/** Format version; increases when older versions can no longer read the file. */
 export const BACKUP_FORMAT = 1;
-/** Ends the rows of a table. */
+/** The line after the rows of a table. */
 export const ROWS_END = "\\.\n";
-/** Prisma's record of migrations: said in the header, not copied. */
+/** Prisma's record of migrations; stored in the header, not copied as a table. */
 export const MIGRATIONS_TABLE = "_prisma_migrations";
 
 /** First line of a backup. */
 export const Header = z.object({
   spotwireBackup: z.number().int(),
-  /** Instant of the snapshot, by the clock of the machine that made it. */
+  /** Time of the snapshot, by the clock of the machine that made it. */
   madeAt: z.iso.datetime(),
-  /** Names of the migrations the data is shaped by. */
+  /** Names of the migrations applied to the data. */
   migrations: z.array(z.string()).min(1),
-  /** Last value each sequence gave; those that gave none are left out. */
+  /** Last value of each sequence; unused sequences are omitted. */
   sequences: z.record(z.string(), z.string().regex(/^-?\d{1,19}$/)),
 });
 export type Header = z.infer<typeof Header>;
 
-/** Line before a table's rows: the columns in the order the rows have them. */
+/** Line before a table's rows: the columns, in the order of the rows. */
 export const Part = z.object({ table: z.string().min(1), columns: z.array(z.string().min(1)).min(1) });
 export type Part = z.infer<typeof Part>;
 
-/** Line after a table's rows; the hash is of the rows as they stand in the file, in hex. */
+/** Line after a table's rows; the hash, in hex, covers the rows as written in the file. */
 export const Sum = z.object({ rows: z.number().int().min(0), sha256: z.string() });
 export type Sum = z.infer<typeof Sum>;
 
 /** Last line. */
 export const End = z.object({ tables: z.number().int().min(0), rows: z.number().int().min(0) });
 
-/** What a backup or a restore cannot do, in words for who runs it. */
+/** Why a backup or a restore failed. The message is for the operator. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
-/** The error for a file that was cut or changed; thrown before a restore commits. */
+/** The error for a truncated or modified file; thrown before a restore commits. */
 export const damaged = (why: string) => new BackupError(`The backup is damaged: ${why}. Nothing was changed.`);
 
-/** What was written or read. */
+/** What a backup wrote or a restore read. */
 export interface BackupSummary {
   readonly header: Header;
   readonly tables: number;
   readonly rows: number;
 }
 
-/** A line of JSON. */
+/** A value as a line of JSON. */
 export function lineOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }

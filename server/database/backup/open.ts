@@ -8,21 +8,21 @@ import { BACKUP_FORMAT, BackupError, Header } from "./format";
 import { type BackupReader, createBackupReader } from "./reader";
 
 const CHUNK_BYTES = 256 * 1024;
-/** What a gzip file begins with. */
+/** The first bytes of a gzip file. */
 const GZIP_MAGIC = "1f8b";
 
-/** A backup that this version can read, as far as its first line says; to be closed by whoever opened it. */
+/** A backup that this version can read according to its header. The caller closes it. */
 export interface OpenBackup {
   readonly header: Header;
-  /** Stands at the first table. */
+  /** Positioned at the first table. */
   readonly reader: BackupReader;
   close(): void;
 }
 
-/** The unzipped text of a file. */
+/** The decompressed text of a file. */
 async function openText(file: string): Promise<Readable> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
-    throw new BackupError(error.code === "ENOENT" ? `There is no file ${file}.` : `${file} cannot be read: ${error.message}`);
+    throw new BackupError(error.code === "ENOENT" ? `File not found: ${file}.` : `${file} cannot be read: ${error.message}`);
   });
   try {
     if (!(await handle.stat()).isFile()) throw new BackupError(`${file} is not a file.`);
@@ -32,7 +32,7 @@ async function openText(file: string): Promise<Readable> {
     await handle.close();
   }
   const text = new PassThrough({ highWaterMark: CHUNK_BYTES });
-  // What goes wrong on the way reaches the reader as an error of `text`.
+  // Errors while reading reach the reader as an error of `text`.
   pipeline(createReadStream(file), createGunzip({ chunkSize: CHUNK_BYTES }), text).catch(() => undefined);
   return text;
 }
@@ -46,14 +46,14 @@ async function readHeader(reader: BackupReader, file: string): Promise<Header> {
   const newer = header.migrations.filter((name) => !known.includes(name));
   if (header.spotwireBackup > BACKUP_FORMAT || newer.length > 0)
     throw new BackupError(
-      `${file} was made by a newer Spotwire${newer.length > 0 ? ` (it has ${newer.join(", ")})` : ""}. Update this one first, then restore.`,
+      `${file} was made by a newer Spotwire${newer.length > 0 ? ` (it has ${newer.join(", ")})` : ""}. Update this installation first, then restore.`,
     );
   return header;
 }
 
 /**
- * Opens a backup, before any database is touched.
- * @throws BackupError when there is none, it is something else, or a newer version made it
+ * Opens a backup without touching any database.
+ * @throws BackupError when the file does not exist, is not a backup, or was made by a newer version
  */
 export async function openBackup(file: string): Promise<OpenBackup> {
   const text = await openText(file);

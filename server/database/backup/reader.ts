@@ -1,30 +1,30 @@
 import type { z } from "zod";
 import { damaged } from "./format";
 
-/** A line of ours is short; a longer one is not ours. */
+/** Longest JSON line of a backup; a longer one means a damaged file. */
 const LINE_MAX_BYTES = 1_000_000;
 const NEWLINE = 0x0a;
-/** The end of the rows, with the newline before it that ends the last of them. */
+/** The end mark of the rows, including the newline of the last row. */
 const MARK = Buffer.from("\n\\.\n");
 
-/** Reads a backup's text once from front to back, holding no more of it than a chunk. */
+/** Reads a backup's text once from start to end, with at most a chunk in memory. */
 export interface BackupReader {
-  /** @throws BackupError when the next line is not what `schema` asks for */
+  /** @throws BackupError when the next line does not match `schema` */
   line<Output>(schema: z.ZodType<Output>): Promise<Output>;
-  /** Rows of a table, in pieces; to be read to their end before the next line. */
+  /** Rows of a table, in pieces; read all of them before the next line. */
   rows(): AsyncGenerator<Buffer>;
-  /** @throws BackupError when there is more to come, or what came fails its checksum */
+  /** @throws BackupError when data follows, or the checksum of gzip does not match */
   end(): Promise<void>;
 }
 
-/** Words for what zlib makes of a bad file; other errors as they are. */
+/** Converts zlib's errors for a bad file to BackupError; returns other errors unchanged. */
 function inWords(error: unknown): unknown {
   const { code = "", message } = error as NodeJS.ErrnoException;
-  if (code === "Z_BUF_ERROR") return damaged("it ends too early");
+  if (code === "Z_BUF_ERROR") return damaged("it is truncated");
   return code.startsWith("Z_") ? damaged(message) : error;
 }
 
-/** Reads what `chunks` gives: the unzipped text of a backup. */
+/** Makes a reader of `chunks`, the decompressed text of a backup. */
 export function createBackupReader(chunks: AsyncIterable<Buffer>): BackupReader {
   const source = chunks[Symbol.asyncIterator]();
   let held: Buffer = Buffer.alloc(0);
@@ -42,7 +42,7 @@ export function createBackupReader(chunks: AsyncIterable<Buffer>): BackupReader 
     let at = held.indexOf(NEWLINE);
     while (at < 0) {
       const chunk = await next();
-      if (chunk === undefined) throw damaged("it ends too early");
+      if (chunk === undefined) throw damaged("it is truncated");
       held = Buffer.concat([held, chunk]);
       if (held.length > LINE_MAX_BYTES + chunk.length) throw damaged("a line is too long");
       at = held.indexOf(NEWLINE);
@@ -52,12 +52,12 @@ export function createBackupReader(chunks: AsyncIterable<Buffer>): BackupReader 
     try {
       return schema.parse(JSON.parse(text));
     } catch {
-      throw damaged("a line is not what it should be");
+      throw damaged("a line is not valid");
     }
   }
 
   async function* rows(): AsyncGenerator<Buffer> {
-    // The line before ended with a newline: put back in front, an empty table looks like any other.
+    // Puts back the newline of the previous line, so that an empty table needs no special case.
     let window = Buffer.concat([Buffer.of(NEWLINE), held]);
     let given = 1;
     for (;;) {
@@ -69,8 +69,8 @@ export function createBackupReader(chunks: AsyncIterable<Buffer>): BackupReader 
         return;
       }
       const chunk = await next();
-      if (chunk === undefined) throw damaged("it ends too early");
-      // The mark may begin in what was given already: its newline ends a row.
+      if (chunk === undefined) throw damaged("it is truncated");
+      // The end mark may begin in the previous piece, because its newline ends a row.
       const kept = Math.max(0, Math.min(until, window.length - MARK.length + 1));
       window = Buffer.concat([window.subarray(kept), chunk]);
       given = until - kept;
@@ -78,7 +78,7 @@ export function createBackupReader(chunks: AsyncIterable<Buffer>): BackupReader 
   }
 
   async function end(): Promise<void> {
-    if (held.length > 0 || (await next()) !== undefined) throw damaged("something follows its end");
+    if (held.length > 0 || (await next()) !== undefined) throw damaged("data follows its end");
   }
 
   return { line, rows, end };

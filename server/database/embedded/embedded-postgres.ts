@@ -10,11 +10,11 @@ import { clearRemains, ensureCluster, type Paths, pathsOf, readPostmaster, SUPER
 import { lockHolder, takeLock } from "./lock";
 import { findRunner, type Runner } from "./runner";
 
-/** Recovery after a crash replays at most max_wal_size; on a slow disk that takes minutes. */
+/** Recovery after a crash replays at most max_wal_size, which takes minutes on a slow disk. */
 const START_MAX_MS = 300_000;
-/** A fast shutdown that takes longer is made an immediate one; the next start recovers. */
+/** After this time a fast shutdown becomes an immediate one; the next start recovers. */
 const STOP_MAX_MS = 8_000;
-/** A starting instance of another process gets this long to tell how it is reached. */
+/** Time for a starting instance of another process to publish its connection details. */
 const NEIGHBOUR_MAX_MS = 60_000;
 const START_ATTEMPTS_COUNT = 20;
 const POLL_MS = 25;
@@ -22,10 +22,10 @@ const LOG_MAX_BYTES = 10_000_000;
 const LOG_TAIL_CHARACTERS = 1_500;
 const DATABASE = "spotwire";
 
-/** Words in PostgreSQL's log after which another try helps: the port went to somebody else, a killed server still lets go. */
+/** Messages in PostgreSQL's log that justify another try: the port is taken, or a killed server has not released it yet. */
 const PASSING = /could not bind|could not create any TCP\/IP sockets|is still in use/;
 
-/** For a small machine that is also used for other things; commits reach the disk. */
+/** Settings for a small shared machine; commits are durable. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -44,24 +44,24 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_line_prefix: "%m [%p] ",
 };
 
-/** A running database of ours. */
+/** A running embedded database. */
 interface EmbeddedPostgres {
-  /** With its password: never log it. */
+  /** Contains the password: never log it. */
   readonly url: string;
-  /** Resolves when the server ended, asked or not. */
+  /** Resolves when the server has ended, requested or not. */
   readonly ended: Promise<void>;
-  /** Stops it cleanly and frees the directory; harmless when repeated. */
+  /** Stops it cleanly and releases the directory; safe to call twice. */
   stop(): Promise<void>;
 }
 
 interface Options {
   dataDir: string;
   log: Logger;
-  /** PostgreSQL settings beside the usual ones. */
+  /** Additional PostgreSQL settings. */
   settings?: Readonly<Record<string, string>>;
 }
 
-/** The data directory is another process's. */
+/** Another process uses the data directory. */
 export class DataDirInUseError extends Error {
   override readonly name = "DataDirInUseError";
 }
@@ -83,8 +83,8 @@ async function logTail(paths: Paths, from: number): Promise<string> {
 }
 
 /**
- * Starts the server in a session of its own: Ctrl-C in a terminal goes to the whole group, and the database must
- * outlive our own drain. Its words go to a file, not a pipe, which would break when we are killed.
+ * Starts the server in a separate session: Ctrl-C in a terminal signals the whole process group, and the database must
+ * outlive the drain of this process. It logs to a file, because a pipe would break if this process is killed.
  */
 function launch(paths: Paths, runner: Runner, postgres: string, settings: Readonly<Record<string, string>>) {
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -102,7 +102,7 @@ function launch(paths: Paths, runner: Runner, postgres: string, settings: Readon
   }
 }
 
-/** Waits until the server takes connections; false when it ended instead. */
+/** Waits until the server accepts connections; false when it ended instead. */
 async function becomesReady(paths: Paths, child: ChildProcess): Promise<boolean> {
   for (let waited = 0; waited < START_MAX_MS; waited += POLL_MS) {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
@@ -114,7 +114,7 @@ async function becomesReady(paths: Paths, child: ChildProcess): Promise<boolean>
   return false;
 }
 
-/** Starts the server on a free port; what passes by itself is tried again. */
+/** Starts the server on a free port; retries after temporary failures. */
 async function startServer(paths: Paths, runner: Runner, postgres: string, settings: Readonly<Record<string, string>>) {
   const size = (await stat(paths.log).catch(() => undefined))?.size ?? 0;
   if (size > LOG_MAX_BYTES) await rename(paths.log, `${paths.log}.1`);
@@ -126,14 +126,14 @@ async function startServer(paths: Paths, runner: Runner, postgres: string, setti
     await ended;
     const words = await logTail(paths, from);
     if (attempt >= START_ATTEMPTS_COUNT || !PASSING.test(words))
-      throw new Error(`The embedded PostgreSQL did not start (its log is ${paths.log}): ${words || "it said nothing"}`);
+      throw new Error(`The embedded PostgreSQL did not start (its log is ${paths.log}): ${words || "the log is empty"}`);
     await delay(500);
   }
 }
 
 /**
- * Shuts the server down when this process dies without doing so: a shell that waits for the end of a pipe only we
- * hold open. It runs as the server's user, which may signal it.
+ * Shuts the server down when this process dies without doing so: a shell that waits for the end of a pipe that only this
+ * process holds open. It runs as the server's user, who may signal the server.
  */
 function watch(runner: Runner, pid: number): () => void {
   const { file, args, options } = runner.command("/bin/sh", ["-c", 'read -r _; kill -INT "$1"', "watchdog", String(pid)]);
@@ -167,9 +167,9 @@ async function stopServer(child: ChildProcess, ended: Promise<void>, log: Logger
 }
 
 /**
- * Starts PostgreSQL in `dataDir`, making the cluster the first time. What a killed process left running there is
- * stopped first. The server ends with this process, however that ends.
- * @throws DataDirInUseError when a living process has the directory; Error with PostgreSQL's own words when it does not start.
+ * Starts PostgreSQL in `dataDir`, creating the cluster the first time. Stops a server that a killed process left running there
+ * first. The server ends with this process, even if it is killed.
+ * @throws DataDirInUseError when a running process uses the directory; Error with PostgreSQL's message when it does not start.
  */
 export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Options): Promise<EmbeddedPostgres> {
   await mkdir(dataDir, { recursive: true });
@@ -177,10 +177,10 @@ export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Opt
   const taken = await takeLock(paths.lock);
   if ("holder" in taken)
     throw new DataDirInUseError(
-      `The data directory ${paths.dataDir} is in use by process ${taken.holder.pid}. Stop that one first, or give this one another DATA_DIR.`,
+      `The data directory ${paths.dataDir} is in use by process ${taken.holder.pid}. Stop that process first, or set another DATA_DIR.`,
     );
   try {
-    // A killed process leaves its own behind, which would send others to a port that is no longer ours.
+    // A killed process leaves this file behind, with a port that is no longer valid.
     await rm(paths.connection, { force: true });
     const binaries = await findBinaries();
     const runner = await findRunner(paths.dataDir, paths.cluster, binaries);
@@ -202,7 +202,7 @@ export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Opt
     };
     void ended.then(() => {
       release();
-      if (stopping === undefined) log.error({ log: paths.log }, "the embedded database ended by itself");
+      if (stopping === undefined) log.error({ log: paths.log }, "the embedded database stopped unexpectedly");
     });
     try {
       await ensureDatabase(url);
@@ -219,8 +219,8 @@ export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Opt
 }
 
 /**
- * Address of the database that another process of ours runs in `dataDir`; undefined when none does. One that is just
- * starting is waited for.
+ * Address of the database that another process runs in `dataDir`; undefined when there is none. Waits for a process that
+ * is still starting.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
   const paths = pathsOf(await realpath(dataDir).catch(() => dataDir));
@@ -228,10 +228,10 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
     if ((await lockHolder(paths.lock)) === null) return undefined;
     const text = await readFile(paths.connection, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
-      throw new Error(`The running service's ${paths.connection} cannot be read: run this as the user the service runs as.`);
+      throw new Error(`The running service's ${paths.connection} cannot be read: run this command as the user of the service.`);
     });
     if (text !== undefined && text !== "") return (JSON.parse(text) as { url: string }).url;
     await delay(POLL_MS);
   }
-  throw new Error(`The process that has ${paths.dataDir} does not get its database up.`);
+  throw new Error(`The process that uses ${paths.dataDir} does not start its database.`);
 }

@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Times a lock left by a dead process is cleared before giving up; more means several processes fight for it. */
+/** Attempts to clear the lock of a dead process; more failures mean that several processes compete for it. */
 const TAKEOVER_ATTEMPTS_COUNT = 5;
 
-/** The process that holds a directory. `startedAt` tells it from a later process with the same number. */
+/** The process that holds a directory. `startedAt` distinguishes it from a later process with the same id. */
 interface Holder {
   readonly pid: number;
   readonly startedAt: string;
@@ -16,16 +16,16 @@ interface Holder {
 
 /** A held lock. */
 interface Lock {
-  /** Gives the directory free; harmless when repeated. */
+  /** Releases the directory; safe to call twice. */
   release(): Promise<void>;
 }
 
-/** When a process began, in the system's own terms; null when there is no such process. */
+/** Start time of a process, in the operating system's format; null when there is no such process. */
 export async function processStart(pid: number): Promise<string | null> {
   if (existsSync("/proc/self/stat")) {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
     if (stat === null) return null;
-    // The name in parentheses may hold blanks: count the fields after it. State is the 3rd, the start the 22nd.
+    // The name in parentheses may contain spaces, so count the fields after it. State is the 3rd, the start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? null : (fields[19] ?? null);
   }
@@ -42,13 +42,13 @@ async function readHolder(file: string): Promise<Holder | null> {
   }
 }
 
-/** The living holder of a lock file, or null when it is free or its holder is dead. */
+/** The running holder of a lock file, or null when it is free or its holder is dead. */
 export async function lockHolder(file: string): Promise<Holder | null> {
   const holder = await readHolder(file);
   return holder !== null && (await processStart(holder.pid)) === holder.startedAt ? holder : null;
 }
 
-/** Moves away a dead process's lock; puts it back when a living one slipped in between the look and the move. */
+/** Removes a dead process's lock; puts it back when a running process took it between the check and the move. */
 async function clearDead(file: string, own: string): Promise<void> {
   const aside = `${own}.dead`;
   await rename(file, aside).catch(() => undefined);
@@ -57,8 +57,8 @@ async function clearDead(file: string, own: string): Promise<void> {
 }
 
 /**
- * Takes the lock file for this process, or tells who has it. The file appears complete or not at all (a hard link),
- * and one that a dead process left behind counts as free.
+ * Takes the lock file for this process, or returns its holder. The file appears complete or not at all (a hard link), and the
+ * lock of a dead process counts as free.
  */
 export async function takeLock(file: string): Promise<{ lock: Lock } | { holder: Holder }> {
   const startedAt = (await processStart(process.pid)) ?? "";
@@ -76,7 +76,7 @@ export async function takeLock(file: string): Promise<{ lock: Lock } | { holder:
       if (holder !== null) return { holder };
       await clearDead(file, own);
     }
-    throw new Error(`The lock ${file} could not be taken: several processes are after it. Start one of them.`);
+    throw new Error(`The lock ${file} could not be taken: several processes are competing for it. Start only one.`);
   } finally {
     await rm(own, { force: true });
   }

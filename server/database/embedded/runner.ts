@@ -5,16 +5,16 @@ import type { Binaries } from "./binaries";
 
 const run = promisify(execFile);
 
-/** Nothing of our own environment reaches the database: it may hold secrets, and locale or PG* variables mislead it. */
+/** The database does not inherit our environment, which may contain secrets and misleading locale or PG* variables. */
 const CHILD_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-/** Runs PostgreSQL's programs as a user PostgreSQL accepts. */
+/** Runs PostgreSQL's programs as a user that PostgreSQL accepts. */
 export interface Runner {
   /** PostgreSQL's version, for example "18.4". */
   readonly version: string;
   /** File, arguments and options for spawn. */
   command(file: string, args: readonly string[]): { file: string; args: string[]; options: SpawnOptions };
-  /** Hands a file or directory to that user. */
+  /** Makes that user the owner of a file or directory. */
   own(file: string): Promise<void>;
 }
 
@@ -23,20 +23,20 @@ interface Identity {
   readonly gid: number;
 }
 
-/** A way to start a program: what stands before it, and as whom. */
+/** A way to start a program: the command in front of it, and the user. */
 interface Way {
   readonly prefix: readonly string[];
   readonly identity: Identity | undefined;
 }
 
-/** A user by name, from the machine's own list. */
+/** Looks up a user by name in /etc/passwd. */
 async function findUser(name: string): Promise<Identity | undefined> {
   const lines = (await readFile("/etc/passwd", "utf8").catch(() => "")).split("\n");
   const [, , uid, gid] = lines.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
   return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Who runs the database when we are root: the owner of the cluster, else postgres, else nobody. */
+/** The user who runs the database if this process runs as root: the owner of the cluster, else postgres, else nobody. */
 async function unprivileged(cluster: string): Promise<Identity> {
   const owner = await stat(cluster).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
@@ -49,8 +49,8 @@ async function unprivileged(cluster: string): Promise<Identity> {
 }
 
 /**
- * Plain change of user first. A checkout or data directory below a closed one (/root is 0700) cannot be entered that
- * way: then the user keeps one capability, to pass directories. Containers often grant only the wider of the two.
+ * Tries a plain change of user first. That user cannot enter a checkout or data directory below a private one (/root is 0700),
+ * so the next ways keep one capability, to traverse directories. Containers often grant only the wider of the two.
  */
 function ways(identity: Identity): Way[] {
   const { uid, gid } = identity;
@@ -60,7 +60,7 @@ function ways(identity: Identity): Way[] {
       `--reuid=${uid}`,
       `--regid=${gid}`,
       "--clear-groups",
-      // Without it access(2), by which initdb looks for its own files, leaves the capability out of account.
+      // Without it access(2), with which initdb looks for its files, ignores the capability.
       "--securebits=+no_setuid_fixup",
       `--inh-caps=-all,+${capability}`,
       `--ambient-caps=-all,+${capability}`,
@@ -75,7 +75,7 @@ function commandOf({ prefix, identity }: Way, file: string, args: readonly strin
   return { file: first, args: rest, options: { env: CHILD_ENV as unknown as NodeJS.ProcessEnv, cwd: "/", ...identity } };
 }
 
-/** PostgreSQL's version when this way can run it and enter the data directory, else what stood in the way. */
+/** PostgreSQL's version if this way can run it and enter the data directory, else the reason. */
 async function probe(way: Way, dataDir: string, postgres: string): Promise<{ version: string } | { reason: string }> {
   const script = 'cd -- "$1" && test -x "$2" && exec "$2" --version';
   const { file, args, options } = commandOf(way, "/bin/sh", ["-c", script, "probe", dataDir, postgres]);
@@ -89,9 +89,9 @@ async function probe(way: Way, dataDir: string, postgres: string): Promise<{ ver
 }
 
 /**
- * Finds out how to run PostgreSQL here. An ordinary user runs it himself; root, whom PostgreSQL refuses, through an
- * unprivileged user.
- * @throws Error naming what every way failed on.
+ * Finds a way to run PostgreSQL on this machine: directly as an ordinary user, or through an unprivileged user if this process
+ * runs as root, which PostgreSQL rejects.
+ * @throws Error with the reason why each way failed.
  */
 export async function findRunner(dataDir: string, cluster: string, binaries: Binaries): Promise<Runner> {
   const identity = process.getuid?.() === 0 ? await unprivileged(cluster) : undefined;
