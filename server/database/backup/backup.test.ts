@@ -167,7 +167,7 @@ describe("a backup restored", () => {
     const target = await bench.emptyDatabase();
     await bench.command("restore", target, bench.at("whole.backup"));
     await query(target, "INSERT INTO plan VALUES ('mine', 1, 2, 3, 4)");
-    await expect(bench.command("restore", target, bench.at("whole.backup"))).rejects.toThrow("not empty. With --replace");
+    await expect(bench.command("restore", target, bench.at("whole.backup"))).rejects.toThrow("not empty. Use --replace");
     expect(await query(target, "SELECT name FROM plan WHERE name = 'mine'")).toHaveLength(1);
     await bench.command("restore", target, bench.at("whole.backup"), "--replace");
     expect(await query(target, "SELECT name FROM plan WHERE name = 'mine'")).toHaveLength(0);

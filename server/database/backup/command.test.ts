@@ -38,7 +38,7 @@ describe("npm run backup", () => {
     await expect(bench.command("backup", source.url, "--to", bench.at("no/folder.backup"))).rejects.toThrow("cannot be written");
     await writeFile(bench.at("killed.backup.part"), "");
     await expect(bench.command("backup", source.url, "--to", bench.at("killed.backup"))).rejects.toThrow(
-      "Remove it if none is running",
+      "Delete it if none is running",
     );
     await expect(bench.command("backup", await bench.emptyDatabase(), "--to", bench.at("nothing.backup"))).rejects.toThrow(
       "nothing to back up",

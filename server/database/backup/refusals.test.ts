@@ -69,7 +69,7 @@ describe("npm run restore", () => {
   });
 
   test("a restore of a missing file or of a folder is rejected", async () => {
-    await expect(bench.command("restore", target, bench.at("nowhere"))).rejects.toThrow("There is no file");
+    await expect(bench.command("restore", target, bench.at("nowhere"))).rejects.toThrow("File not found");
     await expect(bench.command("restore", target, path.dirname(bench.at("a")))).rejects.toThrow("is not a file");
   });
 
