@@ -24,7 +24,7 @@ describe("accounts of a product with a mail server", () => {
     await mailbox?.close();
   }, SERVER_TIMEOUT_MS);
 
-  test("are made, verified by the mail that arrives, signed in to and out of", async () => {
+  test("accounts are created, verified by email, signed in to and out of", async () => {
     const email = "ada@example.com";
     const ada = visit();
     expect(await ada.call("POST", "sign-up", { email, password: PASSWORD, name: "Ada" })).toMatchObject({
@@ -43,7 +43,7 @@ describe("accounts of a product with a mail server", () => {
     expect(await isIn(ada)).toBe(false);
   });
 
-  test("get a new password by mail, which ends every session", async () => {
+  test("a new password is set by email, which ends every session", async () => {
     const email = "grace@example.com";
     const grace = visit();
     await grace.call("POST", "sign-up", { email, password: PASSWORD });
@@ -57,7 +57,7 @@ describe("accounts of a product with a mail server", () => {
     expect((await visit().call("POST", "reset", { token, password: PASSWORD })).status).toBe(400);
   });
 
-  test("believe nobody who says where they come from, in the header that pages read", async () => {
+  test("a forged client address in the header that pages read is ignored", async () => {
     const visitor = visit();
     const email = "alan@example.com";
     await visitor.call("POST", "sign-up", { email, password: PASSWORD });
@@ -70,13 +70,13 @@ describe("accounts of a product with a mail server", () => {
     expect((items as { address: string }[]).map(({ address }) => address)).toEqual(["198.51.100.0/24", "203.0.113.0/24"]);
   });
 
-  test("refuse a page of another site, and show the outbox to nobody in production", async () => {
+  test("changes by a page of another site are refused, and production shows the outbox to nobody", async () => {
     const refused = await visit().call("POST", "forgot", { email: "ada@example.com" }, { origin: "https://evil.example" });
     expect(refused).toMatchObject({ status: 403, message: "origin_not_allowed" });
     expect((await fetch(`${product.baseUrl}/outbox`)).status).toBe(404);
   });
 
-  test("get their first operator from the command line alone", async () => {
+  test("the first operator is appointed on the command line only", async () => {
     const admin = (...args: string[]) => runCommand(product, "admin", args);
     expect(await admin("grant", "nobody@example.com")).toMatchObject({ exitCode: 2, output: expect.stringContaining("Nobody") });
     expect(await admin("grant", "ada@example.com")).toMatchObject({ exitCode: 0 });
@@ -84,7 +84,7 @@ describe("accounts of a product with a mail server", () => {
   });
 
   test(
-    "stay signed in over a restart, by a secret that the data directory keeps from others",
+    "users stay signed in after a restart, with a secret in the data directory that others cannot read",
     async () => {
       const visitor = visit();
       await visitor.call("POST", "sign-up", { email: "kay@example.com", password: PASSWORD });

@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 
-/** What every answer under /api/v1 looks like. */
+/** The envelope of every answer under /api/v1. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly code: number;
   readonly message: string;
   readonly data: Record<string, unknown>;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
 }
 
@@ -19,15 +19,15 @@ interface CallOptions {
   body?: string;
 }
 
-/** A stranger with an address of its own: limits that go by client address start afresh for each. */
+/** A client with its own address, so that limits per client address start from zero. */
 export interface Stranger {
-  /** Calls a path and reads the envelope; a body that is none is an error, but for an empty one. */
+  /** Calls a path and reads the envelope; any other non-empty body is an error. */
   call(path: string, options?: CallOptions): Promise<Answer>;
 }
 
 const RAW_TIMEOUT_MS = 10_000;
 
-/** Makes a stranger to the product at `baseUrl`, which must trust 127.0.0.1 as a proxy. */
+/** Creates a client of the product at `baseUrl`, which must trust 127.0.0.1 as a proxy. */
 export function stranger(baseUrl: string, address: string, demoKey: string | undefined): Stranger {
   return {
     async call(path, { method = "GET", key = demoKey ?? null, headers = {}, body } = {}) {
@@ -46,7 +46,7 @@ export function stranger(baseUrl: string, address: string, demoKey: string | und
   };
 }
 
-/** Sends bytes that no HTTP client would and reads all that comes back until the connection ends. */
+/** Sends bytes that no HTTP client would send, and reads until the connection ends. */
 export function rawRequest(baseUrl: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { type Stranger, stranger } from "./client";
 import type { Product } from "./server";
 
-/** Whose data a command works on: a product's own, or a database that variables name. */
+/** Where a command finds its data: the data directory of a product, or a database given by variables. */
 type Operated = Pick<Product, "dataDir"> & { readonly variables?: Readonly<Record<string, string>> };
 
-/** What the commands of package.json run once everything is generated. */
+/** The entry points behind the commands of package.json, after generation. */
 const COMMANDS = {
   keys: "server/cli/keys.ts",
   admin: "server/cli/admin.ts",
@@ -13,13 +13,13 @@ const COMMANDS = {
   instruments: "server/cli/instruments.ts",
 } as const;
 
-/** What a command ended with and said. */
+/** The exit code and output of a command. */
 interface CommandResult {
   readonly exitCode: number | null;
   readonly output: string;
 }
 
-/** Runs `npm run <name> -- <args>` in a process of its own, on the data of a product. */
+/** Runs `npm run <name> -- <args>` as a separate process on the data of a product. */
 export function runCommand(
   { dataDir, variables }: Operated,
   name: keyof typeof COMMANDS,
@@ -52,20 +52,20 @@ interface KeySettings {
   /** Comma-separated. */
   readonly scopes: string;
   readonly origins?: string;
-  /** Its limits are shared by all its keys; e2e unless given. */
+  /** Its limits are shared by all of its keys; e2e by default. */
   readonly account?: string;
-  /** pro unless given. */
+  /** pro by default. */
   readonly plan?: string;
 }
 
-/** Makes a key of the live venue, as makeKey does. */
+/** Creates a key of the live venue, with the options of makeKey. */
 export function makeLiveKey(product: Operated, scopes: string): Promise<MadeKey> {
   return makeKey(product, { venue: "live", scopes });
 }
 
 /**
- * Makes a key on a plan that many calls of a test do not exhaust.
- * @throws Error with the command's output when it made none.
+ * Creates a key on a plan whose limits tests rarely reach.
+ * @throws Error with the command's output when it fails.
  */
 export async function makeKey(
   product: Operated,
@@ -79,7 +79,7 @@ export async function makeKey(
   return { id: made.id ?? "", text: made.text ?? "" };
 }
 
-/** A client that calls with this key unless told otherwise. */
+/** A client that calls with this key by default. */
 export function keyHolder({ baseUrl }: Product, { text }: MadeKey): Stranger {
   return stranger(baseUrl, "198.51.100.250", text);
 }

@@ -16,15 +16,17 @@ export interface PushedTick {
 
 /** Sends price states the way a provider's terminal does. */
 export interface Feeder {
-  /** Price states at the present, each a millisecond after the one before; prices in hundred-thousandths, `[bid, ask]`. */
+  /**
+   * Price states at the current time, each a millisecond after the previous one; prices in hundred-thousandths, `[bid, ask]`.
+   */
   ticks(ticker: string, points: readonly (readonly [bid: number, ask: number])[]): PushedTick[];
-  /** Posts lines: text as it is, anything else as JSON. */
+  /** Posts lines: text unchanged, anything else as JSON. */
   post(lines: readonly (string | object)[]): Promise<Answer>;
-  /** Posts lines and reads what became of them; an answer that is no receipt is an error. */
+  /** Posts lines and returns the receipt; any other answer is an error. */
   push(lines: readonly (string | object)[]): Promise<IngestReceipt>;
 }
 
-/** Makes a feeder; its times never fall, whatever the clock does. */
+/** Creates a feeder; its times never go back, whatever the clock does. */
 export function createFeeder(caller: Stranger): Feeder {
   let newestMs = 0;
   const post: Feeder["post"] = (lines) => {
@@ -48,7 +50,7 @@ export function createFeeder(caller: Stranger): Feeder {
   };
 }
 
-/** Ticks as rows that can be aggregated: each is its own smallest kline. */
+/** Ticks as rows that can be aggregated: each is a kline of its own interval. */
 export function tickRows(ticks: readonly PushedTick[]): PlainKline[] {
   return ticks.map(({ time_msc, bid, ask }) => ({
     time: Math.floor(time_msc / 1000),

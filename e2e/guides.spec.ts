@@ -13,10 +13,10 @@ const FENCE = /^```(?<language>bash|ts|python)(?<meta>[^\n]*)\n(?<code>[\s\S]*?)
 const DEMO_KEY = /sw_test_DEMO\w+/g;
 const SAMPLE_MAX_MS = 60_000;
 
-/** How a sample of each language is run. */
+/** How a sample of each language runs. */
 const RUNNERS = {
   bash: { extension: "sh", command: (file: string) => ["bash", "-euo", "pipefail", file] },
-  // The types are stripped here, in one process: a compiler for each sample would take most of the time.
+  // Types are stripped in one process: a compiler per sample would take most of the time.
   ts: { extension: "mjs", command: (file: string) => [process.execPath, file] },
   python: { extension: "py", command: (file: string) => ["python3", file] },
 } as const;
@@ -27,7 +27,7 @@ interface Sample {
   readonly code: string;
 }
 
-/** Every sample of the guides that can be run as it stands. */
+/** Every sample of the guides that can run unchanged. */
 const samples = readdirSync(GUIDES)
   .filter((file) => file.endsWith(".mdx"))
   .flatMap((file) =>
@@ -50,7 +50,7 @@ let folder: string;
 
 beforeAll(async () => {
   product = await startProduct();
-  // The samples say the demo key; all of them in a minute are more than it may ask.
+  // The samples use the demo key; all of them in one minute exceed its limit.
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-guides-"));
   const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts"], { cwd: ROOT, encoding: "utf8" });
@@ -71,7 +71,7 @@ interface Outcome {
   readonly complaints: string;
 }
 
-/** Runs a sample as its reader would, against the service under test. */
+/** Runs a sample as a reader would, against the service under test. */
 async function run({ name, language, code }: Sample): Promise<Outcome> {
   const { extension, command } = RUNNERS[language];
   const file = path.join(folder, `${name.replaceAll(" ", "-")}.${extension}`);
@@ -99,19 +99,19 @@ async function run({ name, language, code }: Sample): Promise<Outcome> {
 }
 
 describe("the samples of the guides", () => {
-  test("are there in three languages", () => {
+  test("the guides have samples in three languages", () => {
     for (const language of Object.keys(RUNNERS))
       expect(samples.filter((sample) => sample.language === language).length).toBeGreaterThan(5);
   });
 
   for (const sample of samples)
     test.runIf(isThere[sample.language]).concurrent(
-      `${sample.name} runs as it stands`,
+      `the sample ${sample.name} runs unchanged`,
       async ({ expect }) => {
         const { exitCode, output, complaints } = await run(sample);
         expect(exitCode, output + complaints).toBe(0);
         expect(output + complaints).not.toBe("");
-        // A sample about errors shows some; none shows a fault of the service or a key that is not taken.
+        // A sample about errors shows some; none shows an internal error or a rejected key.
         expect(output).not.toMatch(/"code":(401|500)\d\d/);
       },
       SAMPLE_MAX_MS + 5_000,

@@ -10,7 +10,7 @@ import { type PlainKline, plainKlines, readKlines } from "./plain-klines";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const IMPORT_TIMEOUT_MS = 120_000;
-/** A running product follows an import at once; more than this means never. */
+/** A running product applies an import at once; a longer wait means never. */
 const FOLLOWED = { timeout: 10_000, interval: 50 };
 const SHARED_DATA = resolve(process.cwd(), "../shared/data/permissive");
 const seconds = (iso: string) => Date.parse(iso) / 1000;
@@ -24,14 +24,14 @@ beforeAll(async () => {
 }, SERVER_TIMEOUT_MS);
 afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-/** Runs the import command and gives what it said. */
+/** Runs the import command and returns its output. */
 async function importFile(...args: string[]): Promise<string> {
   const { exitCode, output } = await runCommand(product, "import", ["--venue", "live", ...args]);
   expect(exitCode, output).toBe(0);
   return output;
 }
 
-/** Made-up minutes of GBPUSD around a weekend in which New York changes its clock; every eleventh minute has no quote. */
+/** Generated minutes of GBPUSD around a weekend with a clock change in New York; every eleventh minute has no quote. */
 function madeUpMinutes(): PlainKline[] {
   const sessions = [
     ["2024-03-06T00:00:00Z", "2024-03-08T22:00:00Z"],
@@ -76,7 +76,7 @@ describe("history imported beside a running product", () => {
     imported = await importFile("--ticker", "GBPUSD", file);
   }, IMPORT_TIMEOUT_MS);
 
-  test("changes the answer and the validator of a closed window that was kept", async () => {
+  test("an import changes the answer and the validator of a cached window", async () => {
     const count = plainKlines(minutes, "H1").length;
     const ask = async () => {
       const { status, data, headers } = await reader.call(cachedPath, { headers: { "if-none-match": etagBefore } });
@@ -85,7 +85,7 @@ describe("history imported beside a running product", () => {
     await expect.poll(ask, FOLLOWED).toEqual({ status: 200, count, sameEtag: false });
   });
 
-  test.each(["M1", "H1", "D1"] as const)("is answered in %s as plain arithmetic on its minutes has it", async (timeframe) => {
+  test.each(["M1", "H1", "D1"] as const)("imported history is answered in %s as its minutes aggregate", async (timeframe) => {
     const expected = plainKlines(minutes, timeframe);
     expect(expected.length).toBeGreaterThanOrEqual(5);
     await expect
@@ -98,7 +98,7 @@ describe("history imported beside a running product", () => {
     ["again", []],
     ["again by force", ["--force"]],
   ])(
-    "is the same when it is imported %s",
+    "imported history is the same when it is imported %s",
     async (_, options) => {
       expect(imported).toContain(minutes.length.toLocaleString("en-US"));
       const read = () =>
@@ -112,7 +112,7 @@ describe("history imported beside a running product", () => {
   );
 });
 
-/** The bid side of a recorded file, row for row: what the file itself states. */
+/** The bid side of a recorded file, row by row, as in the file itself. */
 function recordedRows(name: string): Pick<PlainKline, "time" | "open" | "high" | "low" | "close" | "real_volume">[] {
   const [header = "", ...lines] = gunzipSync(readFileSync(join(SHARED_DATA, name)))
     .toString()
@@ -133,7 +133,7 @@ describe.skipIf(!existsSync(SHARED_DATA))("recorded files (skipped where ../shar
     ["EURUSD", "eurusd_m1_dukascopy_20190204.csv.gz", 2],
     ["XAUUSD", "xauusd_m1_quote_oanda_20140501_20140515.csv.gz", 12],
   ])(
-    "of %s are answered row for row, and by the day",
+    "imported history of %s is answered row by row, and by day",
     async (ticker, name, days) => {
       const rows = recordedRows(name);
       await importFile(join(SHARED_DATA, name));

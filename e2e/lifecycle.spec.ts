@@ -12,7 +12,7 @@ afterEach(async () => {
   running = undefined;
 }, SERVER_TIMEOUT_MS);
 
-/** The body of a window of klines that is over. */
+/** The body of a window of closed klines. */
 async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
   const to = Math.floor(Date.now() / 1000 / DAY_S) * DAY_S - DAY_S;
   const path = `/api/v1/market/klines?ticker=XAUUSD&timeframe=H1&from=${to - DAY_S}&to=${to}`;
@@ -23,7 +23,7 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
 
 describe("the product", () => {
   test(
-    "stops when it is asked to, starts again, and answers the same",
+    "the product stops on request, starts again, and answers the same",
     async () => {
       const first = await startProduct();
       running = first;
@@ -36,7 +36,7 @@ describe("the product", () => {
   );
 
   test(
-    "comes back after it was killed, and answers the same",
+    "the product starts again after a kill, and answers the same",
     async () => {
       const first = await startProduct();
       running = first;
@@ -49,7 +49,7 @@ describe("the product", () => {
   );
 
   test(
-    "refuses a second instance on the same data, in words, and the first goes on",
+    "a second instance on the same data is refused with a message, and the first continues",
     async () => {
       running = await startProduct();
       await expect(running.restart()).rejects.toThrow(running.dataDir);
@@ -58,7 +58,7 @@ describe("the product", () => {
     CASE_TIMEOUT_MS,
   );
 
-  test("names a variable that is wrong, and does not start", async () => {
+  test("an invalid variable is named and prevents the start", async () => {
     await expect(startProduct({ LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
   });
 });

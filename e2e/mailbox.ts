@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
 const ARRIVAL_TIMEOUT_MS = 20_000;
-/** What a mail's body is cut and marked with on its way. */
+/** Line breaks and escapes that a mail's body gets in transit. */
 const SOFT_BREAK = /=\r?\n/g;
 const QUOTED = /=([0-9A-F]{2})/g;
 const LINK = /https?:\/\/[^\s<>"]+/g;
@@ -11,7 +11,7 @@ const LINK = /https?:\/\/[^\s<>"]+/g;
 export interface Mailbox {
   /** For SMTP_URL. */
   readonly url: string;
-  /** The next link to this path that arrives, or has arrived, for this address; each is given once. */
+  /** The next link to this path in a mail to this address, past or future; each is returned once. */
   nextLink(to: string, path: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -21,14 +21,14 @@ interface Arrived {
   readonly link: string;
 }
 
-/** The links of a mail as it came over the wire. */
+/** The links of a mail as received. */
 function linksOf(source: string): string[] {
   const unquote = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16));
   const quoted = /^Content-Transfer-Encoding: quoted-printable\r$/im.test(source);
   return (quoted ? source.replace(SOFT_BREAK, "").replace(QUOTED, unquote) : source).match(LINK) ?? [];
 }
 
-/** Opens it. */
+/** Starts it. */
 export async function openMailbox(): Promise<Mailbox> {
   const arrived: Arrived[] = [];
   const watchers = new Set<() => void>();

@@ -23,7 +23,7 @@ afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
 let visitors = 0;
 
-/** An agent with the SDK's own client, connected from an address nobody used before. */
+/** An agent with the SDK's own client, connected from an unused address. */
 async function connect(bearer: string | undefined): Promise<Client> {
   visitors += 1;
   const client = new Client({ name: "an agent", version: "1" });
@@ -38,7 +38,7 @@ async function connect(bearer: string | undefined): Promise<Client> {
 }
 
 describe("an agent", () => {
-  test("finds the tools and calls each of them on the demo key", async () => {
+  test("an agent lists the tools and calls each of them with the demo key", async () => {
     const client = await connect(product.demoKey);
     expect(client.getServerVersion()).toMatchObject({ name: "spotwire" });
     const { tools } = await client.listTools();
@@ -51,7 +51,7 @@ describe("an agent", () => {
     await client.close();
   });
 
-  test("is told what was wrong with a call, in the envelope of REST", async () => {
+  test("an agent gets the error of a call in the envelope of REST", async () => {
     const client = await connect(key.text);
     const result = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EUR/USD"] } });
     expect(result.isError).toBe(true);
@@ -61,7 +61,7 @@ describe("an agent", () => {
     });
   });
 
-  test("uses up the calls of its address on the demo key, and is told when to come back", async () => {
+  test("an agent that uses up the demo key's limit for its address learns when to retry", async () => {
     const client = await connect(product.demoKey);
     const results = await Promise.all(
       Array.from({ length: 70 }, () => client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD"] } })),
@@ -75,7 +75,7 @@ describe("an agent", () => {
     });
   });
 
-  test("does not get in without a key, nor with a wrong or revoked one", async () => {
+  test("an agent without a key, or with a wrong or revoked one, is refused", async () => {
     await expect(connect(undefined)).rejects.toThrow(/unauthorized/i);
     await expect(connect("sw_test_wrong")).rejects.toThrow(/unauthorized/i);
     const client = await connect(key.text);
@@ -86,7 +86,7 @@ describe("an agent", () => {
       .toMatch(/unauthorized/i);
   });
 
-  test("finds no stream and no session to end, and cannot send without end", async () => {
+  test("MCP has no stream and no session to end, and limits the size of a message", async () => {
     const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": "198.51.100.200" };
     for (const method of ["GET", "DELETE"]) expect((await fetch(`${product.baseUrl}/mcp`, { method, headers })).status).toBe(405);
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { filler: "x".repeat(100_000) } });

@@ -2,7 +2,7 @@ import { operations } from "#lib/contract/operations";
 import { HOUR_S } from "#lib/units";
 import type { Stranger } from "./client";
 
-/** Klines worked out the plain way, as a reader of the documents would, to compare answers with. */
+/** Klines computed in a simple way, as a reader of the docs would, to compare answers with. */
 
 const NEW_YORK = new Intl.DateTimeFormat("en-US", { timeZone: "America/New_York", hour: "2-digit", hourCycle: "h23" });
 const DAY_OPEN_HOUR = "17";
@@ -31,19 +31,19 @@ function dayOpen(atS: number): number {
   return open;
 }
 
-/** Open time of the kline that holds an instant, both Unix seconds. */
+/** Open time of the kline that contains an instant, both in Unix seconds. */
 export function openTime(timeframe: PlainTimeframe, atS: number): number {
   if (timeframe === "D1") return dayOpen(atS);
   const lengthS = LENGTHS_S[timeframe];
   return Math.floor(atS / lengthS) * lengthS;
 }
 
-/** Rows in order of time (klines, or ticks with their own time) as klines of a longer timeframe. */
+/** Aggregates rows in order of time (klines, or ticks with their own time) to klines of a longer timeframe. */
 export function plainKlines(rows: readonly PlainKline[], timeframe: PlainTimeframe): PlainKline[] {
   const hours = new Map<number, number>();
   const groups = new Map<number, PlainKline[]>();
   for (const row of rows) {
-    // A trading day begins on the hour: one look at the clock of New York for each hour is enough.
+    // A trading day begins on the hour: one conversion per hour is enough.
     const hour = Math.floor(row.time / HOUR_S);
     const open = timeframe === "D1" ? (hours.get(hour) ?? dayOpen(row.time)) : openTime(timeframe, row.time);
     hours.set(hour, open);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-/** More requests about accounts than one client may send at once. */
+/** More account requests than one client may send at once. */
 const FLOOD = 200;
-/** What a sign-in can end with: our own refusals, next-auth's names, and a name that nobody knows. */
+/** The possible errors of a sign-in: our own refusals, next-auth's names, and an unknown name. */
 const ERRORS = [
   ...["CredentialsSignin", "rate_limited", "account_suspended", "service_unavailable", "internal_error"],
   ...["email_not_verified", "AccessDenied", "OAuthSignin", "OAuthCallback", "Callback", "OAuthAccountNotLinked"],
@@ -31,27 +31,27 @@ afterAll(async () => {
 const notice = () => page.getByRole("main").getByRole("alert");
 const signIn = () => page.getByRole("button", { name: "Sign in" }).click();
 
-describe("a sign-in that comes to nothing", () => {
+describe("a failed sign-in", () => {
   beforeEach(async () => {
     await page.goto(`${product.baseUrl}/signin`, { waitUntil: "networkidle" });
     await page.getByLabel("Email").fill("ada@example.test");
     await page.getByLabel("Password").fill("correct horse battery");
   });
 
-  test("says the same of an unknown address as of a wrong password, and where to set a new one", async () => {
+  test("a sign-in with an unknown address shows the same error as one with a wrong password, and where to set a new one", async () => {
     await signIn();
     await notice().getByText("Wrong email or password. Try again, or reset your password below.").waitFor();
     await page.getByRole("link", { name: "Forgot your password?" }).waitFor();
   });
 
-  test("says that the browser is offline where there is no network", async () => {
+  test("a sign-in without a network shows that the browser is offline", async () => {
     await context.setOffline(true);
     await signIn();
     await notice().getByText("You're offline. Connect to a network, then try again.").waitFor();
     await context.setOffline(false);
   });
 
-  test("says how many seconds to wait where it comes too often", async () => {
+  test("a sign-in that is rate limited shows how many seconds to wait", async () => {
     const flood = Array.from({ length: FLOOD }, async () => (await fetch(`${product.baseUrl}/api/auth/csrf`)).status);
     const refused = flood.map((sent) => sent.then((status) => (status === 429 ? status : Promise.reject(new Error("let in")))));
     await Promise.any(refused);
@@ -63,8 +63,8 @@ describe("a sign-in that comes to nothing", () => {
   });
 });
 
-describe("every way a sign-in can end", () => {
-  test("is told in words of its own, never by its name", async () => {
+describe("the errors of a sign-in", () => {
+  test("every error of a sign-in has its own message and never shows its identifier", async () => {
     const told = new Set<string>();
     for (const error of ERRORS) {
       await page.goto(`${product.baseUrl}/signin?error=${error}`);

@@ -10,9 +10,9 @@ import { openTime, type PlainKline, type PlainTimeframe, plainKlines, readKlines
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const MARKET = "/api/v1/market";
-/** A revoked key is refused within a second; more than this means never. */
+/** A revoked key is refused within a second; a longer wait means never. */
 const REVOKED_TIMEOUT_MS = 5_000;
-/** The recorder writes twice a second; more than this means never. */
+/** The recorder writes twice a second; a longer wait means never. */
 const WRITTEN_TIMEOUT_MS = 20_000;
 const WAIT = { timeout: WRITTEN_TIMEOUT_MS, interval: 50 };
 const RESTARTS_TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
@@ -23,7 +23,7 @@ const POINTS = [
   [108_543, 108_551],
 ] as const;
 
-/** Both keys of a product, in the hands of who uses them. */
+/** Clients of a product with each of its keys. */
 interface Keys {
   readonly ingest: MadeKey;
   readonly read: MadeKey;
@@ -33,7 +33,7 @@ async function makeKeys(product: Product): Promise<Keys> {
   return { ingest: await makeLiveKey(product, "market:ingest"), read: await makeLiveKey(product, "market:read") };
 }
 
-/** The klines of a ticker that hold its ticks from the first given one on. */
+/** The klines of a ticker from the first given tick on. */
 async function klinesSince(reader: Stranger, [first]: readonly PushedTick[]): Promise<Record<PlainTimeframe, PlainKline[]>> {
   const { ticker, time_msc } = first as PushedTick;
   const read = (timeframe: PlainTimeframe) =>
@@ -69,7 +69,7 @@ describe("a product that takes pushed ticks", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  test("shows them as quote, snapshot and klines, and says where they come from", async () => {
+  test("pushed ticks appear as quote, snapshot and klines, with their source", async () => {
     const ticks = feeder.ticks("EURUSD", POINTS);
     expect(await feeder.push(ticks)).toEqual({ received: 4, accepted: 4, rejected: 0, reasons: {}, rejections: [] });
     const newest = { ticker: "EURUSD", time_msc: ticks[3]?.time_msc, bid: 1.08543, ask: 1.08551, mid: 1.08547, spread: 0.00008 };
@@ -82,7 +82,7 @@ describe("a product that takes pushed ticks", () => {
     expect(operations.marketStatus.data.parse(data).items[0]?.provider_source).toBe("push");
   });
 
-  test("says of each line why it was not taken, and takes the others", async () => {
+  test("each rejected line has its reason, and the other lines are accepted", async () => {
     const [good, older, later, last] = feeder.ticks("GBPUSD", POINTS) as [PushedTick, PushedTick, PushedTick, PushedTick];
     const receipt = await feeder.push([
       later,
@@ -134,7 +134,7 @@ describe("a product that takes pushed ticks", () => {
     await expect.poll(() => klinesSince(reader, [later]), WAIT).toEqual(expectedKlines([later, last]));
   });
 
-  test("counts a batch that is sent again once", async () => {
+  test("a batch that is sent again counts once", async () => {
     const ticks = feeder.ticks("AUDUSD", POINTS);
     expect(await feeder.push(ticks)).toMatchObject({ accepted: 4 });
     await expect.poll(() => klinesSince(reader, ticks), WAIT).toEqual(expectedKlines(ticks));
@@ -143,13 +143,13 @@ describe("a product that takes pushed ticks", () => {
     expect(await klinesSince(reader, ticks)).toEqual(expectedKlines(ticks));
   });
 
-  test("refuses a key without the scope, and names the scope", async () => {
+  test("pushing with a key without the scope is refused, and the answer names the scope", async () => {
     const { status, code, data } = await createFeeder(reader).post(feeder.ticks("EURUSD", POINTS));
     expect({ status, code }).toEqual({ status: 403, code: 40301 });
     expect(data.required).toBe("market:ingest");
   });
 
-  test("refuses to read what is written", async () => {
+  test("reading the path for pushed ticks is refused", async () => {
     const answer = await reader.call(INGEST_PATH);
     expect({ status: answer.status, code: answer.code }).toEqual({ status: 405, code: 40501 });
     expect(answer.headers.get("allow")).toMatch(/\bPOST\b/);
@@ -158,14 +158,14 @@ describe("a product that takes pushed ticks", () => {
   test.each([
     ["lines", () => Array.from({ length: INGEST_MAX_LINES + 1 }, () => "{}")],
     ["bytes", () => ["x".repeat(INGEST_MAX_BYTES + 1)]],
-  ])("refuses too many %s, names the limit, and takes the next batch", async (_, lines) => {
+  ])("a batch with too many %s is refused with the limit, and the next batch is accepted", async (_, lines) => {
     const { status, code, data } = await feeder.post(lines());
     expect({ status, code, max: data.max }).toEqual({ status: 413, code: 41301, max: INGEST_MAX_LINES });
     expect(data.detail).toContain(String(INGEST_MAX_BYTES));
     expect(await feeder.push(feeder.ticks("NZDUSD", POINTS))).toMatchObject({ accepted: 4 });
   });
 
-  test("refuses a key soon after it was revoked", async () => {
+  test("a key is refused within a second of its revocation", async () => {
     const key = await makeLiveKey(product, "market:read");
     const holder = keyHolder(product, key);
     const call = async () => (await holder.call(`${MARKET}/instruments`)).code;
@@ -183,7 +183,7 @@ describe("accepted ticks", () => {
     running = undefined;
   }, SERVER_TIMEOUT_MS);
 
-  /** All that is answered about the tickers of these ticks. */
+  /** All answers about the tickers of these ticks. */
   async function answers(reader: Stranger, ticks: readonly PushedTick[]) {
     const ticker = ticks[0]?.ticker ?? "";
     return {
@@ -193,7 +193,7 @@ describe("accepted ticks", () => {
     };
   }
 
-  /** Resolves when all that was pushed before the call is written: goes on feeding until two batches have been. */
+  /** Resolves when everything pushed before the call is written: pushes until two more batches are written. */
   async function untilWritten({ baseUrl }: Product, feeder: Feeder): Promise<void> {
     const seen = new Set<string>();
     const feedAndLook = async () => {
@@ -203,12 +203,12 @@ describe("accepted ticks", () => {
       seen.add(lines.join("\n"));
       return seen.size;
     };
-    // What is seen first, then the end of a batch that was perhaps begun before, then that of a batch begun after.
+    // The first batch seen, then the end of a batch that may have begun earlier, then the end of one that began after it.
     await expect.poll(feedAndLook, WAIT).toBeGreaterThanOrEqual(3);
   }
 
   test(
-    "survive a clean stop: every answer is the same, and goes on from there",
+    "accepted ticks survive a clean stop: every answer is the same, and the product continues from there",
     async () => {
       running = await startProduct({ LIVE_FEED: "push" });
       const keys = await makeKeys(running);
@@ -236,7 +236,7 @@ describe("accepted ticks", () => {
   );
 
   test(
-    "survive a kill once they are written, and open klines go on from what was stored",
+    "accepted ticks survive a kill once they are written, and open klines continue from the stored state",
     async () => {
       running = await startProduct({ LIVE_FEED: "push" });
       const keys = await makeKeys(running);

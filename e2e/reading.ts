@@ -6,19 +6,19 @@ import { gatherComplaints } from "./browser";
 const HEIGHT_PX = 900;
 export const WIDTHS_PX = [1440, 390, 360] as const;
 export const SCHEMES = ["light", "dark"] as const;
-/** The stream's address, as a page opens it. */
+/** The stream's URL, as a page opens it. */
 export const STREAM = /\/api\/v1\/market\/stream$/;
 
-/** A page that is being read, and what it complains of. */
+/** An open page, and the problems it reported. */
 interface Reading {
   readonly page: Page;
-  /** Errors and warnings of its console, and what it threw. */
+  /** Errors and warnings in its console, and uncaught exceptions. */
   readonly complaints: string[];
   /** Layout shift so far. */
   shift(): Promise<number>;
   /** Milliseconds to the largest paint so far. */
   largestPaint(): Promise<number>;
-  /** Bytes of script that were sent to it so far, as they went over the wire. */
+  /** Bytes of script it has received so far, as transferred. */
   scriptBytes(): Promise<number>;
   /** How far it can be scrolled sideways, in CSS pixels. */
   overhang(): Promise<number>;
@@ -32,7 +32,7 @@ const OBSERVE = `
   watch("event", (entry) => { if (entry.interactionId) window.slowest = Math.max(window.slowest, entry.duration); }, { durationThreshold: 16 });
 `;
 
-/** Opens an empty tab; `prepare` may cut its wires before the first address is opened. */
+/** Opens an empty tab; `prepare` may block its connections before the first page is opened. */
 async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
   const { width = 1440, ...context } = options;
   const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
@@ -49,7 +49,7 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
     shift: () => page.evaluate("window.shift"),
     largestPaint: () => page.evaluate("window.paint"),
     async scriptBytes() {
-      // Asked for when they are wanted: a page that closes meanwhile answers no more.
+      // Read only when needed: a page that closes in the meantime no longer answers.
       const sizes = await Promise.all(scripts.map((request) => request.sizes()));
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     },
@@ -57,7 +57,7 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
   };
 }
 
-/** Opens tabs of people who were never here: each has an address of its own, and with it calls of its own on the demo key. */
+/** Opens tabs of new visitors: each has its own address, and therefore its own limit on the demo key. */
 export function createVisits(browser: () => Browser): (options?: Parameters<typeof openReading>[1]) => Promise<Reading> {
   let visitors = 0;
   return (options = {}) => {
@@ -66,23 +66,23 @@ export function createVisits(browser: () => Browser): (options?: Parameters<type
   };
 }
 
-/** Waits until the page says so of where its prices come from. */
+/** Waits until the page reports this source of its prices. */
 export function feedBy(page: Page, by: "page" | "stream" | "polling" | "none"): Promise<void> {
   return page.locator(`[data-feed="${by}"]`).first().waitFor({ timeout: 20_000 });
 }
 
-/** Keeps every stream of a page from opening. */
+/** Prevents a page from opening streams. */
 export function blockStream(page: Page): Promise<void> {
   return page.routeWebSocket(STREAM, (socket) => socket.close());
 }
 
-/** Takes a picture of the whole page for a person to look at, where SCREENSHOT_DIR says to; no test depends on one. */
+/** Takes a screenshot of the whole page when SCREENSHOT_DIR is set; no test depends on it. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOT_DIR;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Resolves when the layout follows the last change of size or scheme, and no colour is on its way to another. */
+/** Resolves when the layout has followed the last change of size or scheme, and no colour is in transition. */
 const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
   Promise.all(
     document
@@ -91,7 +91,7 @@ const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAni
       .map(({ finished }) => finished.catch(() => undefined)),
   ).then(() => undefined))`;
 
-/** Gives an open page another width and colour scheme, and resolves when it has settled. */
+/** Changes the width and colour scheme of an open page, and resolves when it has settled. */
 export async function show(page: Page, width: number, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHT_PX });
   await page.emulateMedia({ colorScheme });
@@ -103,7 +103,7 @@ export function overhangOf(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
-/** Expects an open page to have one h1, one main part and no sideways scroll in every width and colour scheme. */
+/** Asserts that an open page has one h1, one main element and no horizontal scroll in every width and colour scheme. */
 export async function expectToFit(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS_PX)
     for (const colorScheme of SCHEMES) {
@@ -111,7 +111,7 @@ export async function expectToFit(page: Page, name: string): Promise<void> {
       const look = `${name} at ${width} px, ${colorScheme}`;
       expect(await page.getByRole("heading", { level: 1 }).count(), look).toBe(1);
       expect(await page.getByRole("main").count(), look).toBe(1);
-      // A chart follows the width a moment later.
+      // A chart follows the width with a delay.
       await expect.poll(() => overhangOf(page), { message: look }).toBeLessThanOrEqual(0);
       await picture(page, `${name}-${width}-${colorScheme}`);
     }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { recordAnswers } from "./recorded-answers";
 import { startProduct } from "./server";
 
-/** npm run docs:examples: writes the answers the documentation shows, as a sandbox of this checkout gives them. */
+/** npm run docs:examples: writes the answers shown in the documentation, recorded from a sandbox of this checkout. */
 const product = await startProduct({ LIVE_FEED: "push" });
 try {
   const answers = await recordAnswers(product);

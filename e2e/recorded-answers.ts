@@ -8,7 +8,7 @@ import { createFeeder } from "./feeder";
 import type { Product } from "./server";
 import { openSocket, type Received, type StreamClient } from "./socket";
 
-/** A call and what came back; headers that differ from one moment to the next are left out. */
+/** A call and its answer, without headers that vary from call to call. */
 export interface RecordedAnswer {
   readonly method: string;
   readonly path: string;
@@ -20,14 +20,14 @@ export interface RecordedAnswer {
 /** Real answers of the sandbox, as the documentation shows them. */
 export interface RecordedAnswers {
   readonly operations: Readonly<Record<OperationId, RecordedAnswer>>;
-  /** Errors that a caller can bring about; the rest are shown by the contract's own example. */
+  /** Errors that a caller can cause; the others show the contract's own example. */
   readonly errors: Readonly<Partial<Record<ErrorId, RecordedAnswer>>>;
   /** Messages of one connection, by type; an ack by its method, as `ack.subscribe`. */
   readonly messages: Readonly<Record<string, unknown>>;
 }
 
 const HEADERS = ["ratelimit-policy", "ratelimit", "etag", "cache-control", "retry-after", "www-authenticate", "allow"];
-/** More calls than the demo plan's burst holds. */
+/** More calls than the burst of the demo plan. */
 const CALLS_PAST_BURST = 60;
 
 function recorded(method: string, path: string, { status, headers, text }: Answer): RecordedAnswer {
@@ -35,10 +35,10 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
   return { method, path, status, headers: Object.fromEntries(shown), body: JSON.parse(text) };
 }
 
-/** The path of an operation with the examples of its parameters. */
+/** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
   const { path, query } = operations[id];
-  // An origin is asked for by servers that hold a key with origins; the example's key has none.
+  // The origin is for servers whose key has allowed origins; the example's key has none.
   const pairs = Object.entries(query).filter(([name]) => name !== "origin");
   const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
@@ -74,7 +74,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
 const MARKET = "/api/v1/market";
 const ONE_KLINE = `${MARKET}/klines?ticker=EURUSD`;
 
-/** A call for each error that needs no more than a call. */
+/** A call for each error that a single call can cause. */
 const MISTAKES: Readonly<Partial<Record<ErrorId, string>>> = {
   invalid_parameter: `${ONE_KLINE}&timeframe=H1&from=1767225600000`,
   missing_parameter: ONE_KLINE,
@@ -89,7 +89,7 @@ const MISTAKES: Readonly<Partial<Record<ErrorId, string>>> = {
   upgrade_required: `${MARKET}/stream`,
   market_data_not_ready: `${MARKET}/quotes/latest?tickers=TESTNOTREADY`,
 };
-/** How much of a long path is worth showing. */
+/** Longest path that is shown in full. */
 const PATH_SHOWN_CHARACTERS = 120;
 
 async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]> {
@@ -103,7 +103,7 @@ async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]
   };
   for (const [id, path] of Object.entries(MISTAKES)) {
     const answer = await caller.call(path);
-    if (answer.message !== id) throw new Error(`${path} was to answer ${id}, and answered ${answer.text}`);
+    if (answer.message !== id) throw new Error(`${path} should have answered ${id}, but answered ${answer.text}`);
     note("GET", path, answer);
   }
   const { path: instruments } = operations.instruments;
@@ -122,10 +122,10 @@ async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]
   return found;
 }
 
-/** TESTFLIP opens and closes every two minutes, and heartbeats are as far apart as a client waits for a message. */
+/** TESTFLIP opens and closes every two minutes, and heartbeats arrive within the wait for one message. */
 const WAITS_MAX_COUNT = 20;
 
-/** Waits for what comes seldom. */
+/** Waits for rare messages. */
 async function patiently<Type extends ServerMessage["type"]>(client: StreamClient, type: Type): Promise<Received<Type>> {
   for (let waits = 1; waits < WAITS_MAX_COUNT; waits += 1) {
     const message = await client.next(type).catch(() => undefined);
@@ -134,7 +134,7 @@ async function patiently<Type extends ServerMessage["type"]>(client: StreamClien
   return client.next(type);
 }
 
-/** Every message a connection brings of its own accord or in answer. */
+/** Every message of a connection, whether it is an answer or not. */
 async function converse(client: StreamClient): Promise<Record<string, unknown>> {
   const bare = ({ text }: { text: string }): unknown => JSON.parse(text);
   const welcome = await client.next("welcome");
@@ -160,9 +160,9 @@ async function converse(client: StreamClient): Promise<Record<string, unknown>> 
 }
 
 /**
- * Asks a product with the sandbox and a live venue that takes pushed ticks for everything the documentation shows. Stops it:
- * the last message of a connection is the announcement of its end.
- * @throws Error naming what did not answer as the contract says
+ * Records everything that the documentation shows, from a product with the sandbox and a live venue that accepts pushed ticks.
+ * Stops the product: the last message of a connection announces its end.
+ * @throws Error naming what did not answer according to the contract
  */
 export async function recordAnswers(product: Product): Promise<RecordedAnswers> {
   const recordedOperations = await recordOperations(product);

@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
 let count = 0;
-/** Somebody who has not been here before. */
+/** A client with a new address. */
 function newcomer(): Stranger {
   count += 1;
   return stranger(product.baseUrl, `198.51.100.${count}`, product.demoKey);
 }
 
-/** A whole hour that lies some days back, so that nothing in it changes any more. Unix seconds. */
+/** A full hour a few days ago, in which nothing changes any more. Unix seconds. */
 function pastHour(): number {
   return Math.floor(Date.now() / 1000 / HOUR_S) * HOUR_S - 72 * HOUR_S;
 }
@@ -39,8 +39,8 @@ function expectFailure(answer: Answer, id: ErrorId): void {
   expect(answer.data.detail).toEqual(expect.any(String));
 }
 
-describe("with nothing but the demo key, a stranger gets", () => {
-  test("the latest quotes, in the order asked for", async () => {
+describe("reads with the demo key", () => {
+  test("the demo key reads the latest quotes, in the requested order", async () => {
     const { status, code, message, data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=XAUUSD,EURUSD`);
     expect({ status, code, message }).toEqual({ status: 200, code: 0, message: "success" });
     const quotes = operations.latestQuotes.data.parse(data);
@@ -48,19 +48,19 @@ describe("with nothing but the demo key, a stranger gets", () => {
     for (const { bid, ask } of quotes.items) expect(ask).toBeGreaterThan(bid);
   });
 
-  test("the same for a list whose comma is encoded, in small letters, with blanks and doubles", async () => {
+  test("the demo key gets the same quotes for an encoded comma, lower case, blanks and duplicates", async () => {
     const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=eurusd%2C%20XAUUSD,EURUSD`);
     expect(operations.latestQuotes.data.parse(data).items.map(({ ticker }) => ticker)).toEqual(["EURUSD", "XAUUSD"]);
   });
 
-  test("the latest snapshots", async () => {
+  test("the demo key reads the latest snapshots", async () => {
     const { data } = await newcomer().call(`${MARKET}/snapshots/latest?tickers=EURUSD`);
     const [snapshot] = operations.latestSnapshots.data.parse(data).items;
     expect(snapshot?.ticker).toBe("EURUSD");
     expect(snapshot?.bid_high).toBeGreaterThanOrEqual(snapshot?.bid ?? Number.NaN);
   });
 
-  test("the instruments, sorted by asset class and ticker", async () => {
+  test("the demo key reads the instruments, sorted by asset class and ticker", async () => {
     const { data } = await newcomer().call(`${MARKET}/instruments`);
     const { items } = operations.instruments.data.parse(data);
     const order = items.map(({ asset_class, ticker }) => `${asset_class} ${ticker}`);
@@ -68,19 +68,19 @@ describe("with nothing but the demo key, a stranger gets", () => {
     expect(items.length).toBeGreaterThanOrEqual(54);
   });
 
-  test("the market status of open and closed test tickers", async () => {
+  test("the demo key reads the market status of open and closed test tickers", async () => {
     const { data } = await newcomer().call(`${MARKET}/status?tickers=EURUSD,TESTCLOSED,TESTUNKNOWN`);
     const { items } = operations.marketStatus.data.parse(data);
     expect(items.map(({ final_display_state }) => final_display_state)).toEqual(["open", "closed", "unknown"]);
     expect(items[0]?.provider_source).toBe("sandbox");
   });
 
-  test("the market status of a Christmas that is long past", async () => {
+  test("the demo key reads the market status of a past Christmas", async () => {
     const { data } = await newcomer().call(`${MARKET}/status?tickers=TESTFX&at=2024-12-25T12:00:00Z`);
     expect(operations.marketStatus.data.parse(data).items[0]).toMatchObject({ calendar_state: "closed", reason: "holiday" });
   });
 
-  test("a window of klines, ascending, none outside", async () => {
+  test("the demo key reads a window of klines, ascending and within its bounds", async () => {
     const from = pastHour();
     const { data } = await newcomer().call(`${MARKET}/klines?ticker=XAUUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`);
     const window = operations.klines.data.parse(data);
@@ -88,7 +88,7 @@ describe("with nothing but the demo key, a stranger gets", () => {
     expect(window.items.map(({ time }) => time)).toEqual(Array.from({ length: 60 }, (_, minute) => from + minute * 60));
   });
 
-  test("every row of a window once, page by page", async () => {
+  test("the demo key reads every row of a window once, page by page", async () => {
     const from = pastHour();
     const me = newcomer();
     const times: number[] = [];
@@ -106,7 +106,7 @@ const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] 
   ["no tickers", `${MARKET}/quotes/latest`, "missing_parameter", "tickers"],
   ["an empty element", `${MARKET}/quotes/latest?tickers=EURUSD,,XAUUSD`, "missing_parameter", "tickers"],
   ["a slash in a ticker", `${MARKET}/quotes/latest?tickers=EUR/USD`, "invalid_ticker", "tickers"],
-  ["a ticker nobody knows", `${MARKET}/quotes/latest?tickers=EURUSD,ZZZZZZ`, "unknown_ticker", "tickers"],
+  ["an unknown ticker", `${MARKET}/quotes/latest?tickers=EURUSD,ZZZZZZ`, "unknown_ticker", "tickers"],
   [
     "101 tickers",
     `${MARKET}/quotes/latest?tickers=${Array.from({ length: 101 }, (_, n) => `AAA${n}`)}`,
@@ -114,57 +114,57 @@ const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] 
     "tickers",
   ],
   ["a ticker without a quote", `${MARKET}/quotes/latest?tickers=TESTNOTREADY`, "market_data_not_ready"],
-  ["a parameter given twice", `${MARKET}/quotes/latest?tickers=EURUSD&tickers=XAUUSD`, "invalid_parameter", "tickers"],
+  ["a repeated parameter", `${MARKET}/quotes/latest?tickers=EURUSD&tickers=XAUUSD`, "invalid_parameter", "tickers"],
   ["bad percent-encoding", `${MARKET}/quotes/latest?tickers=%E0%A4%A`, "invalid_parameter"],
-  ["a timeframe in small letters", `${MARKET}/klines?ticker=EURUSD&timeframe=m1`, "unsupported_timeframe", "timeframe"],
+  ["a timeframe in lower case", `${MARKET}/klines?ticker=EURUSD&timeframe=m1`, "unsupported_timeframe", "timeframe"],
   ["an hour that ends before it starts", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=2&to=1`, "invalid_range", "from"],
   ["milliseconds", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=1767225600000`, "invalid_parameter", "from"],
   ["a limit of 5001", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&limit=5001`, "limit_out_of_range", "limit"],
   ["an instant without an offset", `${MARKET}/status?tickers=EURUSD&at=2026-01-01`, "invalid_parameter", "at"],
-  ["a path that is not served", "/api/v1/market/orderbook", "not_found"],
+  ["an unknown path", "/api/v1/market/orderbook", "not_found"],
   ["a path above all routes", "/api/v1", "not_found"],
   ["a path that cannot be decoded", "/api/v1/%zz", "not_found"],
   ["a path of a page that cannot be decoded", "/docs/%zz", "invalid_parameter"],
   ["a path of the portal that cannot be decoded", "/api/portal/logs/%ff", "invalid_parameter"],
-  ["a path of the portal that is not served", "/api/portal/nothing", "not_found"],
+  ["an unknown path of the portal", "/api/portal/nothing", "not_found"],
   ["any other path under /api", "/api/nothing", "not_found"],
 ];
 
-describe("a stranger is told what is wrong with", () => {
-  test.each(REFUSALS)("%s", async (_, path, id, parameter) => {
+describe("refused requests", () => {
+  test.each(REFUSALS)("a request with %s gets an error that names the problem", async (_, path, id, parameter) => {
     const answer = await newcomer().call(path);
     expectFailure(answer, id);
     if (parameter !== undefined) expect(answer.data.parameter).toBe(parameter);
   });
 
-  test("a ticker with a separator, and what was meant", async () => {
+  test("a ticker with a separator is refused with a suggestion", async () => {
     const { data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=EUR/USD`);
     expect(data).toMatchObject({ suggestion: "EURUSD", tickers: ["EUR/USD"] });
   });
 
   test.each([
     ["no key", null],
-    ["a key that is none", "hello"],
+    ["an invalid key", "hello"],
     ["a mistyped key", "sw_test_DEMO000000000000000000000000SPOTWI"],
-  ])("%s", async (_, key) => {
+  ])("a request with %s is refused", async (_, key) => {
     const answer = await newcomer().call(`${MARKET}/instruments`, { key });
     expectFailure(answer, "unauthorized");
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
 
-  test("a scope the demo key does not have", async () => {
+  test("a request without the required scope is refused", async () => {
     const answer = await newcomer().call("/api/v1/ingest/ticks", { method: "POST", body: "{}\n" });
     expectFailure(answer, "insufficient_scope");
     expect(answer.data.required).toBe("market:ingest");
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE"])("the method %s", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("the method %s is refused", async (method) => {
     const answer = await newcomer().call(`${MARKET}/instruments`, { method });
     expectFailure(answer, "method_not_allowed");
     expect(answer.headers.get("allow")).toMatch(/GET/);
   });
 
-  test("calling too often", async () => {
+  test("too many calls are refused with a rate limit", async () => {
     const me = newcomer();
     const answers = await Promise.all(Array.from({ length: 40 }, () => me.call(`${MARKET}/instruments`)));
     const refused = answers.find(({ status }) => status === 429);
@@ -175,17 +175,17 @@ describe("a stranger is told what is wrong with", () => {
   });
 });
 
-describe("bytes that no client would send are answered in words", () => {
+describe("malformed HTTP", () => {
   const key = () => `Authorization: Bearer ${product.demoKey}\r\n`;
 
-  test.each([9_000, 20_000, 100_000])("an address of %i bytes", async (length) => {
+  test.each([9_000, 20_000, 100_000])("a URL of %i bytes gets an error in the envelope", async (length) => {
     const path = `${MARKET}/quotes/latest?tickers=${"A".repeat(length)}`;
     const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 414 /);
     expect(text).toContain('"uri_too_long"');
   });
 
-  test("a target with a broken percent-encoding", async () => {
+  test("a target with broken percent-encoding gets an error in the envelope", async () => {
     const path = `${MARKET}/klines?ticker=%&timeframe=%GG`;
     const text = await rawRequest(product.baseUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${key()}\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
@@ -193,11 +193,11 @@ describe("bytes that no client would send are answered in words", () => {
   });
 
   test.each([
-    ["what is not HTTP", "hello\r\n\r\n"],
-    ["a method that does not exist", "FETCH / HTTP/1.1\r\nHost: a\r\n\r\n"],
-    ["a target that is no path", "GET http://[::1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"],
-    ["a Host that is none", "GET /api/v1/market/instruments HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
-  ])("%s, and the next request is served", async (_, bytes) => {
+    ["invalid HTTP", "hello\r\n\r\n"],
+    ["an unknown method", "FETCH / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["an invalid target", "GET http://[::1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"],
+    ["an invalid Host", "GET /api/v1/market/instruments HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
+  ])("%s gets an error, and the next request is served", async (_, bytes) => {
     expect(await rawRequest(product.baseUrl, bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect((await newcomer().call(`${MARKET}/instruments`)).status).toBe(200);
   });
@@ -208,19 +208,19 @@ describe("an answer", () => {
     someone = newcomer();
   });
 
-  test("fits its schema whole", async () => {
+  test("an answer matches its schema completely", async () => {
     const { text } = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`);
     expect(success(operations.latestQuotes.data).strict().safeParse(JSON.parse(text)).error).toBeUndefined();
   });
 
-  test("keeps a well-formed request id and makes one in place of another", async () => {
+  test("an answer keeps a well-formed request id and replaces any other", async () => {
     const kept = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "mine-1" } });
     expect(kept.headers.get("x-request-id")).toBe("mine-1");
     const made = await someone.call(`${MARKET}/instruments`, { headers: { "x-request-id": "not one; really" } });
     expect(made.headers.get("x-request-id")).toMatch(/^\S+$/);
   });
 
-  test("says how much of the limit is left, and names parameters it does not know", async () => {
+  test("an answer reports the remaining limit and the parameters it ignored", async () => {
     const { headers } = await someone.call(`${MARKET}/instruments?colour=red`);
     expect(headers.get("ratelimit-policy")).toMatch(/q=60;w=60/);
     expect(headers.get("ratelimit")).toMatch(/r=\d+;t=\d+/);
@@ -228,14 +228,14 @@ describe("an answer", () => {
     expect(headers.get("x-ignored-params")).toBe("colour");
   });
 
-  test("to HEAD is that to GET without its body", async () => {
+  test("an answer to HEAD is that to GET without its body", async () => {
     const head = await someone.call(`${MARKET}/quotes/latest?tickers=EURUSD`, { method: "HEAD" });
     expect(head.status).toBe(200);
     expect(head.text).toBe("");
     expect(head.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
-  test("to a window that is over can be kept, and costs no bytes to ask for again", async () => {
+  test("an answer for a past window can be cached, and costs no body when it is requested again", async () => {
     const from = pastHour();
     const path = `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`;
     const first = await someone.call(path);
@@ -246,7 +246,7 @@ describe("an answer", () => {
     expect({ status: again.status, text: again.text, etag: again.headers.get("etag") }).toEqual({ status: 304, text: "", etag });
   });
 
-  test("with a kline that is still open is never kept", async () => {
+  test("an answer with an open kline is never cached", async () => {
     const { headers } = await someone.call(`${MARKET}/klines?ticker=EURUSD&timeframe=M1&limit=1`);
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("etag")).toBeNull();
@@ -256,7 +256,7 @@ describe("an answer", () => {
 describe("a browser on another origin", () => {
   const origin = "https://app.example.com";
 
-  test("is told before it calls what it may send", async () => {
+  test("a preflight tells a browser of another origin what it may send", async () => {
     const { status, headers } = await newcomer().call(`${MARKET}/instruments`, {
       method: "OPTIONS",
       key: null,
@@ -268,26 +268,26 @@ describe("a browser on another origin", () => {
     expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain("authorization");
   });
 
-  test("may read the answers the demo key gets", async () => {
+  test("a browser of another origin may read the answers to the demo key", async () => {
     const { status, headers } = await newcomer().call(`${MARKET}/instruments`, { headers: { origin } });
     expect(status).toBe(200);
     expect(headers.get("access-control-allow-origin")).toMatch(/^(\*|https:\/\/app\.example\.com)$/);
   });
 });
 
-describe("an operator finds", () => {
+describe("operational routes", () => {
   test.each([
     ["/api/health", /"status":"ok"/],
     ["/api/ready", /"status":"ready"/],
     ["/metrics", /^# HELP /m],
     ["/openapi.json", /"openapi": "3\.1\.0"/],
-  ])("%s", async (path, content) => {
+  ])("an operator reads %s", async (path, content) => {
     const response = await fetch(product.baseUrl + path);
     expect(response.status).toBe(200);
     expect(await response.text()).toMatch(content);
   });
 
-  test("no key in the log", async () => {
+  test("the log never contains a key", async () => {
     await newcomer().call(`${MARKET}/quotes/latest?tickers=EURUSD`, { key: "sw_live_thisisnotakeybutlookslikeoneofthem" });
     expect(product.output()).not.toContain("thisisnotakeybutlookslikeoneofthem");
   });

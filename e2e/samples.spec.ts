@@ -12,12 +12,12 @@ const STEP_MAX_MS = 15_000;
 const OPERATIONS = ["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"] as const;
 const STREAMS = ["quoteStream", "klineStream", "snapshotStream"] as const;
 
-/** A command that takes a file; it is there when it can tell its version. */
+/** A command that takes a file; it is available when it can print its version. */
 interface Tool {
   readonly file: string;
   readonly command: readonly [string, ...string[]];
   readonly version: readonly [string, ...string[]];
-  /** A program in the language that runs all the files it is given and prints SEPARATOR after each: one start, one compiler. */
+  /** A program in the language that runs all given files and prints SEPARATOR after each: one start, one compiler. */
   readonly runner?: { readonly file: string; readonly code: string };
 }
 
@@ -52,7 +52,7 @@ public class Runner {
 }`,
 } as const;
 
-/** Languages, by the names that readers choose, whose samples are run, those that every machine of this project has first. */
+/** Languages, by the names readers choose, whose samples run; first those that every machine of this project has. */
 const RUN: Readonly<Record<string, Tool>> = {
   curl: { file: "call.sh", command: ["sh"], version: ["curl", "--version"] },
   TypeScript: {
@@ -76,7 +76,7 @@ const RUN: Readonly<Record<string, Tool>> = {
   Go: { file: "main.go", command: ["go", "run"], version: ["go", "version"] },
   PHP: { file: "call.php", command: ["php"], version: ["php", "--version"] },
 };
-/** Languages that are read by a parser of their own; running them takes packages from elsewhere. */
+/** Languages whose samples are only parsed; running them requires packages from elsewhere. */
 const PARSED: Readonly<Record<string, Tool>> = {
   Rust: { file: "main.rs", command: ["rustfmt", "--edition", "2021", "--emit", "stdout"], version: ["rustfmt", "--version"] },
 };
@@ -98,7 +98,7 @@ const pairsOf = <Operation extends string>(tools: Readonly<Record<string, Tool>>
 let product: Product;
 let browser: Browser;
 let folder: string;
-/** The code that the playground shows to a reader without an account, by operation and language. */
+/** The code that the playground shows without an account, by operation and language. */
 const codes = new Map<string, string>();
 
 /** Reads the code of an operation in every language, from one page. */
@@ -134,7 +134,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, SERVER_TIMEOUT_MS);
 
-/** Runs a command to its end; what it printed, or an error with what it complained of. */
+/** Runs a command to its end and returns its output. @throws Error with its error output */
 function run(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { timeout: RUN_MAX_MS, stdio: ["ignore", "pipe", "pipe"] });
@@ -151,7 +151,7 @@ function run(command: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Writes the sample of an operation to a folder of its own. */
+/** Writes the sample of an operation to its own directory. */
 async function writeSample(operation: string, language: string, { file }: Tool): Promise<string> {
   const home = join(folder, language, operation);
   await mkdir(home, { recursive: true });
@@ -159,7 +159,7 @@ async function writeSample(operation: string, language: string, { file }: Tool):
   return join(home, file);
 }
 
-/** What each sample of a language printed, in the order of OPERATIONS; the first who asks has them run. */
+/** The output of each sample of a language, in the order of OPERATIONS; the first call runs them. */
 const outputs = new Map<string, Promise<string[]>>();
 function outputsOf(language: string, tool: Tool): Promise<string[]> {
   const running = outputs.get(language) ?? runSamples(language, tool);
@@ -176,7 +176,7 @@ async function runSamples(language: string, tool: Tool): Promise<string[]> {
   return (await run(command, [...args, runner, ...files])).split(`${SEPARATOR}\n`);
 }
 
-/** Resolves once the child has printed a line that matches, and ends it. */
+/** Resolves once the child has printed a matching line, and stops it. */
 function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";

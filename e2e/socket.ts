@@ -3,7 +3,7 @@ import { SERVER_MESSAGES, type ServerMessage, STREAM_PATH } from "#lib/contract/
 
 const MESSAGE_TIMEOUT_MS = 15_000;
 
-/** A message as it was read, with the text it came as. */
+/** A parsed message with its original text. */
 export type Received<Type extends ServerMessage["type"] = ServerMessage["type"]> = Extract<ServerMessage, { type: Type }> & {
   readonly text: string;
 };
@@ -14,20 +14,20 @@ interface Closed {
   readonly reason: string;
 }
 
-/** A raw WebSocket in the hands of a stranger; every message that comes is held against the contract. */
+/** A raw WebSocket that validates every received message against the contract. */
 export interface StreamClient {
-  /** Everything that came so far. */
+  /** All messages received so far. */
   readonly messages: readonly Received[];
-  /** The first message of a type, come or to come, that fits and was not taken before. */
+  /** The first message of a type, past or future, that matches and was not taken before. */
   next<Type extends ServerMessage["type"]>(type: Type, fits?: (message: Received<Type>) => boolean): Promise<Received<Type>>;
   send(message: object | string): void;
-  /** Sends a message and takes its answer. */
+  /** Sends a message and returns its answer. */
   ask(method: string, params?: object): Promise<Received<"ack"> | Received<"error">>;
   closed(): Promise<Closed>;
   close(): void;
 }
 
-/** Why a handshake was refused. */
+/** A refused handshake. */
 export class Refused extends Error {
   readonly status: number;
   readonly body: { code: number; message: string; data: Record<string, unknown> };

@@ -14,7 +14,7 @@ const LIBRARY = join(dirname(createRequire(import.meta.url).resolve("socket.io-c
 
 let product: Product;
 let browser: Browser;
-/** Somebody's own site, on an origin of its own. */
+/** A third-party site on its own origin. */
 let site: Server;
 let siteUrl: string;
 let key: MadeKey;
@@ -44,7 +44,7 @@ async function visit(url: string): Promise<Page> {
   return page;
 }
 
-/** What a page does to stream with a native WebSocket: a ticket, then the two subprotocols. Resolves to what it saw. */
+/** How a page streams with a native WebSocket: a ticket, then the two subprotocols. Resolves to what it received. */
 const NATIVE = `async ({ baseUrl, key }) => {
   const answer = await fetch(baseUrl + "/api/v1/market/stream/tickets", { method: "POST", headers: { authorization: "Bearer " + key } });
   const { code, message, data } = await answer.json();
@@ -85,7 +85,7 @@ function run(page: Page, code: string, text: string): Promise<unknown> {
 }
 
 describe("a page in a browser", () => {
-  test("streams with a native WebSocket and a ticket, from an origin that its key allows", async () => {
+  test("a page streams with a native WebSocket and a ticket, from an origin that its key allows", async () => {
     const page = await visit(siteUrl);
     expect(await run(page, NATIVE, key.text)).toEqual({
       protocol: "market.v1",
@@ -95,26 +95,26 @@ describe("a page in a browser", () => {
     await page.close();
   });
 
-  test("streams with the demo key from the product's own pages", async () => {
+  test("the product's own pages stream with the demo key", async () => {
     const page = await visit(product.baseUrl);
     expect(await run(page, NATIVE, product.demoKey ?? "")).toMatchObject({ protocol: "market.v1" });
     await page.close();
   });
 
-  test("is refused a ticket from an origin that its key does not allow", async () => {
+  test("a page on an origin that its key does not allow is refused a ticket", async () => {
     const page = await visit(product.baseUrl);
     await expect(run(page, NATIVE, key.text)).resolves.toEqual({ refused: "origin_not_allowed" });
     await page.close();
   });
 
-  test("streams over Socket.IO with nothing but auth", async () => {
+  test("a page streams over Socket.IO with its key in auth", async () => {
     const page = await visit(siteUrl);
     await page.addScriptTag({ url: `${siteUrl}/socket.io.js` });
     expect(await run(page, SOCKET_IO, key.text)).toMatchObject({ accepted: ["EURUSD"], ticker: "EURUSD" });
     await page.close();
   });
 
-  test("is told over Socket.IO why it is refused", async () => {
+  test("a page learns over Socket.IO why it is refused", async () => {
     const page = await visit(`${siteUrl.replace("127.0.0.1", "localhost")}`);
     await page.addScriptTag({ url: "/socket.io.js" });
     expect(await run(page, SOCKET_IO, key.text)).toEqual({ refused: "origin_not_allowed", code: 40302 });

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 const LOOK_INTERVAL_MS = 250;
 const LOOK_MAX_MS = 1_000;
 
-/** An address that leads to one of several edges, as a load balancer in front of them does. */
+/** A URL that forwards to one of several edges, like a load balancer in front of them. */
 export interface Balancer {
   readonly url: string;
   close(): void;
@@ -17,7 +17,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** Leads each connection to the first of `urls` that says it is ready, and holds no other state: nothing is sticky. */
+/** Forwards each connection to the first of `urls` that reports ready, and keeps no other state: nothing is sticky. */
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let ready: readonly string[] = urls;

@@ -9,15 +9,15 @@ import { agree, memory, say, seconds, whole } from "./verdict";
 const LOOK = { interval: 50, timeout: 30_000 };
 const CASE_TIMEOUT_MS = 120_000;
 const NOTICED = "the wall clock of this machine is wrong";
-/** Where Debian puts the library that shifts the clock of a process. */
+/** Where Debian installs the library that shifts the clock of a process. */
 const LIBRARIES = [process.arch === "arm64" ? "aarch64" : "x86_64"].map(
   (cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketimeMT.so.1`,
 );
 
-/** The library, where it is installed. */
+/** The library, if it is installed. */
 export const CLOCK_LIBRARY = LIBRARIES.find((path) => existsSync(path));
 
-/** Variables under which the wall clock of a node is ahead of the machine's by what stands in a file. */
+/** Variables that set the wall clock of a node ahead by the offset in a file. */
 export async function shiftable(file: string): Promise<Readonly<Record<string, string>>> {
   await setAhead(file, 0);
   return {
@@ -32,7 +32,7 @@ async function setAhead(file: string, seconds: number): Promise<void> {
   await writeFile(file, `${seconds < 0 ? "" : "+"}${seconds}\n`);
 }
 
-/** The wall clock of a node's machine is set wrongly. */
+/** Faults of the wall clocks of the nodes. */
 export function clockCases(scene: () => Scene, file: string): void {
   const missing = CLOCK_LIBRARY === undefined;
   for (const [words, aheadS] of [
@@ -40,7 +40,7 @@ export function clockCases(scene: () => Scene, file: string): void {
     ["an hour back", -HOUR_S],
   ] as const)
     test.skipIf(missing)(
-      `goes on by the right time when the clocks of all nodes are set ${words} ${missing ? "(skipped: no libfaketime here)" : ""}`,
+      `the cluster keeps the right time when the clocks of all nodes are set ${words} ${missing ? "(skipped: no libfaketime here)" : ""}`,
       async () => {
         const { cluster } = scene();
         const before = await memory(scene());
@@ -51,7 +51,7 @@ export function clockCases(scene: () => Scene, file: string): void {
         const wholeMs = await whole(scene(), Date.now());
         await agree(scene(), before);
         await setAhead(file, 0);
-        say(`clocks ${words}: noticed by all nodes, every client had news ${seconds(wholeMs)} s later`);
+        say(`clocks ${words}: noticed by all nodes, every client had new data after ${seconds(wholeMs)} s`);
         expect(scene().reference.totals().out).toBe(0);
       },
       CASE_TIMEOUT_MS,

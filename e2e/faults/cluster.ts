@@ -17,13 +17,13 @@ const NODES: readonly (readonly [name: string, role: Role])[] = [
   ["ingest 2", "ingest"],
 ];
 const SECRET = "of the cluster that is broken on purpose";
-/** Connections of an account that has as many as a test opens. */
+/** Connections of an account that allows as many as a test opens. */
 const MANY = 5_000;
 
-/** The keys of the cluster, by what they are for. */
+/** The keys of the cluster, by purpose. */
 type Keys = Readonly<Record<"ingest" | "read" | "crowd" | "flood", string>>;
 
-/** Two edges and two ingest nodes on PostgreSQL and Redis, each node with its own doors to both. */
+/** Two edges and two ingest nodes on PostgreSQL and Redis; each node has its own proxies to both. */
 export interface Cluster {
   readonly nodes: readonly Node[];
   readonly edges: readonly [Node, Node];
@@ -31,15 +31,15 @@ export interface Cluster {
   readonly redis: RedisServer;
   readonly keys: Keys;
   doors(node: Node): { readonly postgres: BreakableProxy; readonly redis: BreakableProxy };
-  /** Starts PostgreSQL again, at whatever port it has then. */
+  /** Starts PostgreSQL again, on whatever port it gets. */
   restartPostgres(): Promise<void>;
-  /** The node that holds the live venue's lease; undefined while none does, or none that runs. */
+  /** The node that holds the live venue's lease; undefined while no running node does. */
   leader(): Promise<Node | undefined>;
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   dispose(): Promise<void>;
 }
 
-/** Stream connections of one account of each plan, so that a test's clients all get in, but for those of the flood. */
+/** Stream connections per account of each plan: enough for every client of a test, except in the flood. */
 const PLANS = `UPDATE plan SET stream_connections = CASE name WHEN 'pro' THEN ${MANY} ELSE 5 END,
   rest_per_minute = 60000, rest_burst = 60000`;
 
@@ -56,7 +56,7 @@ async function makeKeys(operated: Parameters<typeof makeKey>[0]): Promise<Keys> 
   return { ingest, read, crowd, flood };
 }
 
-/** Has the operator add what the cases need: keys, generous plans, a ticker whose market is always open. */
+/** Creates what the cases need: keys, generous plans, a ticker whose market is always open. */
 async function furnish(operated: Parameters<typeof makeKey>[0], query: Cluster["query"]): Promise<Keys> {
   const keys = await makeKeys(operated);
   await query(PLANS);
@@ -67,7 +67,7 @@ async function furnish(operated: Parameters<typeof makeKey>[0], query: Cluster["
   return keys;
 }
 
-/** Starts all of it; `program` is what findRedis gave, `dataDir` is where PostgreSQL keeps its data. */
+/** Starts everything; `program` is the result of findRedis, `dataDir` is where PostgreSQL stores its data. */
 export async function startCluster(program: string, dataDir?: string): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), "spotwire-faults-"));
   await chmod(folder, 0o755);

@@ -8,18 +8,18 @@ import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
 
 const FLOOD_COUNT = 200;
-/** Of an account on the plan of the flood. */
+/** Connections of an account on the plan of the flood. */
 const ALLOWED_COUNT = 5;
 const SLOW_COUNT = 1_000;
-/** Opened at once, as a crowd of clients with jitter does. */
+/** Connections opened at the same time, as a crowd of clients with jitter would. */
 const OPENED_TOGETHER_COUNT = 50;
 const CASE_TIMEOUT_MS = 120_000;
 const REFUSALS = [42901, 42902];
-/** How long ticks are timed, without the crowd and beside it. */
+/** How long the latency of ticks is measured, without the crowd and with it. */
 const CALM_MS = 1_500;
 const CROWDED_MS = 4_000;
 
-/** A text message as a client sends it, under a mask of zeros. */
+/** A text message as a client sends it, with a mask of zeros. */
 function frame(text: string): Buffer {
   const body = Buffer.from(text);
   const length =
@@ -48,7 +48,7 @@ function openSlow({ url }: Node, key: string): Promise<Socket> {
 /** Faults of clients. */
 export function crowdCases(scene: () => Scene): void {
   test(
-    "refuses a flood of connections beyond the limit, wherever they knock",
+    "a flood of connections beyond the limit is refused on every edge",
     async () => {
       const { cluster } = scene();
       const before = await memory(scene());
@@ -71,7 +71,7 @@ export function crowdCases(scene: () => Scene): void {
       for (const socket of opened) await closed(socket);
       const shown = [...codes].map(([code, count]) => `${count} × ${code}`).join(", ");
       say(
-        `flood: ${opened.length} of ${FLOOD_COUNT} let in, refused ${shown} within ${seconds(Date.now() - sinceMs)} s; others whole ${seconds(wholeMs)} s later`,
+        `flood: ${opened.length} of ${FLOOD_COUNT} accepted, refused ${shown} within ${seconds(Date.now() - sinceMs)} s; others up to date after ${seconds(wholeMs)} s`,
       );
       await agree(scene(), before);
     },
@@ -79,7 +79,7 @@ export function crowdCases(scene: () => Scene): void {
   );
 
   test(
-    "goes on for the others beside 1,000 readers that do not read",
+    "1,000 clients that do not read do not affect the others",
     async () => {
       const { cluster, followers } = scene();
       const before = await memory(scene());
@@ -100,7 +100,7 @@ export function crowdCases(scene: () => Scene): void {
       for (const socket of slow) socket.destroy();
       await whole(scene(), Date.now());
       say(
-        `1,000 slow readers: p99 from tick to client ${calmMs} ms before, ${crowdedMs} ms beside them; others had news after ${seconds(wholeMs)} s`,
+        `1,000 slow readers: p99 from tick to client ${calmMs} ms before, ${crowdedMs} ms with them; others had new data after ${seconds(wholeMs)} s`,
       );
       await agree(scene(), before);
     },

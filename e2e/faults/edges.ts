@@ -4,9 +4,9 @@ import { agree, memory, say, seconds, whole } from "./verdict";
 
 const CASE_TIMEOUT_MS = 200_000;
 
-/** Faults of the nodes that answer clients, and a new release, with these variables changed, on all of them. */
+/** Faults of the edges, and an upgrade that restarts every node with these variables changed. */
 export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<Record<string, string>>>): void {
-  test("leads clients to the other edge when theirs is killed", async () => {
+  test("clients of a killed edge continue on the other edge", async () => {
     const { cluster } = scene();
     const before = await memory(scene());
     const [edge] = cluster.edges;
@@ -17,13 +17,13 @@ export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<R
     const startedMs = Date.now();
     const coldMs = await whole(scene(), startedMs);
     say(
-      `edge killed: every client whole after ${seconds(wholeMs)} s; started again, it has news ${seconds(coldMs)} s after it listened`,
+      `edge killed: every client up to date after ${seconds(wholeMs)} s; after its restart it had new data ${seconds(coldMs)} s after it listened`,
     );
     await agree(scene(), before);
   });
 
   test(
-    "loses nobody and nothing while each node is replaced",
+    "a rolling upgrade of all nodes loses no client and no data",
     async () => {
       const { cluster } = scene();
       for (const node of cluster.nodes) {
@@ -33,7 +33,9 @@ export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<R
         await whole(scene(), sinceMs);
         await node.start(await released());
         const wholeMs = await whole(scene(), Date.now());
-        say(`${node.name} replaced: stopped after ${seconds(stoppedMs)} s, everyone whole ${seconds(wholeMs)} s after it was up`);
+        say(
+          `${node.name} replaced: stopped after ${seconds(stoppedMs)} s, everyone up to date ${seconds(wholeMs)} s after it was up`,
+        );
       }
       await agree(scene());
     },

@@ -32,7 +32,7 @@ describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? 
     opened = undefined;
     await closing?.catch((error: unknown) => say(`a broken cluster did not stop: ${error}`));
   }
-  // Cases share a cluster as long as they leave it whole; after one that failed, the next gets a fresh one.
+  // Cases share a cluster as long as they pass; after a failure, the next case gets a new one.
   beforeEach(async ({ onTestFailed }) => {
     onTestFailed(close, SERVER_TIMEOUT_MS);
     if (opened !== undefined) return;

@@ -14,7 +14,7 @@ const LOOK = { interval: 50, timeout: 40_000 };
 /** Faults of the feed. */
 export function feedCases(scene: () => Scene): void {
   test(
-    "says that the feed is mute, and why",
+    "a silent feed is reported with its reason",
     async () => {
       const { cluster, load } = scene();
       const [edge] = cluster.edges;
@@ -31,12 +31,12 @@ export function feedCases(scene: () => Scene): void {
       load.resume();
       await whole(scene(), Date.now());
       await untilState(scene(), "live");
-      say(`feed mute: stale on both edges after ${seconds(staleMs)} s, clients told after ${seconds(toldMs)} s`);
+      say(`silent feed: stale on both edges after ${seconds(staleMs)} s, clients notified after ${seconds(toldMs)} s`);
     },
     CASE_TIMEOUT_MS,
   );
 
-  test("takes nothing in that is rubbish, repeated, out of order, too old or of the future, and says so of each line", async () => {
+  test("garbage, repeated, out-of-order, late and future ticks are rejected, each line with its reason", async () => {
     const { cluster, load, reference } = scene();
     const before = await memory(scene());
     await load.pause();

@@ -4,7 +4,7 @@ import type { Node } from "./node";
 import type { Scene } from "./scene";
 import { agree, memory, say, seconds, whole } from "./verdict";
 
-/** What is promised is 5 s after a kill and 1 s after a clean stop; the machine is shared. */
+/** The documented limits are 5 s after a kill and 1 s after a clean stop; the machine is shared with other work. */
 const TAKEOVER_KILLED_MAX_MS = 15_000;
 const TAKEOVER_STOPPED_MAX_MS = 3_000;
 const PAUSE_MS = 10_000;
@@ -17,7 +17,7 @@ async function leaderOf({ cluster }: Scene): Promise<Node> {
   return (await vi.waitUntil(() => cluster.leader(), LOOK)) as Node;
 }
 
-/** Resolves when a minute is over and its klines are about to close. The feeder rests until shortly before. */
+/** Resolves when a minute has ended and its klines are about to close. The feeder pauses until shortly before. */
 async function minuteTurned({ load }: Scene): Promise<void> {
   const turnMs = Math.ceil((Date.now() + FED_BEFORE_TURN_MS) / MINUTE_MS) * MINUTE_MS;
   const until = (ms: number) => vi.waitUntil(() => Date.now() >= ms, { interval: 20, timeout: 2 * MINUTE_MS });
@@ -27,7 +27,7 @@ async function minuteTurned({ load }: Scene): Promise<void> {
   await until(turnMs);
 }
 
-/** Resolves when another node has the lease, with the milliseconds that took. */
+/** Resolves to the milliseconds until another node had the lease. */
 async function takenOver(scene: Scene, from: Node, sinceMs: number): Promise<number> {
   await vi.waitUntil(async () => {
     const [row] = await scene.cluster.query<{ holder: string | null }>("SELECT holder FROM venue_lease WHERE venue = 'live'");
@@ -36,10 +36,10 @@ async function takenOver(scene: Scene, from: Node, sinceMs: number): Promise<num
   return Date.now() - sinceMs;
 }
 
-/** Faults of the node that makes the events. */
+/** Faults of the node that produces the events. */
 export function leaderCases(scene: () => Scene): void {
   test(
-    "goes on under the other node when the leader is killed while a minute closes",
+    "the other node takes over when the leader is killed while a minute closes",
     async () => {
       const before = await memory(scene());
       await minuteTurned(scene());
@@ -48,7 +48,7 @@ export function leaderCases(scene: () => Scene): void {
       await leader.kill9();
       const takeoverMs = await takenOver(scene(), leader, sinceMs);
       const wholeMs = await whole(scene(), sinceMs);
-      say(`leader killed: taken over after ${takeoverMs} ms (promised 5000), every client whole after ${seconds(wholeMs)} s`);
+      say(`leader killed: taken over after ${takeoverMs} ms (limit 5000), every client up to date after ${seconds(wholeMs)} s`);
       expect(takeoverMs).toBeLessThan(TAKEOVER_KILLED_MAX_MS);
       await leader.start();
       await agree(scene(), before);
@@ -56,20 +56,20 @@ export function leaderCases(scene: () => Scene): void {
     CASE_TIMEOUT_MS,
   );
 
-  test("goes on at once when the leader is asked to stop", async () => {
+  test("the other node takes over at once when the leader stops cleanly", async () => {
     const before = await memory(scene());
     const leader = await leaderOf(scene());
     const sinceMs = Date.now();
     const [code, takeoverMs] = await Promise.all([leader.stop(), takenOver(scene(), leader, sinceMs)]);
     const wholeMs = await whole(scene(), sinceMs);
-    say(`leader stopped: taken over after ${takeoverMs} ms (promised 1000), every client whole after ${seconds(wholeMs)} s`);
+    say(`leader stopped: taken over after ${takeoverMs} ms (limit 1000), every client up to date after ${seconds(wholeMs)} s`);
     expect(code).toBe(0);
     expect(takeoverMs).toBeLessThan(TAKEOVER_STOPPED_MAX_MS);
     await leader.start();
     await agree(scene(), before);
   });
 
-  test("takes nothing from a leader that stood still for 10 s and comes back", async () => {
+  test("nothing is accepted from a leader that comes back after a pause of 10 s", async () => {
     const before = await memory(scene());
     const leader = await leaderOf(scene());
     const sinceMs = Date.now();
@@ -77,7 +77,7 @@ export function leaderCases(scene: () => Scene): void {
     try {
       const takeoverMs = await takenOver(scene(), leader, sinceMs);
       const wholeMs = await whole(scene(), sinceMs);
-      say(`leader paused: taken over after ${takeoverMs} ms, every client whole after ${seconds(wholeMs)} s`);
+      say(`leader paused: taken over after ${takeoverMs} ms, every client up to date after ${seconds(wholeMs)} s`);
       await vi.waitUntil(() => Date.now() - sinceMs >= PAUSE_MS, LOOK);
     } finally {
       leader.resume();

@@ -4,31 +4,31 @@ import { type Reference, type SentTick, TICKERS } from "./market";
 
 const NO_ANSWER = "no answer in time";
 const NO_CONNECTION = "connection failed";
-/** What a fault may lead to in place of a receipt. */
+/** What a fault may cause instead of a receipt. */
 const EXCUSED: ReadonlySet<string> = new Set(["503 50302", NO_ANSWER, NO_CONNECTION]);
 const TICK_INTERVAL_MS = 125;
-/** Each refused line of so few is listed in the receipt. */
+/** A receipt lists each refused line up to this number. */
 const BATCH_MAX_TICKS = 100;
 const ANSWER_MAX_MS = 3_000;
 const RETRY_MS = 100;
-/** Prices walk by at most so many hundred-thousandths a tick. */
+/** A price moves by at most this many hundred-thousandths per tick. */
 const STEP_MAX = 5;
 const SPREAD = 8;
 
-/** A provider's feeder that never stops: it buffers what is not taken, and knows of each tick what became of it. */
+/** A provider's feeder that never stops: it buffers what is not accepted, and records the fate of each tick. */
 export interface Load {
-  /** Stops making ticks; resolves when each one made was answered. */
+  /** Stops making ticks; resolves when each of them was answered. */
   pause(): Promise<void>;
   resume(): void;
-  /** What went wrong that no fault excuses: refused ticks, answers that are none. */
+  /** Errors that no fault excuses: rejected ticks, invalid answers. */
   readonly problems: string[];
-  /** Answers that were not a receipt, by what they were. */
+  /** Answers that were not a receipt, by kind. */
   readonly failures: Map<string, number>;
   stop(): Promise<void>;
 }
 
 interface LoadOptions {
-  /** Addresses of the edges; it goes to the next one when one does not take a batch. */
+  /** URLs of the edges; after an error the next one is used. */
   urls: readonly string[];
   key: string;
   reference: Reference;
@@ -36,7 +36,7 @@ interface LoadOptions {
   intervalMs?: number;
 }
 
-/** Walks of prices, each from a level of its own. */
+/** Random walks of prices, each from its own level. */
 function createPrices() {
   const levels = new Map(TICKERS.map((ticker, index) => [ticker as string, 60_000 + 10_000 * index]));
   return (ticker: string, timeMs: number): PushedTick => {
@@ -46,7 +46,7 @@ function createPrices() {
   };
 }
 
-/** What one attempt came to: a receipt, or why there is none. */
+/** The result of one attempt: a receipt, or the reason for none. */
 async function post(url: string, key: string, batch: readonly SentTick[]): Promise<IngestReceipt | string> {
   const body = batch.map(({ tick }) => JSON.stringify(tick)).join("\n");
   try {
@@ -60,7 +60,7 @@ async function post(url: string, key: string, batch: readonly SentTick[]): Promi
   }
 }
 
-/** Begins to push: one tick of each ticker eight times a second unless told otherwise. */
+/** Starts to push: one tick of each ticker, eight times a second by default. */
 export function startLoad({ urls, key, reference, intervalMs = TICK_INTERVAL_MS }: LoadOptions): Load {
   const problems: string[] = [];
   const failures = new Map<string, number>();
@@ -76,13 +76,13 @@ export function startLoad({ urls, key, reference, intervalMs = TICK_INTERVAL_MS 
     const reasons = new Map(receipt.rejections.map(({ line, reason }) => [line, reason]));
     for (const [index, entry] of batch.entries()) {
       const reason = reasons.get(index + 1);
-      // A later tick of the same batch was taken at an earlier try, and a batch is taken from its start.
+      // A later tick of the same batch was accepted in an earlier attempt, and a batch is accepted in order.
       const known = repeated && (reason === "duplicate" || reason === "out_of_order");
       if (reason === undefined || known) entry.fate = "in";
       else if (reason === "too_late") entry.fate = repeated ? "uncertain" : "out";
       else {
         entry.fate = "out";
-        problems.push(`a tick was refused as ${reason}: ${JSON.stringify(entry.tick)}`);
+        problems.push(`a tick was rejected as ${reason}: ${JSON.stringify(entry.tick)}`);
       }
     }
   }

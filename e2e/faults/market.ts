@@ -1,10 +1,10 @@
 import { type PushedTick, tickRows } from "../feeder";
 import { openTime, type PlainKline, type PlainTimeframe, plainKlines } from "../plain-klines";
 
-/** Always open, so that its status tells of the feed alone; it is added with a low `stale_after`. */
+/** Always open, so that its status depends on the feed alone; it is added with a low `stale_after`. */
 export const OPEN_TICKER = "XFTUSD";
 export const STALE_AFTER_S = 5;
-/** All of five digits. */
+/** All have five digits. */
 export const TICKERS = [
   ...["EURUSD", "GBPUSD", "AUDUSD", "NZDUSD", "USDCAD", "USDCHF", "EURGBP", "EURCHF", "GBPCHF"],
   OPEN_TICKER,
@@ -12,33 +12,33 @@ export const TICKERS = [
 export const TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly PlainTimeframe[];
 
 /**
- * What became of a tick. `uncertain`: a batch was not answered, and was refused as too late when it was sent again; nobody
- * can tell whether the first try was taken.
+ * The fate of a tick. `uncertain`: a batch was not answered, and was rejected as too late when it was sent again, so it is
+ * unknown whether the first attempt was accepted.
  */
 type Fate = "pending" | "in" | "out" | "uncertain";
 
-/** A tick that was sent, and what became of it. */
+/** A tick that was sent, and its fate. */
 export interface SentTick {
   readonly tick: PushedTick;
   fate: Fate;
 }
 
-/** How many ticks had each fate. */
+/** The number of ticks by fate. */
 type Totals = Readonly<Record<Fate, number>>;
 
-/** What the market must be by the ticks that are in. */
+/** The expected state of the market, from the accepted ticks. */
 export interface Reference {
   add(tick: PushedTick): SentTick;
-  /** The tick that was sent for a ticker with this time. */
+  /** The tick of a ticker with this time. */
   find(ticker: string, timeMs: number): SentTick | undefined;
-  /** The newest tick that is in; undefined before the first. */
+  /** The newest accepted tick; undefined before the first. */
   newest(ticker: string): PushedTick | undefined;
-  /** Klines of a ticker by open time; null for one that an uncertain tick may belong to. */
+  /** Klines of a ticker by open time; null for one that may contain an uncertain tick. */
   klines(ticker: string, timeframe: PlainTimeframe): Map<number, PlainKline | null>;
   totals(): Totals;
 }
 
-/** Makes an empty one. */
+/** Creates an empty one. */
 export function createReference(): Reference {
   const sent = new Map<string, Map<number, SentTick>>(TICKERS.map((ticker) => [ticker, new Map()]));
   const of = (ticker: string) => [...(sent.get(ticker)?.values() ?? [])];

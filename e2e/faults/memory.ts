@@ -6,19 +6,19 @@ const LISTENING = /Debugger listening on (ws:\/\/\S+)/g;
 const LOOK = { interval: 20, timeout: 10_000 };
 const USED = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())";
 
-/** What a process holds. */
+/** The memory of a process. */
 export interface Memory {
   readonly pid: number;
-  /** What lives, all garbage collected, bytes. */
+  /** Live objects after a garbage collection, bytes. */
   readonly liveBytes: number;
-  /** Resident in the machine's memory, bytes; the collector gives back what it does not need when it sees fit. */
+  /** Resident memory, bytes; the garbage collector returns unused memory at its own pace. */
   readonly residentBytes: number;
 }
 
-/** Variables under which a node's memory can be measured: its inspector opens when it is asked to, at any free port. */
+/** Variables that make the memory of a node measurable: its inspector opens on request, on any free port. */
 export const MEASURED = { NODE_OPTIONS: "--inspect-port=0" };
 
-/** The address of a node's inspector; the first who asks has it opened. */
+/** The URL of a node's inspector, which is opened on the first request. */
 async function inspectorOf(node: Node): Promise<string> {
   const spoken = () => [...node.output().matchAll(LISTENING)].at(-1)?.[1];
   if (spoken() === undefined) process.kill(node.pid(), "SIGUSR1");
@@ -46,14 +46,14 @@ async function collectAndCount(address: string): Promise<number> {
     await call("HeapProfiler.collectGarbage");
     const { result } = await call("Runtime.evaluate", { expression: USED, returnByValue: true });
     const used = result?.result?.value;
-    if (used === undefined) throw new Error("the inspector did not tell how much memory is used");
+    if (used === undefined) throw new Error("the inspector returned no memory usage");
     return used;
   } finally {
     socket.close();
   }
 }
 
-/** Measures a node after its garbage was collected. */
+/** Measures a node after a garbage collection. */
 export async function measure(node: Node): Promise<Memory> {
   const liveBytes = await collectAndCount(await inspectorOf(node));
   return { pid: node.pid(), liveBytes, residentBytes: await node.residentBytes() };

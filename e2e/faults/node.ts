@@ -3,21 +3,21 @@ import { type Product, startProduct } from "../server";
 
 export type Role = "ingest" | "edge";
 
-/** One node of the cluster: the product in a process of its own, always at the same address. */
+/** One node of the cluster: the product in a separate process, always at the same address. */
 export interface Node {
   readonly name: string;
   readonly role: Role;
   readonly url: string;
   pid(): number;
   running(): boolean;
-  /** Everything it printed since it was started last. */
+  /** Its output since the last start. */
   output(): string;
   /** Starts it, with these variables changed from now on. */
   start(changes?: Readonly<Record<string, string>>): Promise<void>;
   /** Asks it to stop; resolves to its exit code. */
   stop(): Promise<number | null>;
   kill9(): Promise<void>;
-  /** The process stands still, as on a machine that swaps or a virtual one that is moved. */
+  /** Suspends the process, like a machine that swaps or a virtual machine that is migrated. */
   pause(): void;
   resume(): void;
   /** Resident memory, bytes. */
@@ -32,7 +32,7 @@ interface NodeOptions {
   variables: Readonly<Record<string, string>>;
 }
 
-/** Makes a node that does not run yet. */
+/** Creates a node without starting it. */
 export function createNode({ name, role, port, variables }: NodeOptions): Node {
   const url = `http://127.0.0.1:${port}`;
   let product: Product | undefined;

@@ -8,32 +8,32 @@ import type { Node } from "./node";
 const NO_CONNECTION = "no connection";
 const POLL_INTERVAL_MS = 250;
 const ANSWER_MAX_MS = 10_000;
-/** What was accepted reaches every edge within this. */
+/** Accepted ticks reach every edge within this time. */
 const ARRIVES_MS = 1_000;
 const WINDOW_ROWS = 20;
-/** What a fault may lead to, beside the right answer. */
+/** What a fault may cause instead of the right answer. */
 const EXCUSED: ReadonlySet<string> = new Set(["503 50302", NO_CONNECTION]);
 const MARKET = "/api/v1/market";
 
-/** Asks one edge over and over, by REST, and holds each answer against the reference. */
+/** Polls one edge over REST and compares each answer with the reference. */
 export interface Poller {
   readonly edge: Node;
   newestMs(ticker: string): number;
   readonly problems: string[];
-  /** Answers that were not 200, by status and code, and calls without one. */
+  /** Answers other than 200, by status and code, and calls without an answer. */
   readonly failures: Map<string, number>;
-  /** Closed klines that were answered since the last call and differ from the reference. Ask when nothing is on its way. */
+  /** Closed klines answered since the last call that differ from the reference. Call it when nothing is in transit. */
   wrongKlines(): string[];
   stop(): Promise<void>;
 }
 
-/** A kline without what names its series. */
+/** A kline without the fields that name its series. */
 export function numbersOf(kline: PlainKline): PlainKline {
   const { time, open, high, low, close, tick_volume, real_volume, spread } = kline;
   return { time, open, high, low, close, tick_volume, real_volume, spread };
 }
 
-/** Calls a path of an edge; the data of a success, or what came instead. */
+/** Calls a path of an edge; returns the data of a success, or the failure. */
 export async function ask(edge: Node, key: string, path: string): Promise<{ data: unknown } | { failure: string }> {
   try {
     const signal = AbortSignal.timeout(ANSWER_MAX_MS);
@@ -45,14 +45,14 @@ export async function ask(edge: Node, key: string, path: string): Promise<{ data
   }
 }
 
-/** The newest klines of a series as an edge answers them. @throws Error with what came instead */
+/** The newest klines of a series according to an edge. @throws Error with the failure */
 export async function askKlines(edge: Node, key: string, ticker: string, timeframe: string): Promise<PlainKline[]> {
   const answer = await ask(edge, key, `/klines?ticker=${ticker}&timeframe=${timeframe}&limit=${WINDOW_ROWS}`);
   if ("failure" in answer) throw new Error(`${edge.name} answered klines ${answer.failure}`);
   return operations.klines.data.parse(answer.data).items.map(numbersOf);
 }
 
-/** Begins to poll. */
+/** Starts to poll. */
 export function startPoller(edge: Node, key: string, reference: Reference): Poller {
   const problems: string[] = [];
   const failures = new Map<string, number>();
@@ -76,7 +76,7 @@ export function startPoller(edge: Node, key: string, reference: Reference): Poll
       if (sent === undefined || sent.fate === "out" || sent.tick.bid !== bid || sent.tick.ask !== asking)
         problems.push(`${edge.name}: a quote that was never pushed: ${JSON.stringify(quote)}`);
       if (time_msc < (newest.get(ticker) ?? 0))
-        problems.push(`${edge.name}: a quote older than one it gave before: ${JSON.stringify(quote)}`);
+        problems.push(`${edge.name}: a quote older than an earlier one: ${JSON.stringify(quote)}`);
       newest.set(ticker, time_msc);
     }
   }
@@ -96,7 +96,7 @@ export function startPoller(edge: Node, key: string, reference: Reference): Poll
 
   async function run(): Promise<void> {
     while (!stopped) {
-      // Another life of the process, which has said nothing yet.
+      // A restarted process, which has answered nothing yet.
       if (edge.pid() !== pid) newest.clear();
       pid = edge.pid();
       await Promise.all([pollQuotes(), pollKlines()]);
@@ -117,7 +117,8 @@ export function startPoller(edge: Node, key: string, reference: Reference): Poll
         const due = reference.klines(ticker, "M1").get(Number(time));
         if (due === null) continue;
         for (const text of texts)
-          if (text !== JSON.stringify(due)) wrong.push(`${edge.name} gave ${name} as ${text}, it is ${JSON.stringify(due)}`);
+          if (text !== JSON.stringify(due))
+            wrong.push(`${edge.name} answered ${name} as ${text}, expected ${JSON.stringify(due)}`);
       }
       closed.clear();
       return wrong;

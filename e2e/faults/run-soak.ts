@@ -2,23 +2,23 @@ import { startVitest } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** How long the soak lasts, seconds. */
+    /** Duration of the soak, seconds. */
     soakS: number;
   }
 }
 
 const DEFAULT_S = 600;
-/** Beside the soak itself: start, the last comparison, stop. */
+/** In addition to the soak itself: start, final comparison, stop. */
 const AROUND_S = 300;
 
 const soakS = Number(process.argv[2] ?? DEFAULT_S);
 if (!Number.isInteger(soakS) || soakS < 30) {
-  process.stderr.write("npm run soak -- [seconds]: a whole number of at least 30; 600 unless given\n");
+  process.stderr.write("npm run soak -- [seconds]: a whole number of at least 30; default 600\n");
   process.exit(2);
 }
 await startVitest("test", [], {
   watch: false,
-  // Without the lanes of `npm test`, which know nothing of this file.
+  // Without the projects of `npm test`, which do not include this file.
   config: false,
   include: ["e2e/faults/soak.ts"],
   testTimeout: (soakS + AROUND_S) * 1000,

@@ -10,7 +10,7 @@ import { type Follower, startFollower } from "./streams";
 const FOLLOWERS_PER_EDGE_COUNT = 10;
 const FED_MAX_MS = 30_000;
 
-/** A cluster under load, with everyone who watches it. */
+/** A cluster under load with all of its clients. */
 export interface Scene {
   readonly cluster: Cluster;
   readonly reference: Reference;
@@ -20,10 +20,10 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-/** What findRedis gave: where it gave nothing, suites are skipped. */
+/** The result of findRedis; suites are skipped without one. */
 export const REDIS_PROGRAM = await findRedis();
 
-/** Starts everything; resolves when each client follows and the feeder feeds. */
+/** Starts everything; resolves when each client is subscribed and the feeder pushes. */
 export async function openScene(options: { dataDir?: string; intervalMs?: number } = {}): Promise<Scene> {
   const cluster = await startCluster(REDIS_PROGRAM ?? "", options.dataDir);
   const { edges, keys } = cluster;

@@ -3,7 +3,7 @@ import { SERVER_TIMEOUT_MS } from "../server";
 import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
 import { agree, type Census, growth, memory, say, whole } from "./verdict";
 
-/** Half the ticks of the fault suite. */
+/** Half as many ticks as in the fault suite. */
 const TICK_INTERVAL_MS = 250;
 const SAMPLES_COUNT = 20;
 const MIB = 1_048_576;
@@ -24,18 +24,18 @@ describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () 
   }, SERVER_TIMEOUT_MS);
   afterAll(() => scene?.close(), SERVER_TIMEOUT_MS);
 
-  test("does not grow, and says nothing wrong", async () => {
+  test("a cluster under load for a long time does not grow, and answers correctly", async () => {
     if (scene === undefined) throw new Error("the scene opens before all");
     const soakS = inject("soakS");
     const startMs = Date.now();
     let half: Census | undefined;
-    say("memory that lives (and resident) in MiB");
+    say("live (and resident) memory in MiB");
     for (let sample = 1; sample <= SAMPLES_COUNT; sample += 1) {
       const atMs = startMs + (sample * soakS * 1000) / SAMPLES_COUNT;
       await whole(scene, atMs, atMs - Date.now());
       const census = await memory(scene);
       say(row(Math.round((Date.now() - startMs) / 1000), census));
-      // By then nodes keep as many events as they ever will, in a soak of ten minutes.
+      // From here on nodes keep their maximum number of events, in a soak of ten minutes.
       if (sample === SAMPLES_COUNT / 2) half = census;
     }
     await agree(scene);

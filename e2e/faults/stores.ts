@@ -16,13 +16,13 @@ const DISK_SIZE = "480m";
 const BALLAST = "ballast";
 const CHUNK_BYTES = 1_048_576;
 
-/** What an edge says of itself. */
+/** What an edge reports about itself. */
 async function readiness({ url }: Node): Promise<{ status: number; text: string }> {
   const response = await fetch(`${url}/api/ready`);
   return { status: response.status, text: await response.text() };
 }
 
-/** Resolves when every edge says this of itself, and still serves. */
+/** Resolves when every edge reports this and still serves. */
 async function untilEdgesSay({ cluster }: Scene, words: string): Promise<void> {
   await vi.waitUntil(async () => {
     const said = await Promise.all(cluster.edges.map(readiness));
@@ -31,19 +31,19 @@ async function untilEdgesSay({ cluster }: Scene, words: string): Promise<void> {
   }, LOOK);
 }
 
-/** How an edge shows the ticker whose market is always open. */
+/** How an edge reports the ticker whose market is always open. */
 async function stateAt({ cluster }: Scene, edge: Node): Promise<string> {
   const answer = await ask(edge, cluster.keys.read, `/status?tickers=${OPEN_TICKER}`);
   if ("failure" in answer) throw new Error(`${edge.name} answered its status ${answer.failure}`);
   return operations.marketStatus.data.parse(answer.data).items[0]?.market_data_state ?? "";
 }
 
-/** Resolves when each edge shows it so. */
+/** Resolves when each edge reports it so. */
 export async function untilState(scene: Scene, state: string): Promise<void> {
   for (const edge of scene.cluster.edges) await vi.waitUntil(async () => (await stateAt(scene, edge)) === state, LOOK);
 }
 
-/** A small disk in memory, mounted there; false where this process may not. */
+/** A small in-memory disk mounted there; false when this process may not mount. */
 export function mountDisk(folder: string): boolean {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE},mode=755`, "tmpfs", folder], { stdio: "ignore" });
@@ -53,7 +53,7 @@ export function mountDisk(folder: string): boolean {
   }
 }
 
-/** Takes all that is free on the disk of a folder; the returned function gives it back. */
+/** Fills the disk of a directory; the returned function frees the space again. */
 async function fill(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, BALLAST);
   const file = await open(path, "w");
@@ -70,7 +70,7 @@ async function fill(folder: string): Promise<() => Promise<void>> {
   return () => rm(path);
 }
 
-/** Has PostgreSQL write until the disk takes no more: what it has set aside for its log is used up. */
+/** Makes PostgreSQL write until the disk is full: the space reserved for its log is used up. */
 async function untilRefused({ cluster }: Scene): Promise<void> {
   const fillLog = "SELECT pg_logical_emit_message(true, 'ballast', repeat('x', 8000000)) FROM generate_series(1, 4)";
   const takes = () =>
@@ -81,7 +81,7 @@ async function untilRefused({ cluster }: Scene): Promise<void> {
   await vi.waitUntil(async () => !(await takes()), { interval: 1, timeout: 60_000 });
 }
 
-/** Resolves when a minute will close within a silence that begins now. The feeder rests until then. */
+/** Resolves when a minute will close within a silence that starts now. The feeder pauses until then. */
 async function minuteClosesSoon({ load }: Scene): Promise<void> {
   const within = () => {
     const s = (Date.now() / 1000) % 60;
@@ -92,21 +92,21 @@ async function minuteClosesSoon({ load }: Scene): Promise<void> {
   load.resume();
 }
 
-/** Faults of Redis and of the way to it. */
+/** Faults of Redis and of the network to it. */
 export function redisCases(scene: () => Scene): void {
-  test("goes on when Redis is started again with nothing in it", async () => {
+  test("the cluster continues when Redis restarts empty", async () => {
     const { redis } = scene().cluster;
     const before = await memory(scene());
     await redis.kill();
     await untilEdgesSay(scene(), "Redis does not answer");
     await redis.start();
     const wholeMs = await whole(scene(), Date.now());
-    say(`Redis empty: every client whole ${seconds(wholeMs)} s after it was back`);
+    say(`Redis empty: every client up to date ${seconds(wholeMs)} s after it was back`);
     await agree(scene(), before);
   });
 
   test(
-    "serves the last known data, says so, and catches up when Redis is out of reach for 30 s",
+    "the cluster serves the last known data, reports it, and catches up after Redis was unreachable for 30 s",
     async () => {
       const { cluster } = scene();
       const before = await memory(scene());
@@ -123,7 +123,7 @@ export function redisCases(scene: () => Scene): void {
       const wholeMs = await whole(scene(), Date.now());
       await untilState(scene(), "live");
       say(
-        `Redis silent: said after ${seconds(saidMs)} s, stale after ${seconds(staleMs)} s (${STALE_AFTER_S} s by setting), whole ${seconds(wholeMs)} s after it spoke`,
+        `Redis silent: reported after ${seconds(saidMs)} s, stale after ${seconds(staleMs)} s (set to ${STALE_AFTER_S} s), up to date ${seconds(wholeMs)} s after it came back`,
       );
       await agree(scene(), before);
     },
@@ -133,27 +133,27 @@ export function redisCases(scene: () => Scene): void {
 
 /** Faults of PostgreSQL and of its disk. */
 export function databaseCases(scene: () => Scene, disk: string | undefined): void {
-  test("streams on while PostgreSQL is away, and stores all of it afterwards", async () => {
+  test("the cluster keeps streaming while PostgreSQL is unavailable, and stores everything afterwards", async () => {
     const { cluster } = scene();
     const before = await memory(scene());
     await cluster.postgres.kill();
     await untilEdgesSay(scene(), "database does not answer");
     const wholeMs = await whole(scene(), Date.now());
     await cluster.restartPostgres();
-    say(`PostgreSQL killed: every client had news ${seconds(wholeMs)} s later, without it`);
+    say(`PostgreSQL killed: every client had new data after ${seconds(wholeMs)} s, without it`);
     await whole(scene(), Date.now());
     await agree(scene(), before);
   });
 
   test.skipIf(disk === undefined)(
-    `keeps what a full disk does not take ${disk === undefined ? "(skipped: no disk may be mounted here)" : ""}`,
+    `the cluster keeps what a full disk cannot store ${disk === undefined ? "(skipped: no disk may be mounted here)" : ""}`,
     async () => {
       const { cluster } = scene();
       const before = await memory(scene());
       const earlier = new Map<Node, number>(cluster.nodes.map((node) => [node, node.output().length]));
       const free = await fill(disk ?? "");
       await untilRefused(scene());
-      // The lease is in the database too, so that another node may lead by now.
+      // The lease is in the database as well, so another node may lead by now.
       const says = (node: Node) => node.output().slice(earlier.get(node)).includes("recorder cannot write");
       await vi.waitUntil(() => cluster.nodes.some(says), LOOK);
       const wholeMs = await whole(scene(), Date.now());

@@ -4,24 +4,24 @@ import type { KlineMessage } from "#lib/contract/stream";
 import { MINUTE_MS } from "#lib/units";
 import { type Reference, TICKERS } from "./market";
 
-/** A closed kline is on its way for so long at the most. */
+/** Longest time until a closed kline arrives. */
 const ARRIVES_MS = 1_000;
 
-/** A client that follows quotes and minutes of every ticker, whatever happens, and holds each record against the reference. */
+/** A client that subscribes to quotes and M1 klines of every ticker, and compares each record with the reference. */
 export interface Follower {
   readonly name: string;
-  /** Time of the newest quote it has of a ticker, Unix ms; 0 for none. */
+  /** Time of its newest quote of a ticker, Unix ms; 0 for none. */
   newestMs(ticker: string): number;
-  /** What came that must not come. */
+  /** Records that must not arrive. */
   readonly problems: string[];
-  /** Milliseconds from each tick to the client, since it was asked last. */
+  /** Milliseconds from each tick to the client, since the last call. */
   delays(): number[];
-  /** Connections that were lost and made again. */
+  /** Number of reconnects. */
   reconnects(): number;
   /**
-   * Minutes of the reference that closed while it followed, each named once, that it was never told of as closed, or otherwise
-   * than they are; but for those that closed while it was away and another epoch began: nothing is replayed across epochs, and
-   * it was told so.
+   * Minutes of the reference that closed while it was subscribed, each reported once, that it never received as closed, or
+   * received with other values. Exempt are those that closed while it was disconnected and a new epoch started: nothing is
+   * replayed across epochs, and the client was told.
    */
   missedMinutes(untilMs: number): string[];
   close(): Promise<void>;
@@ -34,7 +34,7 @@ interface Away {
   epochAfter: string | undefined;
 }
 
-/** Keeps closed klines, each once an epoch and the same in all. */
+/** Stores closed klines, each once per epoch and with the same values in all of them. */
 function createClosedKlines(problems: string[], name: string) {
   const inEpoch = new Set<string>();
   const texts = new Map<string, string>();
@@ -52,7 +52,7 @@ function createClosedKlines(problems: string[], name: string) {
   };
 }
 
-/** Opens a client at `baseUrl`; resolves when it follows everything. */
+/** Opens a client at `baseUrl`; resolves when it is subscribed to everything. */
 export async function startFollower(name: string, baseUrl: string, key: string, reference: Reference): Promise<Follower> {
   const problems: string[] = [];
   const newest = new Map<string, number>();
@@ -116,7 +116,7 @@ export async function startFollower(name: string, baseUrl: string, key: string, 
           const text = closed.text(ticker, time);
           const due = kline && JSON.stringify({ type: "kline", ticker, timeframe: "M1", ...kline });
           if (text === undefined ? !isExcused(closeMs) : due !== null && text !== due)
-            missed.push(`${name}: the closed kline of ${key} came as ${text}, it is ${due}`);
+            missed.push(`${name}: the closed kline of ${key} came as ${text}, expected ${due}`);
         }
       return missed;
     },

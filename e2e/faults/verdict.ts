@@ -6,30 +6,30 @@ import { askKlines, numbersOf } from "./pollers";
 import type { Scene } from "./scene";
 import type { Follower } from "./streams";
 
-/** What is promised is 10 s; the machine is shared. */
+/** The documented limit is 10 s; the machine is shared with other work. */
 const WHOLE_MAX_MS = 30_000;
 const AGREE_MAX_MS = 30_000;
 const LOOK = { interval: 20 };
 const MEMORY_SHARE = 0.1;
-/** What a process takes for the first of a kind: code that is compiled, a lease that it holds now. */
+/** One-time memory of a process: compiled code, a lease that it holds now. */
 const MEMORY_NOISE_BYTES = 12 * 1_048_576;
-/** What a node keeps of a tick for clients that resume, for five minutes at the most: eleven events. It is no growth. */
+/** Memory of a node per tick for clients that resume, kept for five minutes at most: eleven events. This is no growth. */
 const KEPT_BYTES_PER_TICK = 8_192;
 const MIB = 1_048_576;
 const LEADER = "leader";
-/** Of what is wrong, so much is shown. */
+/** Number of problems that are shown. */
 const SHOWN_COUNT = 12;
-/** Of a run's ticks, so many may be of unknown fate. */
+/** Number of a run's ticks whose fate may be unknown. */
 const UNCERTAIN_MAX_COUNT = 300;
 
 export const seconds = (ms: number) => (ms / 1000).toFixed(2);
 
-/** Says something beside the names of the tests. */
+/** Prints a line next to the names of the tests. */
 export function say(text: string): void {
   process.stdout.write(`  ${text}\n`);
 }
 
-/** Who does not know a tick made since then, of each ticker. */
+/** Clients and edges without a tick made since then, by ticker. */
 function behind({ followers, pollers }: Scene, sinceMs: number): string[] {
   const knows = (one: Pick<Follower, "newestMs">) => TICKERS.every((ticker) => one.newestMs(ticker) >= sinceMs);
   const clients = followers.filter((one) => !knows(one)).map(({ name }) => name);
@@ -37,8 +37,8 @@ function behind({ followers, pollers }: Scene, sinceMs: number): string[] {
 }
 
 /**
- * Resolves when every client and every edge has a tick made at `sinceMs` or later of each ticker; says how long that took.
- * @param aheadMs how far that instant is ahead
+ * Resolves when every client and every edge has a tick of each ticker made at `sinceMs` or later; returns how long that took.
+ * @param aheadMs how far that instant is in the future
  */
 export async function whole(scene: Scene, sinceMs: number, aheadMs = 0): Promise<number> {
   const timeout = WHOLE_MAX_MS + Math.max(aheadMs, 0);
@@ -47,7 +47,7 @@ export async function whole(scene: Scene, sinceMs: number, aheadMs = 0): Promise
     .catch(() => {
       const late = behind(scene, sinceMs).join(", ");
       const { failures, problems } = scene.load;
-      throw new Error(`not whole after ${timeout} ms: ${late}; pushes: ${shownFailures(failures)} ${problems.slice(-1)}`);
+      throw new Error(`not up to date after ${timeout} ms: ${late}; pushes: ${shownFailures(failures)} ${problems.slice(-1)}`);
     });
   return Date.now() - sinceMs;
 }
@@ -64,9 +64,9 @@ function compare(
   if (found.size < rows.length) differences.push(`${who} has ${ticker} ${timeframe} twice`);
   for (const [time, kline] of due)
     if (kline !== null && found.get(time) !== JSON.stringify(kline))
-      differences.push(`${who} has ${ticker} ${timeframe} ${time} as ${found.get(time)}, it is ${JSON.stringify(kline)}`);
+      differences.push(`${who} has ${ticker} ${timeframe} ${time} as ${found.get(time)}, expected ${JSON.stringify(kline)}`);
   for (const time of found.keys())
-    if (!due.has(time)) differences.push(`${who} has ${ticker} ${timeframe} ${time}, which never was`);
+    if (!due.has(time)) differences.push(`${who} has ${ticker} ${timeframe} ${time}, which never existed`);
   return differences;
 }
 
@@ -79,7 +79,7 @@ async function storedKlines({ cluster }: Scene, ticker: string, timeframe: strin
   return rows.map(numbersOf);
 }
 
-/** Where edges, clients and the store differ from the reference while nothing is on its way. */
+/** Differences of edges, clients and the store from the reference while nothing is in transit. */
 async function differences(scene: Scene): Promise<string[]> {
   const { cluster, reference, followers } = scene;
   const found: string[] = [];
@@ -89,14 +89,14 @@ async function differences(scene: Scene): Promise<string[]> {
       ...followers,
       ...scene.pollers.map(({ edge, newestMs }) => ({ name: edge.name, newestMs })),
     ])
-      if (newestMs(ticker) !== newest) found.push(`${name} knows ${ticker} up to ${newestMs(ticker)}, it is ${newest}`);
+      if (newestMs(ticker) !== newest) found.push(`${name} has ${ticker} up to ${newestMs(ticker)}, expected ${newest}`);
     for (const timeframe of TIMEFRAMES) {
       const due = reference.klines(ticker, timeframe);
       for (const edge of cluster.edges) {
         const rows = await askKlines(edge, cluster.keys.read, ticker, timeframe);
         found.push(...compare(edge.name, ticker, timeframe, rows, due));
       }
-      // Open klines of the longer timeframes are not stored, they follow from the minutes.
+      // Open klines of longer timeframes are not stored; they follow from the minutes.
       const stored = await storedKlines(scene, ticker, timeframe);
       const kept = timeframe === "M1" ? due : new Map([...due].filter(([time]) => stored.some((row) => row.time === time)));
       found.push(...compare("the store", ticker, timeframe, stored, kept));
@@ -105,7 +105,7 @@ async function differences(scene: Scene): Promise<string[]> {
   return found;
 }
 
-/** Everything that anybody has to complain of since it was asked last, but for what is still on its way. */
+/** All problems since the last call, except for records in transit. */
 function complaints({ load, followers, pollers }: Scene, untilMs: number): string[] {
   return [
     ...load.problems.splice(0),
@@ -114,15 +114,15 @@ function complaints({ load, followers, pollers }: Scene, untilMs: number): strin
   ];
 }
 
-/** What the nodes held at a moment. */
+/** The memory of the nodes at one time. */
 export interface Census {
-  /** By name; and under "leader" what the one holds that makes the events. */
+  /** By name; "leader" is the one that produces the events. */
   readonly nodes: ReadonlyMap<string, Memory>;
-  /** How many ticks were in by then. */
+  /** Number of ticks accepted by then. */
   readonly ticks: number;
 }
 
-/** Takes the census of the nodes that run. */
+/** Measures the running nodes. */
 export async function memory({ cluster, reference }: Scene): Promise<Census> {
   const running = cluster.nodes.filter((node) => node.running());
   const nodes = new Map(await Promise.all(running.map(async (node) => [node.name, await measure(node)] as const)));
@@ -131,7 +131,7 @@ export async function memory({ cluster, reference }: Scene): Promise<Census> {
   return { nodes, ticks: reference.totals().in };
 }
 
-/** Which processes hold more than before, but for what noise is. One that leads now is held against the one that led before. */
+/** Processes that grew by more than noise. The current leader is compared with the former one. */
 export async function growth(scene: Scene, before: Census): Promise<string[]> {
   const after = await memory(scene);
   const leading = after.nodes.get(LEADER)?.pid;
@@ -143,15 +143,15 @@ export async function growth(scene: Scene, before: Census): Promise<string[]> {
     const then = before.nodes.get(name);
     if (then === undefined || (name !== LEADER && (then.pid !== now.pid || now.pid === leading))) continue;
     shown.push(`${name} ${mib(then.liveBytes)} → ${mib(now.liveBytes)} (${mib(then.residentBytes)} → ${mib(now.residentBytes)})`);
-    // The leader keeps the events twice: as it made them, and as every node reads them.
+    // The leader keeps the events twice: as produced, and as every node reads them.
     const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (name === LEADER ? 2 : 1);
     if (now.liveBytes > then.liveBytes + allowed) grown.push(`${name} grew from ${then.liveBytes} to ${now.liveBytes} bytes`);
   }
-  say(`memory that lives (and resident) in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
+  say(`live (and resident) memory in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
   return grown;
 }
 
-/** What is still different after everything had time to arrive. */
+/** Differences that remain after everything had time to arrive. */
 async function lastDifferences(scene: Scene): Promise<string[]> {
   let left: string[] = [];
   const look = async () => {
@@ -165,8 +165,8 @@ async function lastDifferences(scene: Scene): Promise<string[]> {
 }
 
 /**
- * Holds the load, compares everything with the reference, and lets it go on: nothing wrong was said since the beginning,
- * nothing is missing or doubled, and processes that were there `before` have not grown.
+ * Pauses the load, compares everything with the reference, and resumes: no answer was wrong since the start, no record is
+ * missing or duplicated, and processes that ran `before` have not grown.
  */
 export async function agree(scene: Scene, before?: Census): Promise<void> {
   const { load, reference } = scene;
@@ -187,10 +187,10 @@ export async function agree(scene: Scene, before?: Census): Promise<void> {
       )}; pushes without a receipt: ${shownFailures(load.failures)}; calls without an answer of 200: ${scene.pollers.map(({ edge, failures }) => `${edge.name} ${shownFailures(failures)}`).join(", ")}`,
   );
   expect(totals.uncertain).toBeLessThan(UNCERTAIN_MAX_COUNT);
-  if (wrong.length > 0) throw new Error(`${wrong.length} times wrong:\n${wrong.slice(0, SHOWN_COUNT).join("\n")}`);
+  if (wrong.length > 0) throw new Error(`${wrong.length} problems:\n${wrong.slice(0, SHOWN_COUNT).join("\n")}`);
 }
 
-/** Counts by what was counted. */
+/** Sums up counts by key. */
 function shownFailures(failures: ReadonlyMap<string, number>): string {
   return [...failures].map(([what, count]) => `${count} × ${what}`).join(", ") || "none";
 }
