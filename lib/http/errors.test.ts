@@ -108,7 +108,7 @@ const declared = (Object.keys(operations) as OperationId[]).flatMap((id) =>
   operations[id].errors.map((error) => [id, error] as const),
 );
 
-describe("every error that an operation declares is answered as declared", () => {
+describe("declared errors", () => {
   test.each(declared)("operation %s answers its declared error as declared: %s", async (id, error) => {
     const provoke = PROVOCATIONS[error];
     if (provoke === undefined) throw new Error(`no test causes ${error}`);
@@ -128,7 +128,7 @@ describe("every error that an operation declares is answered as declared", () =>
   });
 });
 
-describe("what a failure tells", () => {
+describe("the details of an error", () => {
   const quotes = (tickers: string) => t.ask(`/api/v1/market/quotes/latest?tickers=${tickers}`);
   const klines = (query: string) => t.ask(`/api/v1/market/klines?${query}`);
 

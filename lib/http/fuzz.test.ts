@@ -98,7 +98,7 @@ function check({ status, body, text, headers }: Answer, id: OperationId): void {
   expect(operations[id].errors).toContain(failure.message);
 }
 
-describe("whatever the query, the answer is an envelope and no failure of ours", () => {
+describe("any request", () => {
   test.each(HEAD_OPERATIONS)("any query to %s is answered with an envelope and no internal error", async (id) => {
     await fc.assert(
       fc.asyncProperty(queryOf(id), async (query) => check(await t.ask(operations[id].path + query), id)),

@@ -156,7 +156,7 @@ describe("rate limits", () => {
   });
 });
 
-describe("what goes wrong inside", () => {
+describe("an internal error", () => {
   test("an internal error is answered with 50001 and logged once without the key, and the next request is served", async () => {
     const { text: key } = await t.issueKey();
     const view = t.markets.live.view as { quote: unknown };
@@ -200,7 +200,7 @@ describe("what goes wrong inside", () => {
   });
 });
 
-describe("what is no operation", () => {
+describe("an unknown route", () => {
   test.each([
     "/api/v1",
     "/api/v1/",

@@ -99,7 +99,7 @@ const message = (method: string, params: object = {}, id: number | undefined = 1
 const callOf = (name: string, args: object = {}) => message("tools/call", { name, arguments: args });
 const PING = message("ping");
 
-describe("the tools", () => {
+describe("the MCP tools", () => {
   test("the MCP tools are operations of the contract with their texts and schemas, and every other operation has a reason", async () => {
     const { tools } = await (await connect(key)).listTools();
     expect([...TOOL_IDS, ...Object.keys(NO_TOOLS)].sort()).toEqual(OPERATION_LIST.map(({ id }) => id).sort());
@@ -180,7 +180,7 @@ describe("the tools", () => {
   });
 });
 
-describe("the door", () => {
+describe("the MCP endpoint", () => {
   test("MCP refuses a missing, wrong or revoked key with 401", async () => {
     address = freshAddress();
     const minted = await t.issueKey();

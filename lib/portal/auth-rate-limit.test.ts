@@ -17,7 +17,7 @@ function doors() {
   return { clock, from };
 }
 
-describe("requests about accounts by strangers", () => {
+describe("account requests without a sign-in", () => {
   test("too many account requests of one client are refused with an envelope, and those of others are not", async () => {
     const { clock, from } = doors();
     for (let n = 0; n < CLIENT_BURST; n += 1) expect(from("2001:db8::1")).toBeUndefined();

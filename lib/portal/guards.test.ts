@@ -32,7 +32,7 @@ async function member(): Promise<{ email: string; browser: PortalBrowser }> {
   return { email, browser };
 }
 
-describe("a change asked for by a page of another site", () => {
+describe("a change requested by another site", () => {
   test.each([undefined, "null", "https://evil.example", "http://spotwire.test.evil.example", "https://spotwire.test"])(
     "a change requested by a page of another site is refused: origin %s",
     async (origin) => {

@@ -32,7 +32,7 @@ const weekly = (change: object) => ({ definition: { ...WEEKLY, ...change } });
 const tickers = (...values: unknown[]) => ({ permissions: { kind: "tickers", values } });
 const classes = (...values: unknown[]) => ({ permissions: { kind: "asset_classes", values } });
 
-describe("a refused form names the field, the place in it, and what is wrong in words", () => {
+describe("a refused form", () => {
   const cases: readonly (readonly [z.ZodType, unknown, string, unknown])[] = [
     [PlanForm, [], "body", "The body must be an object."],
     [PlanForm, { ...PLAN, rest_burst: "many" }, "rest_burst", "`rest_burst` must be a number."],

@@ -130,7 +130,7 @@ describe("keys in the portal", () => {
   });
 });
 
-describe("what is another account's", () => {
+describe("data of another account", () => {
   test("keys, requests, usage and audit entries of another account do not exist for a user", async () => {
     const owner = await signIn("owner");
     const thief = await signIn("thief");

@@ -16,7 +16,7 @@ import { readiness } from "./readiness";
 const SOON = { timeout: 10_000, interval: 20 };
 const log = createLog("silent");
 
-describe("whether a node is ready", () => {
+describe("readiness of a single node", () => {
   let service: TestRuntime;
   const problems: Partial<Record<Venue, string>> = {};
   let draining = false;
@@ -55,7 +55,7 @@ describe("whether a node is ready", () => {
     return { answer: [response.status, status], wrong, names: Object.keys(checks).sort() };
   }
 
-  describe("of one alone", () => {
+  describe("checks", () => {
     test("readiness reports every part of a node", async () => {
       await start();
       const names = ["feed_live", "feed_sandbox", "process", "store"];
@@ -89,7 +89,7 @@ describe("whether a node is ready", () => {
 
 const withRedis = await redisDescribe();
 
-withRedis("whether one of several nodes is ready", (nodes: RedisNodes) => {
+withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
   let service: TestRuntime;
   beforeAll(async () => {
     service = await testRuntime();

@@ -44,7 +44,7 @@ async function listen(host: string, port: number, onRequest: RequestListener): P
 
 const REFUSED_UPGRADE = `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: ${REFUSAL.length}\r\n\r\n${REFUSAL}`;
 
-describe("the doors", () => {
+describe("the self-probe", () => {
   test("REST and stream are reported healthy when both refuse a call without a key", async () => {
     expect(await knock(refuse, REFUSED_UPGRADE)).toEqual({ rest: true, stream: true });
   });

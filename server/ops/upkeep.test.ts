@@ -35,7 +35,7 @@ async function years(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe("partitions of the time ahead", () => {
+describe("upcoming partitions", () => {
   test("partitions exist from the start, and the one of the next year 30 days before it begins", async () => {
     start();
     await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
@@ -47,7 +47,7 @@ describe("partitions of the time ahead", () => {
   });
 });
 
-describe("klines kept no longer", () => {
+describe("expired klines", () => {
   test("klines beyond the retention are dropped by one of several nodes, and every process is notified", async () => {
     const store = createKlineStore(db.pool, "live");
     await store.writeKlines([2036, 2037, 2038].map((year) => testKline("EURUSD", "H1", Date.UTC(year, 5) / 1000)));

@@ -192,7 +192,7 @@ describe("a handshake", () => {
   });
 });
 
-describe("what goes wrong inside", () => {
+describe("an internal error", () => {
   test("an internal error during a handshake is answered as internal_error and logged with the request id", async () => {
     const { text: key } = await t.issueKey();
     await t.db.pool.query("ALTER TABLE plan RENAME COLUMN rest_burst TO moved");
@@ -267,7 +267,7 @@ describe("a ticket", () => {
   });
 });
 
-describe("what is no handshake", () => {
+describe("a malformed handshake", () => {
   let key: string;
   beforeAll(async () => {
     key = (await t.issueKey()).text;
@@ -318,7 +318,7 @@ describe("what is no handshake", () => {
   });
 });
 
-describe("a client in a hurry", () => {
+describe("an early message", () => {
   test("a client may send its first message with the handshake, or before the handshake is answered", async () => {
     const { text: key } = await t.issueKey();
     const ping = Buffer.from(JSON.stringify({ id: "early", method: "ping" }));
