@@ -139,6 +139,35 @@ describe("a running market", () => {
     await market.stop();
   });
 
+  test("a market closes a kline once, also when that falls into the reads after a change of history", async () => {
+    const startMs = Date.UTC(2026, 0, 7, 12);
+    const clock = manualClock(startMs + MINUTE_MS - 1_000);
+    const store = createMemoryKlines();
+    let opened: Promise<void> = Promise.resolve();
+    const slow = { ...store, read: (query: Parameters<typeof store.read>[0]) => opened.then(() => store.read(query)) };
+    const options = { venue: "live", catalogue: catalogueOfOne(), store: slow, writer: store, acceptsPush: true } as const;
+    const market = await startMarket({ ...options, provider: "push", clock, log, metrics: createMetrics() });
+    const closes: number[] = [];
+    market.follow((events) => {
+      for (const event of events)
+        if (event.type === "kline" && event.closed && event.record.timeframe === "M1") closes.push(event.record.time);
+    });
+    await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+    await clock.advance(500);
+    let release = () => {};
+    opened = new Promise((resolve) => {
+      release = resolve;
+    });
+    const changed = market.historyChanged(TICKER);
+    await clock.advance(10_000);
+    expect(closes).toEqual([startMs / 1000]);
+    release();
+    await changed;
+    await clock.advance(1_000);
+    expect(closes).toEqual([startMs / 1000]);
+    await market.stop();
+  });
+
   test("a sandbox that was stopped for hours has complete klines and a complete trading day again", async () => {
     // 19:40 to 22:12:20 UTC: the trading day ends in between.
     const clock = manualClock(Date.UTC(2026, 0, 7, 19, 40, 30));

@@ -183,14 +183,16 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => newestMs() > takenOverMs + 1_000);
       const toMs = takenOverMs + 500;
       const seen = edge.events.filter(({ type, restored }) => type === "quote" && !restored).map(({ record }) => record as Quote);
+      let compared = 0;
       for (const ticker of ["EURUSD", "XAUUSD", "GBPJPY"]) {
         const minutes = [startMs, startMs + MINUTE_MS].map((ms) => ms / MINUTE_MS);
         const given = minutes.flatMap((minute) => prices.series(ticker)?.ticks(minute) ?? []).map(({ time_msc }) => time_msc);
         const within = (times: readonly number[]) => times.filter((time) => time >= fromMs && time < toMs);
         const times = within(seen.filter((quote) => quote.ticker === ticker).map(({ time_msc }) => time_msc));
         expect(times).toEqual(within(given));
-        expect(times.length).toBeGreaterThan(0);
+        compared += times.length;
       }
+      expect(compared).toBeGreaterThan(0);
       expect(second.market.feedProblem()).toBeNull();
     }));
 
@@ -275,5 +277,23 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => edge.market.feedProblem() === null);
       const late = await start(false, "late");
       expect(quoteOf(late)).toBe(1.22);
+    }));
+
+  test("while Redis is away a holder accepts no tick that the next holder would not know", () =>
+    scene(async () => {
+      const first = await start(true, "first");
+      await until(() => first.market.push !== undefined);
+      await server.kill();
+      await until(() => !first.redis.connected());
+      try {
+        await first.tick("EURUSD", 1.2);
+        const stored = await db.pool.query("SELECT close FROM kline WHERE ticker = 'EURUSD' AND timeframe = 'M1'");
+        expect(stored.rows).toEqual([{ close: 1.2 }]);
+        // Another node takes the lease, and this one does not know it yet.
+        await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = 'http://second'");
+        await expect(first.tick("EURUSD", 1.3)).rejects.toMatchObject({ id: "service_unavailable" });
+      } finally {
+        await server.start();
+      }
     }));
 });

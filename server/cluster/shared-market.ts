@@ -150,13 +150,16 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       if (isBehind()) projection.forget(undefined, () => true);
     });
 
-  /** Accepts ticks once Redis has their events, or, while Redis is unreachable, as long as this node holds the lease. */
+  /**
+   * Accepts ticks once another holder would continue from them: when Redis has their events or, while Redis is unreachable, when
+   * they are stored.
+   */
   async function push({ producer, publisher }: Holding, ticks: readonly Tick[]) {
     const judged = await producer.push(ticks);
-    const published = await publisher.published();
-    if (published || (!redis.connected() && holding?.publisher === publisher)) return judged;
+    if ((await publisher.published()) || (!redis.connected() && (await producer.stored()))) return judged;
+    const lost = holding?.publisher !== publisher;
     throw new Fault("service_unavailable", {
-      detail: "Another node now takes the ticks of this venue.",
+      detail: lost ? "Another node now takes the ticks of this venue." : "Neither Redis nor the database takes ticks right now.",
       retry_after: PUSH_RETRY_AFTER_S,
     });
   }

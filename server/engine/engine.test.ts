@@ -58,7 +58,7 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
       view,
       alignment,
       nowMs,
-      closedMs: nowMs,
+      closedMs: () => nowMs,
       repair: true,
       restore: (restored) => bus.publish(engine.restore(restored)),
     });

@@ -25,8 +25,11 @@ interface HydrateOptions {
   alignment: TradingAlignment;
   /** End of the history to read, Unix milliseconds. */
   nowMs: number;
-  /** Klines have been closed up to here, Unix milliseconds; those that ended later are restored as open and closed again. */
-  closedMs: number;
+  /**
+   * Klines have been closed up to here, Unix milliseconds; those that ended later are restored as open and closed again. Asked
+   * after the reads: what is closed during them must not be closed twice.
+   */
+  closedMs: () => number;
   /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
   repair: boolean;
   /**
@@ -98,7 +101,8 @@ export async function hydrateTicker(
   rows.MN1 = aggregate(allDays, "MN1", alignment);
 
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
-  const closed = (kline: Kline) => isClosed(kline, closedMs, alignment);
+  const closedUpToMs = closedMs();
+  const closed = (kline: Kline) => isClosed(kline, closedUpToMs, alignment);
   // Several per timeframe when earlier ones have ended without a published close: their closing delay has not passed, or
   // another producer stopped in the last minute.
   const open = listing.timeframes

@@ -10,6 +10,7 @@ import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
+import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
@@ -20,7 +21,7 @@ import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
 /** How often the engine sees the clock, so that klines close and sessions change without a tick. */
 const ADVANCE_INTERVAL_MS = 100;
-/** A push that finds no room in the recorder fails after this. */
+/** A push that finds no room in the recorder, or is not stored in time, fails after this. */
 const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
 /** How long a takeover waits for a feed to deliver the time before it; after this the clock continues without. */
@@ -58,6 +59,8 @@ export interface Producer {
   now(): number;
   /** Validates ticks and applies the accepted ones. @throws Fault service_unavailable when too many rows wait to be stored */
   push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
+  /** True once everything taken so far is stored; false when that takes too long, or this producer stops before. */
+  stored(): Promise<boolean>;
   /** Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. */
   historyChanged(ticker?: string): Promise<void>;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
@@ -142,7 +145,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     view,
     alignment,
     nowMs: time.now(),
-    closedMs: advancedMs,
+    closedMs: () => advancedMs,
     repair: writer !== undefined,
     restore,
   });
@@ -217,6 +220,11 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
         detail: "The database has fallen behind, so ticks are not accepted right now.",
         retry_after: PUSH_RETRY_AFTER_S,
       });
+    },
+    async stored() {
+      if (recorder === undefined) return true;
+      const written = recorder.written(stopping.signal).then(() => !stopping.signal.aborted);
+      return withTimeout(written, PUSH_WAIT_MAX_MS, clock, stopping.signal).catch(() => false);
     },
     historyChanged,
     feedProblem: () => feedProblem,

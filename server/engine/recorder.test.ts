@@ -61,6 +61,25 @@ describe("recorder", () => {
     await stop();
   });
 
+  test("the recorder writes at once for a caller that waits, also during a write and after a failure", async () => {
+    const { clock, store, recorder, stop } = start();
+    const waiting = new AbortController();
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.1 })]);
+    const first = recorder.written(waiting.signal);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
+    await Promise.all([first, recorder.written(waiting.signal)]);
+    expect(store.all().map((row) => row.close)).toEqual([1.2]);
+    store.away(true);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.3 })]);
+    const late = recorder.written(waiting.signal);
+    await clock.advance(5_000);
+    store.away(false);
+    await clock.advance(500);
+    await late;
+    expect(store.all().map((row) => row.close)).toEqual([1.3]);
+    await stop();
+  });
+
   test("a stopped recorder writes its remaining rows", async () => {
     const { store, recorder, stop } = start();
     recorder.record([klineEvent({ timeframe: "M1" })]);

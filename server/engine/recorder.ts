@@ -27,7 +27,7 @@ export interface Recorder {
   hasRoom(): boolean;
   /** Resolves when there is room for more rows, or when the signal aborts. */
   room(signal?: AbortSignal): Promise<void>;
-  /** Resolves when everything recorded before the call is stored, or when the signal aborts. */
+  /** Writes now. Resolves when everything recorded before the call is stored, or when the signal aborts. */
   written(signal: AbortSignal): Promise<void>;
   /** Runs until the signal aborts, then writes the remaining rows. */
   run(signal: AbortSignal): Promise<void>;
@@ -53,7 +53,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
   let waiters: (() => void)[] = [];
   /** Callers that wait for the next flush to start. */
   let awaited: (() => void)[] = [];
-  let flushing = false;
+  let running: Promise<boolean> | undefined;
   let failing = false;
 
   const pending = () => klines.size + quotes.size;
@@ -86,15 +86,22 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
   }
 
   /** Writes all dirty rows, then resolves the callers that waited for them. */
-  async function flush(): Promise<boolean> {
+  async function flushOnce(): Promise<boolean> {
     const told = awaited;
     awaited = [];
-    flushing = true;
     const written = await writeAll();
-    flushing = false;
     if (written) for (const tell of told) tell();
     else awaited = [...told, ...awaited];
     return written;
+  }
+
+  /** Flushes, or joins the flush that runs; starts the next one at once for callers that came in between. */
+  function flush(): Promise<boolean> {
+    running ??= flushOnce().finally(() => {
+      running = undefined;
+      if (!failing && awaited.length > 0) void flush();
+    });
+    return running;
   }
 
   async function writeAll(): Promise<boolean> {
@@ -136,10 +143,11 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
       });
     },
     written(signal) {
-      if ((pending() === 0 && !flushing) || signal.aborted) return Promise.resolve();
+      if ((pending() === 0 && running === undefined) || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         awaited.push(resolve);
         signal.addEventListener("abort", () => resolve(), { once: true });
+        if (!failing) void flush();
       });
     },
     async run(signal) {
@@ -147,6 +155,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
         await flush();
         if (pending() < pendingMaxRows) release();
       });
+      await running;
       const written = await flush();
       release();
       if (!written) log.error({ rows: pending() }, "recorder stopped with unwritten rows");
