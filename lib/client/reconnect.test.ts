@@ -348,6 +348,31 @@ describe("with tickets", () => {
     );
   });
 
+  test("a stream that is closed while its socket opens lets it open, so that a browser has nothing to complain of", async () => {
+    let closedEarly = false;
+    class Observed extends WebSocket {
+      override close(code?: number): void {
+        closedEarly ||= this.readyState === WebSocket.CONNECTING;
+        super.close(code);
+      }
+    }
+    const dialer = webSocketDialer(Observed as unknown as typeof globalThis.WebSocket);
+    const ended = new Promise((resolve) => {
+      const socket = dialer.dial(
+        service.url.replace("http", "ws"),
+        { protocols: ["market.v1"], headers: {} },
+        {
+          onText: () => undefined,
+          onEnd: resolve,
+        },
+      );
+      socket.close();
+    });
+    await service.connection();
+    expect(await ended).toMatchObject({ code: 1000 });
+    expect(closedEarly).toBe(false);
+  });
+
   test("a page asks its own backend and needs no key", async () => {
     open({ ...inBrowser, key: undefined, ticket: async () => "own" });
     const peer = await service.welcomed();

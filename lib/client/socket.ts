@@ -61,8 +61,16 @@ export function webSocketDialer(WebSocketClass: typeof WebSocket): Dialer {
         const error = opened ? undefined : new SpotwireError("network_error", `${url} could not be opened.`);
         onEnd({ code, reason, error });
       };
-      const close = () => socket.close(NORMAL_CLOSE);
-      return { send: (text) => socket.send(text), close, drop: close };
+      const drop = () => socket.close(NORMAL_CLOSE);
+      return {
+        send: (text) => socket.send(text),
+        close() {
+          // Browsers print an error for a socket that is closed before it is open.
+          if (socket.readyState === WebSocketClass.CONNECTING) socket.onopen = drop;
+          else drop();
+        },
+        drop,
+      };
     },
   };
 }
