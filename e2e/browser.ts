@@ -9,7 +9,9 @@ const PACKAGE_TIMEOUT_MS = 360_000;
 /** Time a hook that opens a browser needs at the most, a first installation included. */
 export const BROWSER_TIMEOUT_MS = DOWNLOAD_TIMEOUT_MS + PACKAGE_TIMEOUT_MS + 60_000;
 
-const ON_PATH = ["chromium", "chromium-browser", "google-chrome"];
+/** The headless shell draws a page for a third of what the whole browser takes: it has no window of its own to draw. */
+const SHELL = "chromium-headless-shell";
+const WHOLE_BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
@@ -31,20 +33,25 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/**
- * Path of the browser to test with: CHROMIUM_PATH, else Playwright's own, else one on PATH; undefined where there is none.
- * @throws Error when CHROMIUM_PATH is set and names nothing that can be run.
- */
-function findBrowser(): string | undefined {
-  const named = process.env.CHROMIUM_PATH;
-  if (named) {
-    if (isExecutable(named)) return named;
-    throw new Error(`CHROMIUM_PATH is ${named}, which is not an executable file.`);
-  }
-  const own = chromium.executablePath();
-  if (own && isExecutable(own)) return own;
+type Found = { readonly executablePath?: string };
+
+function findOnPath(names: readonly string[]): Found | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
-  return ON_PATH.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  const executablePath = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  return executablePath === undefined ? undefined : { executablePath };
+}
+
+/** Playwright's download, which brings its own headless shell. */
+function findDownloaded(): Found | undefined {
+  return isExecutable(chromium.executablePath()) ? {} : undefined;
+}
+
+/** The browser that CHROMIUM_PATH names. @throws Error when it names nothing that can be run. */
+function findNamed(): Found | undefined {
+  const named = process.env.CHROMIUM_PATH;
+  if (!named) return undefined;
+  if (!isExecutable(named)) throw new Error(`CHROMIUM_PATH is ${named}, which is not an executable file.`);
+  return { executablePath: named };
 }
 
 /** Runs a command to its end; resolves to null when it went well, else to why not. Waits without blocking the runner. */
@@ -66,36 +73,43 @@ function run(command: string, args: string[], timeoutMs: number): Promise<string
   });
 }
 
-/** One way after the other until a browser stands; the failures in words when none does. Both installers hold their own locks. */
-async function installBrowser(): Promise<string> {
-  const failures: string[] = [];
-  const attempt = async (command: string, args: string[], timeoutMs: number) => {
-    const failure = await run(command, args, timeoutMs);
-    if (failure !== null) failures.push(`${[command, ...args].join(" ")}\n  ${failure}`);
-    return failure === null ? findBrowser() : undefined;
-  };
-  // --with-deps asks for a password when it is not root, and nobody is there to type one.
-  const download = ["playwright", "install", ...(asRoot ? ["--with-deps"] : []), "chromium"];
-  const downloaded = await attempt("npx", download, DOWNLOAD_TIMEOUT_MS);
+/** Debian's package of the headless shell; null when it was installed, else why not. */
+async function installPackage(): Promise<string | null> {
+  if (!asRoot || !existsSync("/usr/bin/apt-get")) return "apt-get needs root";
+  const lock = ["-o", "DPkg::Lock::Timeout=300"];
+  await run("apt-get", [...lock, "update"], PACKAGE_TIMEOUT_MS);
+  return run("apt-get", [...lock, "install", "-y", "--no-install-recommends", SHELL], PACKAGE_TIMEOUT_MS);
+}
+
+function download(): Promise<string | null> {
+  // --with-deps asks for a password unless it runs as root.
+  return run("npx", ["playwright", "install", ...(asRoot ? ["--with-deps"] : []), "chromium"], DOWNLOAD_TIMEOUT_MS);
+}
+
+/**
+ * The best browser there is: CHROMIUM_PATH, a headless shell, or else a whole browser. Installs a headless shell where that takes
+ * only a package, and downloads one where there is no browser at all. Both installers hold their own locks.
+ */
+async function findOrInstall(): Promise<Found> {
+  const ready = findNamed() ?? findOnPath([SHELL]) ?? findDownloaded();
+  if (ready !== undefined) return ready;
+  const unpackaged = await installPackage();
+  const found = findOnPath([SHELL]) ?? findOnPath(WHOLE_BROWSERS);
+  if (found !== undefined) return found;
+  const failed = await download();
+  const downloaded = findDownloaded();
   if (downloaded !== undefined) return downloaded;
-  if (asRoot && existsSync("/usr/bin/apt-get")) {
-    const lock = ["-o", "DPkg::Lock::Timeout=300"];
-    await attempt("apt-get", [...lock, "update"], PACKAGE_TIMEOUT_MS);
-    const packaged = await attempt("apt-get", [...lock, "install", "-y", "chromium"], PACKAGE_TIMEOUT_MS);
-    if (packaged !== undefined) return packaged;
-  }
   throw new Error(
-    `No Chromium was found and none could be installed. Install one and set CHROMIUM_PATH to it.\n${failures.join("\n")}`,
+    `No Chromium was found and none could be installed. Install one and set CHROMIUM_PATH to it.\napt-get: ${unpackaged}\nplaywright install: ${failed}`,
   );
 }
 
 /**
  * Opens a headless Chromium, installing one where none is found.
- * @throws Error that says what was tried when there is none to be had.
+ * @throws Error that says what was tried when none can be found or installed.
  */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = findBrowser() ?? (await installBrowser());
-  return chromium.launch({ executablePath, args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
+  return chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
 }
 
 /** A refused form is an answer, not a complaint, though the browser writes both to its console. */

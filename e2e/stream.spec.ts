@@ -130,7 +130,8 @@ describe("closed klines", () => {
   let product: Product;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "spotwire replay "));
-    const lines = Array.from({ length: 400 }, (_, index) => {
+    // An hour, played in a minute: enough is left when a slow machine follows it late.
+    const lines = Array.from({ length: 1_800 }, (_, index) => {
       const bid = (108_500 + ((index * 37) % 50)) / 100_000;
       return `${START_MS + index * 2_000},${bid.toFixed(5)},${(bid + 0.00008).toFixed(5)}`;
     });
