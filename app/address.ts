@@ -1,9 +1,9 @@
 import { headers } from "next/headers";
 
-/** A host as a browser sends it. Anything else is not repeated into a line that people paste into a shell. */
+/** A host as a browser sends it. Anything else is not repeated in a command that people paste into a shell. */
 const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-fA-F:]{2,39}\])(?::\d{1,5})?$/;
 
-/** The address readers use, without a trailing slash: the configured one, else the one this request came to. */
+/** The base URL that readers use, without a trailing slash: the configured one, else that of this request. */
 export async function publicAddress(configured: string | undefined): Promise<string> {
   if (configured !== undefined) return configured.replace(/\/+$/, "");
   const sent = await headers();

@@ -19,7 +19,7 @@ function rowOf(market: Market, ticker: string, nowMs: number): BoardRow[] {
   return [{ ticker, digits: listing.digits, price: price ?? null, state, reason }];
 }
 
-/** Eight instruments of the sandbox as they stand at this moment; retired ones are left out. */
+/** Eight instruments of the sandbox with their current prices; retired ones are omitted. */
 export function boardOf({ markets, clock }: Pick<Runtime, "markets" | "clock">): BoardRow[] {
   const now = clock.now();
   return BOARD_TICKERS.flatMap((ticker) => rowOf(markets.sandbox, ticker, now));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { nextPath } from "./next-path";
 
 describe("the path after a sign-in", () => {
-  test("is the page that was asked for, with its query", () => {
+  test("the path after a sign-in is the requested page with its query", () => {
     expect(nextPath("/dashboard/logs?status=4&q=a%2Fb")).toBe("/dashboard/logs?status=4&q=a%2Fb");
     expect(nextPath("/admin")).toBe("/admin");
   });
@@ -20,7 +20,7 @@ describe("the path after a sign-in", () => {
     "/dashboards",
     "/dashboard/../api/auth/signout",
     ["/dashboard", "/admin"],
-  ])("is the dashboard for %j", (asked) => {
+  ])("the path after a sign-in is the dashboard for %j", (asked) => {
     expect(nextPath(asked)).toBe("/dashboard");
   });
 });

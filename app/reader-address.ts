@@ -3,15 +3,15 @@ import { runningParts } from "#lib/runtime";
 import { publicAddress } from "./address";
 import { demoKeyOf } from "./demo-key";
 
-/** What stands for a key where the public one is switched off. */
+/** Placeholder for the key when the public one is disabled. */
 const OWN_KEY = "<your key>";
 
-/** The address readers use, also while nothing runs yet. */
+/** The base URL that readers use, even before the service is up. */
 export function readerAddress(): Promise<string> {
   return publicAddress(runningParts()?.env.PUBLIC_URL);
 }
 
-/** Puts this service's address and its public key where the documentation was written with others. */
+/** Replaces the base URL and the key in the docs with those of this service. */
 export async function readerWords(): Promise<(text: string) => string> {
   const base = await readerAddress();
   const parts = runningParts();

@@ -4,7 +4,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
 import { currentUser } from "#lib/portal/user";
 
-/** Who is signed in, looked up once for all parts of a page; undefined when nobody is, or nothing runs yet. */
+/** The signed-in user, looked up once per request; undefined without a sign-in, or before the service is up. */
 export const signedInUser = cache(async (): Promise<PortalUser | undefined> => {
   try {
     return await currentUser();
@@ -14,7 +14,7 @@ export const signedInUser = cache(async (): Promise<PortalUser | undefined> => {
   }
 });
 
-/** Who is signed in; leads to the sign-in page, and back to `path` from there, when nobody is. */
+/** The signed-in user; sends signed-out readers to the sign-in page, which leads back to `path`. */
 export async function requireUser(path: string): Promise<PortalUser> {
   const user = await signedInUser();
   if (user === undefined) redirect(`/signin?next=${encodeURIComponent(path)}`);

@@ -4,8 +4,8 @@ import { SideNav } from "#components/shell/side-nav";
 import { Toaster } from "#components/ui/toast";
 
 /**
- * The operators' part: navigation beside the page. For anybody else it adds nothing: each page turns them away itself, with
- * its own way back from signing in, which a redirect from here would overtake.
+ * The pages for operators, with their navigation. It checks no access: each page does so itself, with its own way back after
+ * signing in, which a redirect here would override.
  */
 export default async function AdminLayout({ children }: { children: ReactNode }) {
   const user = await signedInUser();

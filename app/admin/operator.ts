@@ -2,7 +2,7 @@ import { notFound } from "next/navigation";
 import type { PortalUser } from "#lib/contract/portal";
 import { requireUser } from "../session";
 
-/** The operator who is signed in; for other users there is no such page, and strangers are led to sign in first. */
+/** The signed-in operator; for other users the page does not exist, and signed-out readers are sent to the sign-in page. */
 export async function requireOperator(path: string): Promise<PortalUser> {
   const user = await requireUser(path);
   if (!user.operator) notFound();

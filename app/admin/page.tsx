@@ -4,7 +4,7 @@ import { AccountsView } from "#components/admin/accounts-view";
 
 export const metadata: Metadata = { title: "Accounts" };
 
-/** Who uses the service, on which plan, and what they may read. */
+/** All accounts, with their plans and permissions. */
 export default async function AccountsPage() {
   await requireOperator("/admin");
   return <AccountsView />;

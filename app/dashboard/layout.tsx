@@ -4,7 +4,10 @@ import { SideNav } from "#components/shell/side-nav";
 import { VerifyNotice } from "#components/shell/verify-notice";
 import { Toaster } from "#components/ui/toast";
 
-/** The signed-in part: navigation beside the page. It is each page that leads a stranger to the sign-in, and back to itself. */
+/**
+ * The pages for signed-in users, with their navigation. Each page sends signed-out readers to the sign-in page itself, so that
+ * they return to it.
+ */
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
   const user = await signedInUser();
   if (user === undefined) return children;

@@ -6,7 +6,7 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Overview" };
 
-/** Where a sign-in leads. */
+/** The page after signing in. */
 export default async function OverviewPage() {
   const { name, accountId } = await requireUser("/dashboard");
   return <OverviewView name={name} initial={await overview(runtime(), accountId)} />;

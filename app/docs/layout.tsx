@@ -4,7 +4,7 @@ import { docsSections } from "#lib/docs/navigation";
 import "./docs.css";
 import "./code.css";
 
-/** The documentation: its tree beside each page. */
+/** The docs, with the tree of pages beside each page. */
 export default function DocsLayout({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col px-4 py-4 sm:px-8 lg:flex-row lg:gap-10 lg:py-10">

@@ -2,7 +2,7 @@ import { markdownResponse } from "#app/markdown-response";
 import { readerWords } from "#app/reader-address";
 import { docsFullText } from "#lib/docs/page-text";
 
-/** The whole documentation in one text. */
+/** The complete docs in one text. */
 export async function GET(): Promise<Response> {
   return markdownResponse(await docsFullText(await readerWords()));
 }

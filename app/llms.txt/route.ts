@@ -2,7 +2,7 @@ import { markdownResponse } from "#app/markdown-response";
 import { readerWords } from "#app/reader-address";
 import { docsIndex } from "#lib/docs/page-text";
 
-/** The list of all pages of the documentation, for readers that are programs (llmstxt.org). */
+/** The list of all docs pages, for language models (llmstxt.org). */
 export async function GET(): Promise<Response> {
   return markdownResponse(docsIndex(await readerWords()));
 }

@@ -8,7 +8,9 @@ import { runtime } from "#lib/runtime";
 export const metadata: Metadata = { title: "Outbox", robots: { index: false } };
 export const dynamic = "force-dynamic";
 
-/** The mails that no server was set for; outside production alone, because they hold links that sign people in. */
+/**
+ * Emails captured because no mail server is configured; never in production, because they contain links that sign people in.
+ */
 export default function OutboxPage() {
   const { env, capturedMails: outbox } = runtime();
   if (env.NODE_ENV === "production") notFound();

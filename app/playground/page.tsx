@@ -17,10 +17,10 @@ import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
 
 export const metadata: Metadata = { title: "Playground" };
-/** A link names what is shown, and keys are those of now. */
+/** Rendered per request: a link selects the operation, and keys change. */
 export const dynamic = "force-dynamic";
 
-/** The reader's keys that are valid now, without their texts. */
+/** The reader's currently valid keys, without their texts. */
 async function ownKeys(parts: Runtime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
   if (parts === undefined || accountId === undefined) return [];
   const keys = (await listKeys(parts, { accountId })).map(toPortalKey);
@@ -29,7 +29,7 @@ async function ownKeys(parts: Runtime | undefined, accountId: string | undefined
     .map(({ id, name, venue, scopes, prefix, last4 }) => ({ id, name, venue, scopes, hint: `${prefix}…${last4}` }));
 }
 
-/** Every operation and every stream, to be tried on the running service. */
+/** Tries every operation and every stream of the running service. */
 export default async function PlaygroundPage({ searchParams }: PageSearch) {
   const parts = runningParts();
   const user = await signedInUser();

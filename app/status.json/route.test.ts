@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** The server hands every method to what is exported for GET. */
+/** The server passes every method to the handler of GET. */
 async function ask(method: string) {
   const response = await GET(new Request(`http://spotwire.test${SERVICE_STATUS_PATH}`, { method }));
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-test("tells any site how the service is, and HEAD the same without a body", async () => {
+test("status.json tells any site the state of the service, and HEAD the same without a body", async () => {
   const got = await ask("GET");
   expect(got).toMatchObject({ status: 200, body: { at_ms: t.clock.now(), venues: [{ venue: "live" }, { venue: "sandbox" }] } });
   const head = await ask("HEAD");
@@ -29,11 +29,14 @@ test("tells any site how the service is, and HEAD the same without a body", asyn
   }
 });
 
-test.each(["DELETE", "POST", "PUT", "PATCH", "OPTIONS"])("refuses %s and says what is allowed", async (method) => {
-  const answer = await ask(method);
-  expect(answer).toMatchObject({
-    status: httpStatus("method_not_allowed"),
-    ...failed("method_not_allowed", { allowed: ["GET", "HEAD"] }),
-  });
-  expect(answer.headers.get("allow")).toBe("GET, HEAD");
-});
+test.each(["DELETE", "POST", "PUT", "PATCH", "OPTIONS"])(
+  "status.json refuses %s and lists the allowed methods",
+  async (method) => {
+    const answer = await ask(method);
+    expect(answer).toMatchObject({
+      status: httpStatus("method_not_allowed"),
+      ...failed("method_not_allowed", { allowed: ["GET", "HEAD"] }),
+    });
+    expect(answer.headers.get("allow")).toBe("GET, HEAD");
+  },
+);

@@ -1,4 +1,4 @@
 import { createHealthReport } from "#lib/market/health-report";
 
-/** How the service is: one report a process, for the page and for its address. */
+/** The health report, created once per process, for the status page and status.json. */
 export const reportHealth = createHealthReport();

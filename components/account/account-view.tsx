@@ -10,7 +10,7 @@ import { DeleteAccount } from "./delete-account";
 import { EmailForm, PasswordForm, ProfileForm } from "./profile-forms";
 import { Sessions } from "./sessions";
 
-/** The plan of an account with the limits in force. */
+/** The plan of an account with its current limits. */
 interface PlanInForce extends PlanLimits {
   readonly name: string;
 }

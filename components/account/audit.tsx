@@ -7,7 +7,7 @@ import { Instant } from "../portal/time";
 import { Older } from "../ui/older";
 import { Table } from "../ui/table";
 
-/** Who changed what about the account, newest first. */
+/** The changes to the account, newest first. */
 export function Audit() {
   const log = usePages<AuditLogEntry>("audit", "");
   return (

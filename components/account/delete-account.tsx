@@ -8,7 +8,7 @@ import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
 import { CurrentPassword } from "./profile-forms";
 
-/** The button that deletes the account, and the question before it. */
+/** The button that deletes the account, with its confirmation dialog. */
 export function DeleteAccount({ user }: { user: PortalUser }) {
   const [open, setOpen] = useState(false);
   return (

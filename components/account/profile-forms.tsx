@@ -10,7 +10,7 @@ import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { useToast } from "../ui/toast";
 
-/** Asks for the password again before a change that someone at an unattended browser must not make. */
+/** Asks for the password again before a change that nobody else at an unattended browser may make. */
 export function CurrentPassword({ label = "Password", error }: { label?: string; error: string | undefined }) {
   return <TextField label={label} name="current" type="password" autoComplete="current-password" required error={error} />;
 }
@@ -44,7 +44,7 @@ export function ProfileForm({ user }: { user: PortalUser }) {
   );
 }
 
-/** Asks for another address; it counts once the link in its mail was opened. */
+/** Changes the address; the new one applies once the link in its mail is opened. */
 export function EmailForm({ user }: { user: PortalUser }) {
   const announce = useToast();
   const submission = useSubmit({
@@ -79,7 +79,7 @@ export function EmailForm({ user }: { user: PortalUser }) {
 
 interface PasswordFormProps {
   readonly passwordMinCharacters: number;
-  /** Called when it was changed: other browsers were signed out. */
+  /** Called after the change: other browsers are signed out. */
   readonly onChange: () => void;
 }
 

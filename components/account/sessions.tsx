@@ -26,7 +26,7 @@ const SYSTEMS = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** A browser in two words; the whole line stands on hover. */
+/** A browser in two words; the full user agent shows on hover. */
 function browserName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];

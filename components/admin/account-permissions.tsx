@@ -16,7 +16,7 @@ import type { AccountDialogProps } from "./account-suspend";
 type Permissions = PortalAccount["permissions"];
 type Kind = Permissions["kind"];
 
-/** Tickers named in a cell of the table; more are counted. */
+/** Tickers listed in a cell of the table; further ones are counted. */
 const NAMED_MAX_COUNT = 3;
 const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
   { value: "all", label: "Everything", hint: "All instruments, including ones added later." },
@@ -24,7 +24,7 @@ const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
   { value: "tickers", label: "Specific tickers", hint: "Only the tickers you list." },
 ];
 
-/** What an account may read, in a few words. */
+/** A short description of what an account may read. */
 export function permissionsText(permissions: Permissions): string {
   if (permissions.kind === "all") return "Everything";
   const { values } = permissions;

@@ -7,14 +7,14 @@ import { AlertDialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { useToast } from "../ui/toast";
 
-/** What a dialog about one account is given. */
+/** The props of a dialog about one account. */
 export interface AccountDialogProps {
   readonly account: PortalAccount;
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
 
-/** Asks before an account is suspended, or restored. */
+/** Confirms before an account is suspended or restored. */
 export function SuspendAccount({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
   const suspended = account.suspended_at === null;

@@ -99,7 +99,7 @@ function Search({ onSearch }: { onSearch: (text: string) => void }) {
   );
 }
 
-/** All accounts, and what an operator changes of them. */
+/** All accounts, with what an operator can change. */
 export function AccountsView() {
   const [q, setQ] = useState("");
   const [action, setAction] = useState<Action>();

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Changes", cell: ({ before, after }) => <Changes before={before} after={after} /> },
 ];
 
-/** Every change to accounts, keys, plans, calendars and history of the installation. */
+/** All changes to accounts, keys, plans, calendars and history of the installation. */
 export function AuditView() {
   const log = usePages<AuditLogEntry>("admin/audit", "");
   return (

@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<BackfillReport>[] = [
   { head: "Last update", from: "xl", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
 ];
 
-/** Runs of the import with how far each is, the newest first. */
+/** Runs of the import with their progress, newest first. */
 export function BackfillsView({ backfills }: { backfills: readonly BackfillReport[] }) {
   return (
     <Section title="Backfills">

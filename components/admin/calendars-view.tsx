@@ -136,7 +136,7 @@ function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChang
   );
 }
 
-/** All calendars: what they say of the coming fortnight, and what an operator says against them. */
+/** All calendars: their market hours in the next two weeks, and the overrides of operators. */
 export function CalendarsView() {
   const { data, error, mutate } = usePortal<{ items: readonly AdminCalendar[] }>("admin/calendars");
   const reload = () => void mutate();

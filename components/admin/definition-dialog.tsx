@@ -16,7 +16,7 @@ interface DefinitionDialogProps {
   readonly onChange: () => void;
 }
 
-/** What a text is judged to be: a preview of it, or why there is none. */
+/** The result of checking a text: a preview of it, or the error. */
 type Judged = { readonly text: string; readonly result: ApiResult<CalendarPreview> };
 
 /** The next two weeks under a definition, with the calendar's current overrides. */
@@ -24,7 +24,7 @@ export function previewOf(name: string, definition: unknown): Promise<ApiResult<
   return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition });
 }
 
-/** A definition as JSON; a failure in the browser's own words where it is none. */
+/** Parses a definition from JSON; returns the browser's error message for invalid JSON. */
 function parse(text: string): ApiResult<unknown> {
   try {
     return { data: JSON.parse(text) };
@@ -34,7 +34,7 @@ function parse(text: string): ApiResult<unknown> {
   }
 }
 
-/** Changes a calendar's rules. Only a definition whose fortnight was shown can be saved. */
+/** Changes a calendar's rules. Only a previewed definition can be saved. */
 export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDialogProps) {
   const announce = useToast();
   const [text, setText] = useState(() => JSON.stringify(calendar.definition, null, 2));

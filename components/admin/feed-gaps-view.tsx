@@ -7,15 +7,15 @@ import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 
 const SPAN_MS = FEED_GAPS_HOURS * HOUR_MS;
-/** Units of the drawing: a minute each. */
+/** The drawing has one unit per minute. */
 const WIDTH = FEED_GAPS_HOURS * 60;
 const HEIGHT = 24;
-/** The shortest gap is still seen. */
+/** The minimum width of a gap. */
 const BAR_MIN_WIDTH = 6;
-/** Gaps that stand below the strip; the rest is opened. */
+/** Gaps listed below the strip; the rest is collapsed. */
 const SHOWN_MAX_COUNT = 3;
 
-/** The last day as a strip: gaps in it, and what was before anything was known. */
+/** The last day as a strip, with its gaps and the time before anything was recorded. */
 function Strip({ items, since, until }: FeedGaps) {
   const nowMs = Date.parse(until);
   const from = nowMs - SPAN_MS;
@@ -68,7 +68,7 @@ function Lines({ items }: { items: readonly FeedGap[] }) {
   );
 }
 
-/** When a feed was silent though a market of it was open, in the last day. */
+/** The times of the last day in which a feed was silent although a market was open. */
 export function FeedGapsView({ gaps }: { gaps: FeedGaps }) {
   const { count, total_s, items, since, until, threshold_s } = gaps;
   const rest = items.slice(SHOWN_MAX_COUNT);

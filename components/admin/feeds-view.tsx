@@ -18,7 +18,7 @@ import { FeedGapsView } from "./feed-gaps-view";
 const REFRESH_MS = 2 * SECOND_MS;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
 
-/** Ticks a second between two answers of one process; an en dash where they cannot be compared. */
+/** Ticks per second between two answers of one process; an en dash when they cannot be compared. */
 function rateText(venue: FeedReport["venue"], data: FeedsReport, before: FeedsReport | undefined): string {
   const taken = (answer: FeedsReport) => answer.feeds.find((feed) => feed.venue === venue)?.taken ?? 0;
   if (before === undefined || before.process !== data.process || before.at_ms >= data.at_ms) return "–";
@@ -32,7 +32,7 @@ function StateBadge({ provider, problem, newest_ticker, gaps }: FeedReport) {
   return newest_ticker === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="positive">Connected</Badge>;
 }
 
-/** How far stored or computed history is in memory. */
+/** How much stored or computed history is in memory. */
 function History({ history: { restored, tickers, started_at, ended_at } }: { history: HistoryFill }) {
   const took = ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at);
   return (
@@ -84,7 +84,7 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
   );
 }
 
-/** How the venues are filled, by the second, and how far backfills have come. */
+/** The feeds of the venues, updated each second, and the progress of backfills. */
 export function FeedsView() {
   const { data, error } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
   const [shown, setShown] = useState({ data, before: data });

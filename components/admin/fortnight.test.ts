@@ -10,7 +10,7 @@ const noon = new Date(2026, 0, 7, 12).getTime();
 const at = (days: number) => new Date(midnight + days * DAY_MS).toISOString();
 const session = (from: number, to: number) => ({ opens_at: at(from), closes_at: at(to) });
 
-test("sessions lie in two weeks from the viewer's midnight on, cut where a week ends", () => {
+test("sessions are shown in two weeks from the viewer's midnight, split where a week ends", () => {
   const over = session(6, 8);
   const [first, second] = weeksOf([over], noon);
   expect(first?.days).toHaveLength(8);
@@ -19,7 +19,7 @@ test("sessions lie in two weeks from the viewer's midnight on, cut where a week 
   expect(second?.bars).toEqual([{ start: 0, width: expect.closeTo(1 / 7), session: over }]);
 });
 
-test("now stands in the first week alone, and what is past both weeks in neither", () => {
+test("now is marked in the first week only, and in neither week once it is past both", () => {
   const [first, second] = weeksOf([session(20, 21)], noon);
   expect([first?.now, second?.now]).toEqual([expect.closeTo(0.5 / 7), null]);
   expect([first?.bars, second?.bars]).toEqual([[], []]);
@@ -28,7 +28,7 @@ test("now stands in the first week alone, and what is past both weeks in neither
 test.each([
   ["167 hours where the clock goes forward", new Date(Date.UTC(2026, 2, 25, 12)), 167, [24, 48, 72, 96, 119, 143]],
   ["169 hours where it goes back", new Date(Date.UTC(2026, 9, 21, 12)), 169, [24, 48, 72, 96, 121, 145]],
-])("days begin where their lines are drawn in a week of %s", (_, now, hours, starts) => {
+])("days start at their lines in a week of %s", (_, now, hours, starts) => {
   vi.stubEnv("TZ", "Europe/Berlin");
   const [week] = weeksOf([], now.getTime());
   expect(week?.lines).toEqual(starts.map((start) => start / hours));

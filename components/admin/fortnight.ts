@@ -14,20 +14,20 @@ interface Bar {
 export interface Week {
   /** Unix milliseconds of the viewer's midnights: seven starts and the end. */
   readonly days: readonly number[];
-  /** Where the days but the first begin, in parts of the week's length from 0 to 1. */
+  /** Where each day except the first begins, as fractions of the week's length from 0 to 1. */
   readonly lines: readonly number[];
   readonly bars: readonly Bar[];
-  /** Where now is, null in another week. */
+  /** Position of the current time; null in other weeks. */
   readonly now: number | null;
 }
 
-/** The viewer's midnight so many days after the one before `nowMs`; a day is 23 to 25 hours where clocks change. */
+/** The viewer's midnight this many days after the one before `nowMs`; a day has 23 to 25 hours when clocks change. */
 function midnight(nowMs: number, days: number): number {
   const now = new Date(nowMs);
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime();
 }
 
-/** Weeks (two unless said otherwise) from the viewer's today on, with the sessions cut to them. */
+/** Weeks (two by default) from the viewer's today on, with the sessions split at their ends. */
 export function weeksOf(sessions: readonly PreviewSession[], nowMs: number, count: number = WEEKS_COUNT): readonly Week[] {
   return Array.from({ length: count }, (_, week) => {
     const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(nowMs, week * WEEK_DAYS + day));

@@ -28,13 +28,13 @@ interface OverrideDialogProps {
   readonly onChange: () => void;
 }
 
-/** The instant of a local date and time, ISO 8601; an empty text for none, which the service refuses in words. */
+/** A local date and time as an ISO 8601 instant; empty for an invalid one, which the service refuses with a message. */
 function instantOf(text: string): string {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
 }
 
-/** Opens or closes a calendar by hand from now on. */
+/** Opens or closes a calendar from now on. */
 export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialogProps) {
   const announce = useToast();
   const [timed, setTimed] = useState(false);

@@ -14,7 +14,7 @@ interface PlanChoiceProps {
   readonly onChange: () => void;
 }
 
-/** An account's plan. Choosing alone changes nothing: arrow keys walk through a select, and each plan would be in force. */
+/** An account's plan. Selecting alone changes nothing, because arrow keys step through a select and each plan would apply. */
 export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
   const announce = useToast();
   const [plan, setPlan] = useState(account.plan);

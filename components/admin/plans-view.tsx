@@ -34,9 +34,9 @@ const LIMITS = [
 const limitsOf = (form: FormData) => Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))]));
 
 interface PlanDialogProps {
-  /** The plan that is changed; undefined makes one. */
+  /** The plan to change; undefined creates one. */
   readonly plan: AdminPlan | undefined;
-  /** Names that are taken. */
+  /** Names that are already used. */
   readonly names: readonly string[];
   readonly onClose: () => void;
   readonly onChange: () => void;
@@ -55,7 +55,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
     fields: ["name", ...LIMITS.map(({ field }) => field)],
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
-      // Putting would change the limits of everybody who is on the other one.
+      // Otherwise this would change the limits of the existing plan and its accounts.
       if (plan === undefined && names.includes(name)) return { failure: TAKEN };
       return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, limitsOf(form));
     },

@@ -7,7 +7,7 @@ import { Instant, useNow } from "../portal/time";
 import { Skeleton } from "../ui/skeleton";
 import { Weeks } from "./weeks";
 
-/** Sessions listed as text. */
+/** The sessions as text. */
 const LISTED_MAX_COUNT = 60;
 
 function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSession[]; cut?: boolean }) {
@@ -31,13 +31,13 @@ function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSess
   );
 }
 
-/** When a market is open in the next two weeks, in the viewer's time; a skeleton while `preview` is undefined. */
+/** When a market is open in the next two weeks, in the viewer's time zone; a skeleton while `preview` is undefined. */
 export function WeekStrip({ preview }: { preview: CalendarPreview | undefined }) {
   const now = useNow();
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
   const { sessions, sessions_cut } = preview;
   if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of the next two weeks.</p>;
-  // Bars of a calendar that opens every hour or so would be thinner than a pixel.
+  // Bars of a calendar that opens about every hour would be thinner than a pixel.
   if (sessions_cut)
     return (
       <div className="space-y-2">

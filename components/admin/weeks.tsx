@@ -2,7 +2,7 @@ import { memo } from "react";
 import type { PreviewSession } from "#lib/contract/portal-admin";
 import { type Week, weeksOf } from "./fortnight";
 
-/** Units of the drawing: a minute each, so that the shortest break is still a line. */
+/** The drawing has one unit per minute, so that the shortest break is still visible. */
 const WIDTH = 7 * 24 * 60;
 const HEIGHT = 40;
 
@@ -12,12 +12,12 @@ const local = (at: string) =>
   );
 const utc = (at: string) => at.replace(/:\d\d\.\d+Z$/, "Z");
 
-/** What stands on a bar when it is pointed at: the viewer's time, then UTC. */
+/** The tooltip of a bar: the viewer's time, then UTC. */
 function spanText({ opens_at, closes_at }: PreviewSession): string {
   return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
 }
 
-/** @param at part of the week, 0 to 1 */
+/** @param at position in the week, 0 to 1 */
 function VerticalLine({ at, className }: { at: number; className: string }) {
   return <line x1={at * WIDTH} x2={at * WIDTH} y1="0" y2={HEIGHT} className={className} vectorEffect="non-scaling-stroke" />;
 }
@@ -57,11 +57,11 @@ interface WeeksProps {
   readonly sessions: readonly PreviewSession[];
   /** Unix milliseconds, rounded to a whole minute, so that the drawing updates once a minute instead of every second. */
   readonly nowMs: number;
-  /** Two weeks unless said otherwise. */
+  /** Two weeks by default. */
   readonly count?: number;
 }
 
-/** When a market is open, a row a week, in the viewer's time. */
+/** When a market is open, one row per week, in the viewer's time zone. */
 export const Weeks = memo(function Weeks({ sessions, nowMs, count }: WeeksProps) {
   return weeksOf(sessions, nowMs, count).map((week) => <WeekRow key={week.days[0]} week={week} />);
 });

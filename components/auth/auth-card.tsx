@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One form with its heading, and the way to its neighbours below. */
+/** One form with its heading, and links to related pages below. */
 export function AuthCard({
   title,
   lead,

@@ -8,12 +8,12 @@ import { TextField } from "../ui/field";
 
 interface AuthFormProps {
   readonly submission: Submission;
-  /** What the button says. */
+  /** The label of the button. */
   readonly action: string;
   readonly children?: ReactNode;
 }
 
-/** A form with its fields, what is wrong with it as a whole, and one button. */
+/** A form with its fields, an error about the whole form, and one button. */
 export function AuthForm({ submission: { busy, failure, onSubmit }, action, children }: AuthFormProps) {
   return (
     <form onSubmit={onSubmit} className="space-y-5">
@@ -41,7 +41,7 @@ interface NewPasswordFieldProps {
   readonly error: string | undefined;
 }
 
-/** A password to be, under the name "password", with the rule it has to keep. */
+/** A new password, in a field named "password", with its length rule. */
 export function NewPasswordField({ label, minCharacters, error }: NewPasswordFieldProps) {
   return (
     <TextField

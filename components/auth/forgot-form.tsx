@@ -8,7 +8,7 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthDone, AuthForm } from "./auth-form";
 
-/** Asks for a mail with a link to a new password; the answer does not say whether the address has an account. */
+/** Requests a mail with a link to set a new password; the answer does not reveal whether the address has an account. */
 export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
   const [sent, setSent] = useState(false);
   const submission = useSubmit({

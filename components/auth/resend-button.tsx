@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type ApiResult, callPortal } from "../portal/api";
 import { Button } from "../ui/button";
 
-/** Sends the mail that verifies an address once more. */
+/** Sends the verification mail again. */
 export function ResendButton({ email }: { email: string }) {
   const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<ApiResult<object>>();

@@ -7,7 +7,7 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
 import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
 
-/** Sets a new password by the token of a mail; every session ends with it. */
+/** Sets a new password with the token of a mail; this ends every session. */
 export function ResetForm({ token, passwordMinCharacters }: { token: string; passwordMinCharacters: number }) {
   const [done, setDone] = useState(false);
   const submission = useSubmit({

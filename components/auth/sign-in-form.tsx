@@ -11,7 +11,7 @@ import { TextField } from "../ui/field";
 import { TEXT_LINK } from "./auth-card";
 import { AuthForm } from "./auth-form";
 
-/** Somewhere else to sign in. */
+/** Another way to sign in. */
 interface Provider {
   readonly id: string;
   readonly name: string;
@@ -37,12 +37,12 @@ function Providers({ providers, next }: { providers: readonly Provider[]; next: 
 }
 
 interface SignInFormProps {
-  /** Where to go on to, which the server has found to be one of our own paths. */
+  /** The page to open next; the server has checked that it is one of ours. */
   readonly next: string;
-  /** Who comes, where the address says so. */
+  /** The email address, if the URL contains it. */
   readonly email: string | undefined;
   readonly providers: readonly Provider[];
-  /** The error of the last attempt, from the page's address. */
+  /** The error of the last attempt, from the page's URL. */
   readonly error: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import { TextField } from "../ui/field";
 import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
 import { ResendButton } from "./resend-button";
 
-/** Makes an account. The answer is the same for an address that already has one: only its mail differs. */
+/** Creates an account. The answer is the same for an address that already has one: only the mail differs. */
 export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: number }) {
   const [sentTo, setSentTo] = useState<string>();
   const submission = useSubmit({

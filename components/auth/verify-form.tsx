@@ -12,11 +12,11 @@ const KEYS = "/dashboard/keys";
 interface VerifyFormProps {
   readonly token: string;
   readonly signedIn: boolean;
-  /** The way out for a link that does not work. */
+  /** The link to take when the link of a mail does not work. */
   readonly foot: ReactNode;
 }
 
-/** Uses the token of a mail. By a press and not by opening: programs that look through mail open every link. */
+/** Uses the token of a mail when the button is pressed, not when the page opens: mail scanners open every link. */
 export function VerifyForm({ token, signedIn, foot }: VerifyFormProps) {
   const [email, setEmail] = useState<string>();
   const submission = useSubmit<{ email: string }>({
@@ -36,7 +36,7 @@ export function VerifyForm({ token, signedIn, foot }: VerifyFormProps) {
         <p>
           <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.
         </p>
-        {/* A whole load: the dashboard may have been fetched ahead while the address was not verified. */}
+        {/* A full page load: the dashboard may have been prefetched while the address was not verified. */}
         <a href={signedIn ? KEYS : `/signin?${new URLSearchParams({ next: KEYS, email })}`} className={buttonClass("primary")}>
           {signedIn ? "Go to your keys" : "Sign in"}
         </a>

@@ -1,17 +1,17 @@
 import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
 import { type NoAnswer, noAnswerOf } from "../portal/no-answer";
 
-/** The prices of a moment, in the quote currency. */
+/** Prices in the quote currency. */
 interface BoardPrice {
   readonly bid: number;
   readonly ask: number;
-  /** Percent since the last trading day; null where that is not known. */
+  /** Change in percent since the last trading day; null when unknown. */
   readonly change_pct: number | null;
   /** Unix milliseconds. */
   readonly time_msc: number;
 }
 
-/** One line of the board. */
+/** One row of the board. */
 export interface BoardRow {
   readonly ticker: string;
   /** Decimal places of its prices. */
@@ -34,7 +34,7 @@ export type Feed =
 interface Connection {
   readonly key: string;
   readonly tickers: readonly string[];
-  /** Puts what is new of a ticker on the board. */
+  /** Updates the board with new data of a ticker. */
   tell(ticker: string, change: Partial<Pick<BoardRow, "price" | "state" | "reason">>): void;
   onFeed(feed: Feed): void;
 }
@@ -73,7 +73,7 @@ function add(listeners: Set<() => void>, listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Makes a board that does not update until it is started. */
+/** Creates a board that does not update until it is started. */
 export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): BoardStore {
   const known = new Map(rows.map((row) => [row.ticker, row]));
   const rowListeners = new Map(rows.map(({ ticker }) => [ticker, new Set<() => void>()]));

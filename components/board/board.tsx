@@ -13,7 +13,7 @@ const UNKNOWN = "–";
 const CELL = "whitespace-nowrap px-2 py-0 text-right sm:px-3";
 const HEAD = "h-9 px-2 font-medium text-ink-faint text-xs sm:px-3";
 
-/** A number whose ground shows for a moment that it went up or down; never where motion is not wanted. */
+/** A number that is briefly tinted when it goes up or down, unless the reader prefers reduced motion. */
 function Tinted({ value, children }: { value: number | undefined; children: ReactNode }) {
   const text = useRef<HTMLSpanElement>(null);
   const before = useRef(value);
@@ -36,7 +36,7 @@ function Tinted({ value, children }: { value: number | undefined; children: Reac
 function Change({ value }: { value: number | null | undefined }) {
   if (value === null || value === undefined) return <span className="text-ink-faint">{UNKNOWN}</span>;
   const text = Math.abs(value).toFixed(2);
-  // What rounds to nothing went neither way.
+  // A change that rounds to zero has no direction.
   const way = Number(text) === 0 ? 0 : Math.sign(value);
   const tone = way > 0 ? "text-positive" : way < 0 ? "text-danger" : "text-ink-soft";
   return (
@@ -73,11 +73,11 @@ const Row = memo(function Row({ store, row: first }: { store: BoardStore; row: B
 interface BoardProps {
   readonly rows: readonly BoardRow[];
   readonly caption: string;
-  /** The public demo key; undefined where it is switched off, and then nothing streams. */
+  /** The public demo key; undefined when it is disabled, and then nothing streams. */
   readonly demoKey: string | undefined;
 }
 
-/** Latest prices with the state of their market: as the page was made, then as they come. */
+/** Latest prices with the state of their market: as rendered, then updated. */
 export function Board({ rows, caption, demoKey }: BoardProps) {
   const store = useBoardStore(rows, demoKey);
   return (

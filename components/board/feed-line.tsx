@@ -36,7 +36,7 @@ export function troubleOf(feed: Feed): string | undefined {
   return `${NO_ANSWER[feed.why].says} ${resumes}`;
 }
 
-/** The top of the board: where its prices come from, and the time of the newest. */
+/** The header of the board: the source of its prices, and the time of the newest. */
 export function FeedLine({ store }: { store: BoardStore }) {
   const feed = useFeed(store);
   // Reads the newest price once per second: updating on every tick would flicker.
@@ -57,7 +57,7 @@ export function FeedLine({ store }: { store: BoardStore }) {
   );
 }
 
-/** The foot of the board: what these prices are, or what is wrong. Its height is fixed, so the layout never shifts. */
+/** The footer of the board: what these prices are, or what is wrong. Its height is fixed, so the layout never shifts. */
 export function FeedNote({ store }: { store: BoardStore }) {
   const trouble = troubleOf(useFeed(store));
   return (

@@ -5,7 +5,7 @@ import type { MarketStatus } from "#lib/contract/status";
 import { noAnswerOf } from "../portal/no-answer";
 import type { BoardRow, Connect, Feed } from "./board-store";
 
-/** Polling starts when no stream is open by then. */
+/** Polling starts when no stream is open after this time. */
 const PATIENCE_MS = 3_000;
 /** Pause between two polls. */
 const POLL_MS = 5_000;

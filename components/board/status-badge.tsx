@@ -2,7 +2,7 @@ import { Badge } from "#components/ui/badge";
 import { DISPLAY_CLASS } from "#lib/contract/display-class";
 import type { FinalDisplayState, StatusReason } from "#lib/contract/status";
 
-/** States as readers are told them. */
+/** The labels of states. */
 export const LABELS: Record<FinalDisplayState, string> = {
   open: "Open",
   closed: "Closed",
@@ -12,7 +12,7 @@ export const LABELS: Record<FinalDisplayState, string> = {
   open_data_missing: "No data",
 };
 
-/** The state of a market in one word; the reason in the contract's own word on hover. */
+/** The state of a market in one word; the reason as the contract names it on hover. */
 export function StatusBadge({ state, reason }: { state: FinalDisplayState; reason: StatusReason | null }) {
   return (
     <Badge tone={DISPLAY_CLASS[state]} title={(reason ?? state).replaceAll("_", " ")}>

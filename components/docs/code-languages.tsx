@@ -6,14 +6,14 @@ import { LANGUAGES_COOKIE, withLanguage } from "./languages";
 const COOKIE_MAX_AGE_S = 31_536_000;
 
 interface Languages {
-  /** Latest choice first. */
+  /** Most recent choice first. */
   readonly chosen: readonly string[];
   readonly choose: (language: string) => void;
 }
 
 const Context = createContext<Languages>({ chosen: [], choose: () => undefined });
 
-/** Keeps the reader's languages for all code on a page, and for the next page. */
+/** Keeps the reader's languages for all code on a page, and for later pages. */
 export function CodeLanguages({ chosen, children }: { chosen: readonly string[]; children: ReactNode }) {
   const [languages, setLanguages] = useState(chosen);
   const value = useMemo<Languages>(() => {
@@ -29,7 +29,7 @@ export function CodeLanguages({ chosen, children }: { chosen: readonly string[];
   return <Context value={value}>{children}</Context>;
 }
 
-/** The reader's languages, and how to choose another. */
+/** The reader's languages, and a function to choose another. */
 export function useCodeLanguages(): Languages {
   return useContext(Context);
 }

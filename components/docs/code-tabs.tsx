@@ -4,13 +4,13 @@ import { Tabs as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { useCodeLanguages } from "./code-languages";
 
-/** The same in one language of several. */
+/** One language of a sample. */
 interface CodeTab {
   readonly language: string;
   readonly content: ReactNode;
 }
 
-/** One thing in several languages; a choice counts for every other on the page, and is remembered. */
+/** One sample in several languages; a choice applies to all samples on the page, and is remembered. */
 export function CodeTabs({ tabs }: { tabs: readonly CodeTab[] }) {
   const { chosen, choose } = useCodeLanguages();
   const known = (language: string) => tabs.some((tab) => tab.language === language);

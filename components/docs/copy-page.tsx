@@ -8,7 +8,7 @@ async function textAt(address: string): Promise<string> {
   return response.text();
 }
 
-/** Copies the page as Markdown, and says whether it could. */
+/** Copies the page as Markdown and reports whether it worked. */
 export function CopyPage({ source }: { source: string }) {
   return <CopyButton text={() => textAt(source)} label="Copy as Markdown" refused="Open the Markdown" className="min-w-36" />;
 }

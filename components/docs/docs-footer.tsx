@@ -4,7 +4,7 @@ import Link from "next/link";
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 interface DocsFooterProps {
-  /** YYYY-MM-DD; undefined for a page that is printed from the contract. */
+  /** YYYY-MM-DD; undefined for a page generated from the contract. */
   readonly updated: string | undefined;
   readonly previous: Item | undefined;
   readonly next: Item | undefined;
@@ -24,7 +24,7 @@ function Neighbour({ item, word }: { item: Item; word: "Previous" | "Next" }) {
   );
 }
 
-/** The bottom of a page: when it was edited, and where to go from it. */
+/** The footer of a page: the date of its last change, and links to its neighbours. */
 export function DocsFooter({ updated, previous, next }: DocsFooterProps) {
   return (
     <footer className="mt-12 border-line border-t pt-6">

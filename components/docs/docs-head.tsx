@@ -6,7 +6,7 @@ interface DocsHeadProps {
   readonly url: string;
 }
 
-/** The top of a page: its one h1, a sentence about it, and the page as Markdown. */
+/** The header of a page: its h1, its summary, and links to its Markdown. */
 export function DocsHead({ title, description, url }: DocsHeadProps) {
   return (
     <header className="mb-8 border-line border-b pb-6">

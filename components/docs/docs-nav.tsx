@@ -29,7 +29,7 @@ function PageEntry({ page, path, onGo }: EntryProps & { page: NavPage }) {
   );
 }
 
-/** Folded, unless the reader is in it. */
+/** Collapsed, unless it contains the current page. */
 function GroupEntry({ group, path, onGo }: EntryProps & { group: NavGroup }) {
   const inside = group.pages.some(({ href }) => href === path);
   return (
@@ -51,7 +51,7 @@ function GroupEntry({ group, path, onGo }: EntryProps & { group: NavGroup }) {
   );
 }
 
-/** The tree of all pages: a column beside the page, folded above it where there is no room. */
+/** The tree of all pages: a column beside the page, collapsed above it on narrow screens. */
 export function DocsNav({ sections }: { sections: readonly NavSection[] }) {
   const path = usePathname();
   const [open, setOpen] = useState(false);

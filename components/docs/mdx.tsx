@@ -4,7 +4,7 @@ import { CopyButton } from "../ui/copy-button";
 import { CodeTabs } from "./code-tabs";
 import { textOf, withTexts } from "./texts";
 
-/** Pages of the portal go through the router; documents for machines and other sites do not. */
+/** Links to pages of the portal go through the router; links to documents and other sites do not. */
 const PAGE = /^\/(?!.*\.\w+$)/;
 
 function Anchor({ href = "", children }: ComponentProps<"a">) {
@@ -60,7 +60,7 @@ interface CodeProps extends ComponentProps<"pre"> {
   readonly words: (text: string) => string;
 }
 
-/** Code as this reader can run it. */
+/** Code with this reader's address and key. */
 function Code({ words, title, children }: CodeProps) {
   const shown = withTexts(children, words);
   return (
@@ -73,7 +73,7 @@ function Code({ words, title, children }: CodeProps) {
   );
 }
 
-/** What the elements of a page become; `words` puts the address and the key of the reader into code. */
+/** The components of a page; `words` puts the reader's address and key into code. */
 export function mdxComponents(words: (text: string) => string) {
   return {
     a: Anchor,

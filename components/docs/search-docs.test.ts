@@ -21,14 +21,14 @@ async function find(query: string) {
   return searchDocs(addressOf(await (await createSearchAPI("simple", { indexes }).staticGET()).text()), query);
 }
 
-test("brings guides first and three parts of a page, with the page each is on", async () => {
+test("the docs search lists guides first and at most three sections of a page, each with its page", async () => {
   const hits = await find("apples");
   expect(hits).toHaveLength(4);
   expect(hits.at(-1)?.href).toBe("/docs/errors/apples");
   for (const { href, page } of hits.slice(0, 3)) expect([href.startsWith("/docs/guide#"), page]).toEqual([true, "Fruit"]);
 });
 
-test("brings a page by its very name before all, and by words that are not in its text", async () => {
+test("the docs search puts an exact page title first, and finds words that are only in a title", async () => {
   expect((await find("no apples"))[0]).toEqual({
     id: "/docs/errors/apples",
     href: "/docs/errors/apples",
@@ -39,7 +39,7 @@ test("brings a page by its very name before all, and by words that are not in it
   expect(await find("xyzzyplugh")).toEqual([]);
 });
 
-// The index itself, as `npm run build` makes it.
+// The search index, as `npm run build` creates it.
 test.each([
   ["rate limit", "/docs/limits"],
   ["rate limits", "/docs/limits"],
@@ -50,7 +50,7 @@ test.each([
   ["websocket", "/docs/streaming"],
   ["api key", "/docs/authentication"],
   ["unknown_ticker", "/docs/errors/unknown-ticker"],
-])("the pages of this project answer %s with %s first", async (query, page) => {
+])("the docs search of this project answers %s with %s first", async (query, page) => {
   const built = addressOf(readFileSync(".next/server/app/docs/search.json.body", "utf8"));
   expect((await searchDocs(built, query))[0]?.href).toBe(page);
 });

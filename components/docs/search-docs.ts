@@ -4,20 +4,20 @@ import type { PageKind } from "#lib/docs/search-index";
 const CANDIDATES_MAX_COUNT = 60;
 const HITS_MAX_COUNT = 8;
 const HITS_OF_A_PAGE_MAX_COUNT = 3;
-/** What a page is called and about says more than a word in its text. */
+/** A match in a title or heading counts more than one in the text. */
 const BOOST = { title: 4, keywords: 4, description: 2, content: 1 };
-/** A page of the reference comes before a guide that the engine ranks up to this many times lower. */
+/** A page of the reference ranks below a guide whose score is up to this many times lower. */
 const REFERENCE_HANDICAP = 3;
 const MARKS = /<\/?mark>|[`*]/g;
 
 const REFERENCE: PageKind = "Reference";
 
-/** A place in the documentation that fits what was typed. */
+/** A section of the docs that matches the query. */
 export interface DocsHit {
   readonly id: string;
   readonly href: string;
   readonly text: string;
-  /** The page it is on, where it is a part of one. */
+  /** The page that contains the section. */
   readonly page: string | undefined;
 }
 
@@ -29,14 +29,14 @@ const bare = (text: string) =>
 const pageOf = ({ href }: DocsHit) => href.replace(/#.*/, "");
 
 /**
- * What of the documentation fits a query, best first: a page of that very name, then guides before the reference,
- * at most eight hits and three of a page.
- * @param from address of the index; it is fetched once
+ * The matches for a query, best first: a page with exactly that title, then guides before the reference, at most eight hits and
+ * three per page.
+ * @param from URL of the index; it is fetched once
  * @throws when the index cannot be fetched
  */
 export async function searchDocs(from: string, query: string): Promise<DocsHit[]> {
   const properties = ["title", "description", "content", "keywords"];
-  // A typing mistake is not looked for: it would bring in words that only look alike.
+  // No tolerance for typing mistakes: it would add words that only look similar.
   const search = { limit: CANDIDATES_MAX_COUNT, tolerance: 0, boost: BOOST, properties };
   const found = await staticClient({ from, search }).search(query);
   const ranked = found.map(({ url, content, breadcrumbs = [] }, index) => {

@@ -2,14 +2,14 @@ import { cloneElement, isValidElement, type ReactElement, type ReactNode } from 
 
 type Parent = ReactElement<{ readonly children?: ReactNode }>;
 
-/** The text inside a piece of a page. */
+/** The text inside a node of a page. */
 export function textOf(node: ReactNode): string {
   if (typeof node === "string" || typeof node === "number") return String(node);
   if (Array.isArray(node)) return node.map(textOf).join("");
   return isValidElement(node) ? textOf((node as Parent).props.children) : "";
 }
 
-/** The same piece with every text in it changed. */
+/** The same node with every text in it changed. */
 export function withTexts(node: ReactNode, change: (text: string) => string): ReactNode {
   if (typeof node === "string") return change(node);
   if (Array.isArray(node)) return node.map((child: ReactNode) => withTexts(child, change));

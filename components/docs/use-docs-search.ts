@@ -9,7 +9,7 @@ const INDEX = "/docs/search.json";
 const QUERY_MIN_CHARACTERS = 2;
 const NONE: readonly DocsHit[] = [];
 
-/** What of the documentation fits a query. The index is loaded with the first one; without it nothing is found. */
+/** The matches in the docs for a query. The index is loaded with the first query; without it the search finds nothing. */
 export function useDocsSearch(query: string): readonly DocsHit[] {
   const [found, setFound] = useState(NONE);
   const wanted = query.trim();

@@ -24,7 +24,7 @@ const EXPIRIES = [
 ] as const;
 type Expiry = (typeof EXPIRIES)[number]["value"];
 
-/** The instant an expiry means, ISO 8601; a date is the viewer's own, at its end. */
+/** The ISO 8601 instant of an expiry; a date means its end in the viewer's time zone. */
 function expiryAt(expiry: Expiry, date: string): string | null {
   if (expiry === "never") return null;
   if (expiry === "date") return date === "" ? "" : new Date(`${date}T23:59:59`).toISOString();
@@ -105,7 +105,7 @@ const VERIFY_WORDS: Words = {
 const FORM_WORDS: Words = { title: "Create a key", description: "All your keys share your plan's limits." };
 const MADE_WORDS: Words = { title: "Your new key", description: "We store only a hash, so this key can't be shown again." };
 
-/** The button that makes a key, and its dialog: the settings, then the text, once. */
+/** The button that creates a key, and its dialog: the settings, then the key's text, shown once. */
 export function CreateKey({ onChange }: { onChange: () => void }) {
   const { data: overview, mutate } = usePortal<Overview>("overview");
   const [open, setOpen] = useState(false);

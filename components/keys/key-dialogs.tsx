@@ -99,7 +99,7 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
                   {...grace}
                   name="grace"
                   defaultChecked={grace.value === USUAL_GRACE}
-                  // On the first one a space bar would choose "None", and end the old key at once.
+                  // With the first option focused, the space bar would choose "None" and end the old key at once.
                   data-autofocus={grace.value === USUAL_GRACE || undefined}
                 />
               ))}
@@ -114,7 +114,7 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   );
 }
 
-/** Ends a key for good, once its name was typed. */
+/** Revokes a key for good, once its name was typed. */
 export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
   return (

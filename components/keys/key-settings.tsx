@@ -7,12 +7,12 @@ const SCOPES = [
 ] as const;
 
 interface KeySettingsProps {
-  /** What the fields start with. */
+  /** The initial values of the fields. */
   readonly start: { readonly name: string; readonly scopes: readonly string[]; readonly origins: readonly string[] };
   readonly errorOf: (field: string) => string | undefined;
 }
 
-/** What of a key can be changed later: its name, its scopes, the origins it may be used from. */
+/** The settings of a key that can be changed later: its name, its scopes, its allowed origins. */
 export function KeySettings({ start, errorOf }: KeySettingsProps) {
   const scopeError = errorOf("scopes");
   return (
@@ -61,7 +61,7 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
   );
 }
 
-/** The settings as they were typed. */
+/** The settings as entered. */
 export function settingsOf(form: FormData): { name: string; scopes: string[]; origins: string[] } {
   const lines = String(form.get("origins") ?? "").split(/[\s,]+/);
   return {

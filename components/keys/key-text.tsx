@@ -39,7 +39,9 @@ export function KeyState({ apiKey }: { apiKey: Pick<PortalKey, "state" | "grace_
   );
 }
 
-/** A key by its name, told apart from others of that name by its text; one that is gone by the beginning of its id. */
+/**
+ * A key by its name, followed by its stored parts to tell it from others of that name; a deleted key by the start of its id.
+ */
 export function keyName(keys: readonly PortalKey[], id: string): string {
   const key = keys.find((one) => one.id === id);
   if (key === undefined) return id === "demo" ? "Demo key" : `Key ${id.slice(0, 8)}`;
@@ -47,7 +49,7 @@ export function keyName(keys: readonly PortalKey[], id: string): string {
   return alone ? key.name : `${key.name} (${key.prefix}…${key.last4})`;
 }
 
-/** When a key was used last, and from which network. */
+/** When a key was last used, and from which network. */
 export function LastUsed({ apiKey }: { apiKey: Pick<PortalKey, "last_used_at" | "last_used_address"> }) {
   if (apiKey.last_used_at === null) return <span className="text-ink-faint">Never</span>;
   return (
@@ -58,5 +60,5 @@ export function LastUsed({ apiKey }: { apiKey: Pick<PortalKey, "last_used_at" | 
   );
 }
 
-/** Live or test, in the words of the key's own text. */
+/** Live or test, as in the key's own text. */
 export const VENUE_WORDS: Record<PortalKey["venue"], string> = { live: "Live", sandbox: "Test" };

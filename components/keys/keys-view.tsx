@@ -14,7 +14,7 @@ import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "./key-text";
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
 type Action = { readonly kind: keyof typeof DIALOGS; readonly key: PortalKey };
 
-/** Keys that are found at a glance; with more there is a search. */
+/** Up to this many keys there is no search field. */
 const SEARCH_FROM_COUNT = 12;
 
 function isWanted({ name, prefix, last4 }: PortalKey, wanted: string): boolean {
@@ -32,7 +32,7 @@ function Origins({ origins }: { origins: readonly string[] }) {
   ));
 }
 
-/** What may still be done with a key in its state. */
+/** The actions that a key's state allows. */
 function actionsOf(key: PortalKey, act: (action: Action) => void) {
   const item = (label: string, kind: Action["kind"]) => ({
     label,
@@ -84,7 +84,7 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
   ];
 }
 
-/** One's keys and everything that can be done with them. */
+/** The keys of the user, and all actions on them. */
 export function KeysView({ initial }: { initial: { readonly items: readonly PortalKey[] } }) {
   const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", { fallbackData: initial });
   const reload = () => void mutate();

@@ -4,7 +4,7 @@ import { CodeBlock } from "../ui/code-block";
 import { DialogActions } from "../ui/dialog";
 import { Tabs } from "../ui/tabs";
 
-/** A key just made, with its whole text. */
+/** A key just created, with its full text. */
 export interface MadeKey {
   readonly text: string;
   readonly key: PortalKey;
@@ -12,7 +12,7 @@ export interface MadeKey {
 
 const EXAMPLE = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 
-/** The text of a key, this once, in the forms it is needed in. */
+/** The text of a key, shown once, in the forms in which it is needed. */
 export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () => void }) {
   const base = window.location.origin;
   const call = `curl -H "Authorization: Bearer ${text}" \\\n"${base}${EXAMPLE}"`;

@@ -84,7 +84,7 @@ interface LogDetailProps {
   readonly onClose: () => void;
 }
 
-/** One request by its id, and what to do about it. */
+/** One request by its id, with advice on its error. */
 export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
   const { data, error, mutate } = usePortal<LogDetail>(`logs/${encodeURIComponent(requestId)}`);
   return (

@@ -7,7 +7,7 @@ import { Button } from "../ui/button";
 import { CONTROL } from "../ui/field";
 import { Select } from "../ui/select";
 
-/** What is chosen above the log; an empty text is "all". Their names are those of the query. */
+/** The selected filters; an empty text means "all". Their names are those of the query. */
 export interface LogFilter {
   readonly key_id: string;
   readonly status: string;
@@ -31,7 +31,7 @@ interface LogFiltersProps {
   readonly operations: readonly string[];
 }
 
-/** Choices narrow the log at once; a search when it is sent. */
+/** Filters apply at once; a search applies when it is submitted. */
 export function LogFilters({ filter, onChange, keys, operations }: LogFiltersProps) {
   const search = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -16,7 +16,7 @@ import { type Column, Table } from "../ui/table";
 import { LogDetailDialog } from "./log-detail";
 import { type LogFilter, LogFilters } from "./log-filters";
 
-/** What the paths of all market calls begin with, left out where there is little room. */
+/** The common prefix of market paths, omitted on narrow screens. */
 const MARKET = "/api/v1/market";
 
 function toneOf(status: number): Tone {
@@ -80,7 +80,7 @@ function NoRequests({ filtered }: { filtered: boolean }) {
   );
 }
 
-/** The latest requests of one's keys, of these operations; the filters stand in the address. */
+/** The latest requests of the user's keys for these operations; the filters are kept in the URL. */
 export function LogsView({ operations }: { operations: readonly string[] }) {
   const router = useRouter();
   const path = usePathname();

@@ -42,7 +42,7 @@ function Tick({ done }: { done: boolean }) {
   );
 }
 
-/** First steps, ticked off by what really happened; gone when all are. */
+/** First steps, ticked off once they were really done; hidden when all are. */
 export function Checklist({ state }: { state: ChecklistState }) {
   if (STEPS.every(({ step }) => state[step])) return null;
   return (

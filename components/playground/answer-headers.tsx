@@ -3,10 +3,10 @@ import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import type { Answer } from "./send";
 
-/** Below this part of the limit the meter warns. */
+/** Below this fraction of the limit the meter shows a warning. */
 const LOW_PART = 0.2;
 
-/** What is left of the limit, as the answer told it; undefined where it did not. */
+/** The remaining limit, from the response headers; undefined when they lack it. */
 export function rateLimitOf({ headers }: Answer): RateLimit | undefined {
   const values = new Map(headers);
   return readRateLimit((name) => values.get(name));
@@ -31,7 +31,7 @@ export function RateMeter({ limit, remaining, resetS }: RateLimit) {
   );
 }
 
-/** All headers of an answer that a page may read. */
+/** All response headers that a page may read. */
 export function AnswerHeaders({ headers }: { headers: Answer["headers"] }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 rounded-lg border border-line bg-surface p-4 font-mono text-[13px] max-sm:grid-cols-1">

@@ -19,7 +19,7 @@ import type { Answer, Outcome } from "./send";
 import type { Correction } from "./trouble";
 import { Notes, TroubleNotice } from "./trouble-notice";
 
-// Loaded when it is shown: it weighs as much as the rest of the page.
+// Loaded on demand: it is as large as the rest of the page.
 const KlineChart = dynamic(() => import("./kline-chart").then((module) => module.KlineChart), {
   ssr: false,
   loading: () => <Skeleton className="h-96 w-full" />,
@@ -30,9 +30,9 @@ interface AnswerViewProps {
   readonly outcome: Outcome | undefined;
   readonly busy: boolean;
   readonly again: () => void;
-  /** Puts what was meant into the form. */
+  /** Puts the suggestion into the form. */
   readonly onCorrect: (correction: Correction) => void;
-  /** For the chart, which is kept up to date by the kline stream. */
+  /** For the chart, which the kline stream keeps up to date. */
   readonly live: { readonly bearers: Bearers; readonly credential: Credential | undefined; readonly stream: StreamOperation };
 }
 
@@ -106,7 +106,7 @@ function tabsOf(operation: RestOperation, answer: Answer, live: AnswerViewProps[
   return [chart, json, table, headers];
 }
 
-/** What came of a call: how it went, and the answer in the form the reader likes. */
+/** The outcome of a call: its status, and the answer in the chosen view. */
 export function AnswerView({ operation, outcome, busy, again, onCorrect, live }: AnswerViewProps) {
   const { answer, trouble } = outcome ?? {};
   const place = useRef<HTMLElement>(null);

@@ -1,4 +1,4 @@
-/** Colours of a chart, as the theme has them now. */
+/** Colours of a chart, from the current theme. */
 interface ChartColours {
   readonly ground: string;
   readonly text: string;
@@ -9,7 +9,7 @@ interface ChartColours {
 
 const NAMES = { ground: "--surface", text: "--ink-faint", line: "--line", up: "--positive", down: "--danger" } as const;
 
-/** A colour of the theme as `rgb(…)`: the chart does not know oklch, so a canvas paints one pixel with it. */
+/** A colour of the theme as `rgb(…)`: the chart does not support oklch, so a canvas paints one pixel with it. */
 function asRgb(place: HTMLElement, pen: CanvasRenderingContext2D, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${name})`;
@@ -21,7 +21,7 @@ function asRgb(place: HTMLElement, pen: CanvasRenderingContext2D, name: string):
   return `rgb(${red}, ${green}, ${blue})`;
 }
 
-/** Reads the theme where the chart stands. */
+/** Reads the theme at the chart's element. */
 export function chartColours(place: HTMLElement): ChartColours {
   const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const read = (name: string) => (pen === null ? "rgb(128, 128, 128)" : asRgb(place, pen, name));

@@ -9,7 +9,7 @@ function issueOf(name: string, { required, schema }: Parameter, text: string): {
   return "data" in validated ? { value: validated.data } : { detail: validated.refusals[0].detail };
 }
 
-/** What the service would say of these values, by parameter, judged by its own schemas. */
+/** The service's errors for these values, by parameter, checked with its own schemas. */
 export function issuesOf(operationId: string, values: Values): Issues {
   const issues: Record<string, string> = {};
   const query: Record<string, unknown> = {};

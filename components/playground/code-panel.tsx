@@ -6,10 +6,10 @@ import { useCodeLanguages } from "../docs/code-languages";
 import { CopyButton } from "../ui/copy-button";
 import { Select } from "../ui/select";
 
-/** Strings of all the languages; what is between them stays plain. */
+/** Strings in any of the languages; the rest stays plain. */
 const STRINGS = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
 
-/** Code with its strings set apart: they are what the form has changed. */
+/** Code with its strings highlighted, because they contain the values of the form. */
 function Code({ text }: { text: string }) {
   return text.split(STRINGS).map((piece, index) =>
     index % 2 === 0 ? (
@@ -23,7 +23,7 @@ function Code({ text }: { text: string }) {
   );
 }
 
-/** The call of the form as code, in the language that the reader chose last, here or in the documentation. */
+/** The call of the form as code, in the language that the reader last chose here or in the docs. */
 export function CodePanel({ call }: { call: RestCall | StreamCall }) {
   const id = useId();
   const { chosen, choose } = useCodeLanguages();

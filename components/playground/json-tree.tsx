@@ -2,22 +2,22 @@
 
 import { type ReactNode, useState } from "react";
 
-/** Entries of a list or object that are shown at once; more come in folds of this size. */
+/** Entries of a list or object that are shown at once; further ones are in collapsed groups of this size. */
 const FOLD_ENTRIES = 100;
-/** Levels that are open from the start. */
+/** Levels that are expanded initially. */
 const OPEN_LEVELS = 3;
-/** All entries of a list or object that holds no more than this are open; of a longer one the first alone. */
+/** All entries of a list or object up to this size are expanded; of a longer one only the first. */
 const SMALL_MAX_COUNT = 20;
 
 type Entry = readonly [key: string, value: unknown];
 
 interface NodeProps {
-  /** Undefined for an entry of a list and for the whole. */
+  /** Undefined for list entries and for the root. */
   readonly name?: string | undefined;
   readonly value: unknown;
   readonly open: boolean;
   readonly level: number;
-  /** What follows it: a comma, or nothing after the last. */
+  /** What follows the value: a comma, or nothing after the last. */
   readonly after: "," | "";
 }
 
@@ -38,7 +38,7 @@ function Leaf({ name, value, after }: Pick<NodeProps, "name" | "value" | "after"
 interface FoldProps {
   readonly label: (shown: boolean) => ReactNode;
   readonly open: boolean;
-  /** The line below what is unfolded. */
+  /** The closing line of an expanded list or object. */
   readonly end?: string;
   readonly children: () => ReactNode;
 }
@@ -64,7 +64,7 @@ function Fold({ label, open, end, children }: FoldProps) {
   );
 }
 
-/** A closed list or object in a few words. */
+/** A collapsed list or object in a few words. */
 function brief(list: boolean, count: number): string {
   const what = list ? "item" : "key";
   return `${list ? "[…]" : "{…}"} ${count} ${what}${count === 1 ? "" : "s"}`;
@@ -76,7 +76,7 @@ interface EntriesProps {
   readonly level: number;
 }
 
-/** The entries from one place on, as many as are shown at once. */
+/** One group of entries, starting at a position. */
 function Entries({ entries, list, level, start }: EntriesProps & { readonly start: number }) {
   return entries
     .slice(start, start + FOLD_ENTRIES)
@@ -92,7 +92,7 @@ function Entries({ entries, list, level, start }: EntriesProps & { readonly star
     ));
 }
 
-/** Entries past the first hundred, a fold each: a page of 60,000 lines would be slow. */
+/** Entries after the first hundred, in groups: a page of 60,000 lines would be slow. */
 function Rest(props: EntriesProps) {
   const count = props.entries.length;
   const folds = Array.from({ length: Math.ceil(count / FOLD_ENTRIES) - 1 }, (_, index) => (index + 1) * FOLD_ENTRIES);
@@ -125,7 +125,7 @@ function JsonNode({ name, value, level, open, after }: NodeProps) {
   );
 }
 
-/** JSON that can be folded; what is folded is not drawn. */
+/** Collapsible JSON; collapsed parts are not rendered. */
 export function JsonTree({ value }: { value: unknown }) {
   return (
     <div className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-5.5">

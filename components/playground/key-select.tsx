@@ -18,7 +18,7 @@ interface KeySelectProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** The credential behind a choice; undefined where there is none to choose. */
+/** The credential of a choice; undefined when none is available. */
 export function credentialOf({
   demoKey,
   keys,
@@ -46,7 +46,7 @@ function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
   return "Public key, sandbox prices.";
 }
 
-/** Which key calls are made with: the demo key, or one of the reader's own. */
+/** Selects the key of calls: the demo key, or one of the reader's own. */
 export function KeySelect(props: KeySelectProps) {
   const { demoKey, keys, chosen, onChoose } = props;
   const demo = demoKey === undefined ? [] : [{ value: DEMO, label: "Demo key · sandbox" }];

@@ -21,7 +21,7 @@ const LIVE_WITHIN_S = 60;
 
 const barOf = ({ time, open, high, low, close }: Kline) => ({ time: time as UTCTimestamp, open, high, low, close });
 
-/** Decimals of the prices: what the most exact of them shows. */
+/** Decimals of the prices: those of the most precise one. */
 function digitsOf(items: readonly Kline[]): number {
   return Math.max(0, ...items.map(({ close }) => String(close).split(".")[1]?.length ?? 0));
 }
@@ -31,7 +31,7 @@ function draw(place: HTMLElement, items: readonly Kline[]): { chart: IChartApi; 
   const digits = digitsOf(items);
   const chart = createChart(place, {
     autoSize: true,
-    // Its own logo brings a style sheet that the pages' security policy refuses; the link below the chart is the credit.
+    // Its own logo needs a style sheet that the security policy refuses; the link below the chart is the attribution.
     layout: { attributionLogo: false, background: { color: colours.ground }, textColor: colours.text, fontSize: 11 },
     grid: { vertLines: { color: colours.line }, horzLines: { color: colours.line } },
     rightPriceScale: { borderColor: colours.line },
@@ -59,7 +59,7 @@ const LIVE_WORDS: Readonly<Record<LiveState["phase"], string>> = {
   stopped: "Not live",
 };
 
-/** Klines as candles, kept up to date while the window reaches up to now. */
+/** Klines as candles, updated while the window includes the present. */
 export function KlineChart({ window: klines, bearers, credential, stream }: KlineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [live, setLive] = useState<LiveState>({ phase: "connecting" });
@@ -68,7 +68,7 @@ export function KlineChart({ window: klines, bearers, credential, stream }: Klin
     const { chart, series } = draw(place.current, klines.items);
     let newest = klines.items.at(-1)?.time ?? 0;
     const update = (kline: Kline) => {
-      // The series takes no bar from before its last one.
+      // The series accepts no bar before its last one.
       if (kline.time < newest) return;
       newest = kline.time;
       series.update(barOf(kline));

@@ -5,7 +5,7 @@ import type { Bearers } from "./credential";
 import type { Credential, StreamOperation } from "./model";
 import { openSession } from "./session";
 
-/** Whether a chart follows the market; `why` where it cannot. */
+/** Whether a chart is live; `why` says why it is not. */
 export interface LiveState {
   readonly phase: "history" | "connecting" | "live" | "stopped";
   readonly why?: string;
@@ -20,7 +20,7 @@ interface Following {
   readonly tell: (state: LiveState) => void;
 }
 
-/** Follows the klines of a chart over a connection of its own, until what it gives back is called. */
+/** Follows the klines of a chart over its own connection, until the returned function is called. */
 export function followKlines({ bearers, credential, stream, klines, update, tell }: Following): () => void {
   const { ticker, timeframe } = klines;
   let welcome = false;

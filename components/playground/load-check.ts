@@ -1,4 +1,4 @@
-// What a browser loads, once the reader changes a value, to judge it: the order of these two counts.
+// Loaded by a browser once the reader changes a value, to check it: the order of these two imports matters.
 import "./jitless";
 
 export { issuesOf } from "./check";

@@ -3,7 +3,7 @@ import type { KlineWindow } from "#lib/contract/kline";
 import type { MarketStatus } from "#lib/contract/status";
 import type { QuietTicker } from "#lib/contract/stream";
 
-/** Tickers that are named one by one; more are counted. */
+/** Tickers listed by name; further ones are counted. */
 const NAMED_MAX_COUNT = 3;
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const AT = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Why a market is quiet and when it opens, as a sentence; undefined for one that is open. */
+/** Why a market is quiet and when it opens, as a sentence; undefined for an open one. */
 export function quietSentence({ ticker, final_display_state, reason, next_open_at }: QuietTicker): string | undefined {
   if (final_display_state === "open") return undefined;
   const why = final_display_state === "closed" && reason !== null ? ` (${reason.replaceAll("_", " ")})` : "";

@@ -10,7 +10,7 @@ interface OperationListProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** What a method looks like beside its name. */
+/** The badge of a method. */
 export function MethodMark({ method }: { method: PlayOperation["method"] }) {
   const live = method === "STREAM";
   return (
@@ -46,7 +46,7 @@ function Group({ title, operations, chosen, onChoose }: OperationListProps & { r
   );
 }
 
-/** The operations to choose from: a list beside the form, one select where there is no room. */
+/** The list of operations: beside the form, or as a select on narrow screens. */
 export function OperationList(props: OperationListProps) {
   const id = useId();
   const { operations, chosen, onChoose } = props;

@@ -31,7 +31,7 @@ const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, descrip
 
 const isRead = ({ method, scope }: Operation) => method === "GET" && scope === "market:read";
 
-/** The parameters of an operation of the playground; those of a stream stand in for its subscribe message. */
+/** The parameters of an operation; those of a stream form its subscribe message. */
 export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {
   const rest = OPERATION_LIST.find((operation) => operation.id === id);
   if (rest !== undefined) return isRead(rest) ? rest.query : undefined;
@@ -53,7 +53,7 @@ function fieldsOf(id: string): PlayField[] {
   });
 }
 
-/** All that can be tried: each REST operation that reads the market, and each stream, with the form of its parameters. */
+/** Everything the playground offers: each REST operation that reads the market, and each stream, with its form. */
 export function playOperations(): PlayOperation[] {
   const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope }): PlayOperation => {
     return { id, method, path, title: summary, description, scope, fields: fieldsOf(id) };

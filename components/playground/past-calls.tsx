@@ -12,7 +12,7 @@ interface PastCallsProps {
   readonly onClear: () => void;
 }
 
-/** The last calls of this device; choosing one fills the form with it. */
+/** The last calls of this device; selecting one fills the form with it. */
 export function PastCalls({ operations, calls, onReopen, onClear }: PastCallsProps) {
   const known = calls.flatMap((call) => {
     const operation = operations.find(({ id }) => id === call.operationId);

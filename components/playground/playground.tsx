@@ -31,7 +31,7 @@ const StreamConsole = dynamic(() => import("./stream-console").then((module) => 
 interface PlaygroundProps {
   readonly operations: readonly [PlayOperation, ...PlayOperation[]];
   readonly start: Start;
-  /** Address of the service, without a slash at its end. */
+  /** Base URL of the service, without a trailing slash. */
   readonly base: string;
   readonly demoKey: string | undefined;
   readonly keys: readonly OwnKey[];
@@ -65,7 +65,7 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
   );
 }
 
-/** Try every operation and every stream of the running service. */
+/** Tries every operation and every stream of the running service. */
 export function Playground({ operations, start, base, demoKey, keys, signedIn }: PlaygroundProps) {
   const play = usePlayground(operations, start);
   const { operation, values, bearers } = play;

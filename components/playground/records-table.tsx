@@ -7,13 +7,13 @@ import { type Column, Table } from "../ui/table";
 
 type RecordRow = Readonly<Record<string, unknown>> & { readonly row: number };
 
-/** Rows drawn at once, and with each further step. */
+/** Rows rendered at first, and with each further step. */
 const STEP_ROWS = 100;
-/** Names the record's kind, which is the same in each row. */
+/** The type of the records is the same in each row. */
 const LEFT_OUT = new Set(["type"]);
 const INSTANTS: Readonly<Record<string, number>> = { time: 1_000, time_msc: 1 };
 
-/** Longer lists are told by their count and their ends. */
+/** Longer lists are shortened to their length and their ends. */
 const LISTED_MAX_COUNT = 3;
 
 /** A list in few characters: "quote, kline", or "9: M1…MN1". */
@@ -38,13 +38,13 @@ function Cell({ name, value }: { name: string; value: unknown }) {
 const SCROLLED =
   "[&>section]:w-max [&>section]:min-w-full [&>section]:overflow-visible [&>section]:rounded-none [&>section]:border-0 [&_:is(th,td):first-child]:sticky [&_:is(th,td):first-child]:left-0 [&_:is(th,td):first-child]:bg-surface [&_td]:whitespace-nowrap";
 
-/** The records of an answer: its `items`; undefined where it has none. */
+/** The records of an answer: its `items`; undefined without them. */
 export function recordsOf(body: unknown): readonly RecordRow[] | undefined {
   const { items } = fieldsOf(fieldsOf(body).data);
   return Array.isArray(items) ? items.map((item, row) => ({ ...fieldsOf(item), row })) : undefined;
 }
 
-/** The records of an answer as rows; a column for each field. */
+/** The records of an answer as rows, with a column per field. */
 export function RecordsTable({ rows }: { rows: readonly RecordRow[] }) {
   const [shown, setShown] = useState(STEP_ROWS);
   const names = [...new Set(rows.slice(0, STEP_ROWS).flatMap((row) => Object.keys(row)))].filter(

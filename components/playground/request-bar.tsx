@@ -5,21 +5,21 @@ import { CopyButton } from "../ui/copy-button";
 import type { PlayOperation } from "./model";
 import { MethodMark } from "./operation-list";
 
-/** Name of the form that Send sends, which stands elsewhere on the page. */
+/** Id of the form that Send submits, which is elsewhere on the page. */
 export const FORM_ID = "request";
 
 interface RequestBarProps {
   readonly operation: PlayOperation;
   /** Path and query of the call. */
   readonly url: string;
-  /** Leads back to what is on the page; without a key. */
+  /** A link to this state of the page; without a key. */
   readonly link: string;
   readonly busy: boolean;
-  /** False where there is no key to send with. */
+  /** False when no key is available. */
   readonly ready: boolean;
 }
 
-/** The request in one line, always in reach: what is called, a link to it, and Send. */
+/** The request in one line, always visible: what is called, a link to it, and Send. */
 export function RequestBar({ operation, url, link, busy, ready }: RequestBarProps) {
   return (
     <div className="sticky top-0 z-10 -mx-4 flex items-center gap-2 border-line border-b bg-canvas px-4 py-3 sm:mx-0 sm:px-0">

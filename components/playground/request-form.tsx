@@ -18,7 +18,7 @@ interface RequestFormProps {
   readonly onInstrumentsWanted: () => void;
   readonly onChange: (name: string, value: string) => void;
   readonly onSubmit: () => void;
-  /** What stands above the parameters: the key. */
+  /** Shown above the parameters: the key. */
   readonly head: ReactNode;
 }
 
@@ -64,7 +64,7 @@ function TypedField({ field, value, issue, onChange }: FieldControlProps) {
   );
 }
 
-/** The parameters of an operation, each asked for in its own way. Enter sends. */
+/** The inputs of an operation, one per parameter. Enter sends. */
 export function RequestForm(props: RequestFormProps) {
   const { operation, values, issues, instruments, onInstrumentsWanted, onChange, onSubmit, head } = props;
   return (

@@ -9,16 +9,16 @@ import { refusal, silence, strange, type Trouble } from "./trouble";
 const TIMEOUT_S = 20;
 const STATUS_UNAUTHORIZED = 401;
 
-/** An answer as it came. */
+/** An answer as received. */
 export interface Answer {
   readonly status: number;
   /** From sending to the last byte, in milliseconds. */
   readonly tookMs: number;
-  /** Of the body as it is read, in bytes. */
+  /** Size of the decoded body in bytes. */
   readonly sizeBytes: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined when it is not JSON. */
   readonly body: unknown;
 }
 
@@ -28,7 +28,7 @@ export interface Outcome {
   readonly trouble?: Trouble;
 }
 
-/** A call to one address of the service. */
+/** A call to one path of the service. */
 interface Call {
   readonly method: "GET" | "POST";
   /** Path and query. */
@@ -76,7 +76,7 @@ export async function send(bearers: Bearers, call: Call): Promise<Outcome> {
   return "says" in second ? { trouble: second } : judge(second, call.credential);
 }
 
-/** The instruments a key can read. @throws Error when there is no list, whatever the reason */
+/** The instruments that a key can read. @throws Error when the list is unavailable for any reason */
 export async function readInstruments(
   bearers: Bearers,
   path: string,

@@ -7,7 +7,7 @@ import type { Credential, StreamOperation } from "./model";
 import { send } from "./send";
 import { silence, type Trouble } from "./trouble";
 
-/** Where a connection goes, and what for. */
+/** The target and purpose of a connection. */
 export interface SessionTarget {
   readonly operation: Pick<StreamOperation, "path" | "ticketPath">;
   readonly credential: Credential;
@@ -21,7 +21,7 @@ export interface SessionEnd {
 }
 
 interface SessionEvents {
-  /** A message as it came. */
+  /** A message as received. */
   onText(text: string): void;
   /** Called once; no other call follows. */
   onEnd(end: SessionEnd): void;

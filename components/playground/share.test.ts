@@ -16,7 +16,7 @@ const read = (link: string) => readLink(operations, first, Object.fromEntries(ne
 const KEY = "sw_live_0123456789abcdefghijklmnopqrstuvwxyz";
 
 describe("the operations of the playground", () => {
-  test("are the five that read the market and the three streams, with values that work", () => {
+  test("the playground offers the five operations that read the market and the three streams, with valid values", () => {
     expect(operations.map(({ id }) => id)).toEqual([
       ...["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"],
       ...["quoteStream", "klineStream", "snapshotStream"],
@@ -24,7 +24,7 @@ describe("the operations of the playground", () => {
     for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});
   });
 
-  test("ask for every parameter of the contract, each in its own way", () => {
+  test("the playground has an input for every parameter of the contract", () => {
     expect(find("klines").fields.map(({ name, kind }) => [name, kind])).toEqual([
       ["ticker", "ticker"],
       ["timeframe", "choice"],
@@ -37,7 +37,7 @@ describe("the operations of the playground", () => {
   });
 });
 
-describe("the form is judged in the service's words", () => {
+describe("the checks of the form", () => {
   test.each([
     ["klines", { ticker: "EUR/USD", timeframe: "H1" }, { ticker: "A ticker is 3 to 20 letters and digits, without separators." }],
     ["klines", { ticker: "EURUSD", timeframe: "h1" }, { timeframe: expect.stringContaining("must be one of `M1`, `M5`") }],
@@ -46,13 +46,13 @@ describe("the form is judged in the service's words", () => {
     ["klines", {}, { ticker: "`ticker` is required.", timeframe: "`timeframe` is required." }],
     ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "`tickers` contains an empty element." }],
     ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "`timeframe` is required." }],
-  ])("%s with %o", (id, values, issues) => {
+  ])("the form reports the service's own errors: %s with %o", (id, values, issues) => {
     expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);
   });
 });
 
 describe("a share link", () => {
-  test("leads back to the same operation and values, whatever they are", () => {
+  test("a share link restores the same operation and values, for any values", () => {
     const values = fc.dictionary(
       fc.constantFrom("ticker", "tickers", "timeframe", "from", "to", "limit", "at"),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 50 }),
@@ -74,13 +74,13 @@ describe("a share link", () => {
     );
   });
 
-  test("carries no key, however it got into the form", () => {
+  test("a share link never contains a key, however it got into the form", () => {
     const link = linkTo(find("klines"), { ticker: KEY, timeframe: "H1", key: KEY });
     expect(link).toBe("/playground?op=klines&timeframe=H1");
     expect(read(`/playground?op=klines&ticker=${KEY}`).values.ticker).toBe("");
   });
 
-  test("with rubbish says in a sentence each what was left out, and keeps the rest", () => {
+  test("an invalid share link reports each ignored part in a sentence, and keeps the rest", () => {
     const rubbish = read("/playground?op=klines&ticker=%3Cscript%3E&bogus=1&limit=none");
     expect(rubbish.values).toMatchObject({ ticker: "<script>", limit: "none" });
     expect(rubbish.notices).toEqual(["Historical klines does not take “bogus”; it was left out."]);
@@ -98,7 +98,7 @@ describe("a share link", () => {
     expect(inherited.operation.id).toBe("klines");
   });
 
-  test("survives any query", () => {
+  test("a share link with any query can be opened", () => {
     const search = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)));
     fc.assert(
       fc.property(search, fc.constantFrom(...operations.map(({ id }) => id), "?"), (query, op) => {
@@ -110,8 +110,8 @@ describe("a share link", () => {
   });
 });
 
-describe("the picker of an instant", () => {
-  test("writes Unix seconds or ISO 8601, and shows what was typed", () => {
+describe("the time picker", () => {
+  test("the time picker writes Unix seconds or ISO 8601, and shows what was typed", () => {
     expect(pickedValue("seconds", "2026-01-01T00:00")).toBe("1767225600");
     expect(pickerText("seconds", "1767225600")).toBe("2026-01-01T00:00");
     expect(pickedValue("instant", "2026-01-01T00:00")).toBe("2026-01-01T00:00:00Z");
@@ -126,13 +126,13 @@ describe("the search for instruments", () => {
     ticker,
     display_name: ticker,
   })) as never;
-  test("puts those first that begin with what is typed", () => {
+  test("the instrument search lists those first that start with the typed text", () => {
     expect(matching(instruments, "usd").map(({ ticker }) => ticker)).toEqual(["USDJPY", "XAUUSD", "EURUSD"]);
   });
 });
 
-describe("the calls of this device", () => {
-  test("are read without what is no call, and never more than are kept", () => {
+describe("past calls", () => {
+  test("past calls are read without invalid ones, and limited in number", () => {
     expect(readPastCalls("rubbish")).toEqual([]);
     expect(readPastCalls([null, 1, {}, { operationId: "klines", at: "now" }])).toEqual([]);
     expect(readPastCalls([{ operationId: "klines", at: 1, values: { ticker: "EURUSD", x: 5 } }])).toEqual([

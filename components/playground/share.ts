@@ -1,26 +1,26 @@
 import { OPERATION_PARAMETER, type PlayOperation, type Values } from "./model";
 
-/** Longest value that a link or the history carries. */
+/** Longest value in a link or in the history. */
 const VALUE_MAX_CHARACTERS = 2_000;
-/** Longest piece of a link that is repeated to the reader. */
+/** Longest part of a link that is shown to the reader. */
 const SHOWN_MAX_CHARACTERS = 40;
 const SHOWN_MAX_COUNT = 5;
-/** Keys, tokens and tickets: a link or a history with one in it would hand it on. */
+/** Keys, tokens and tickets: a link or a history that contains one would disclose it. */
 const SECRET = /sw_(?:live|test|page)_/i;
 
-/** What of a link was understood. */
+/** The parsed content of a link. */
 interface ReadLink {
   readonly operation: PlayOperation;
   readonly values: Values;
   readonly notices: readonly string[];
 }
 
-/** The values an operation begins with: an example of what it requires. */
+/** The initial values of an operation: an example of each required parameter. */
 export function startValues({ fields }: PlayOperation): Values {
   return Object.fromEntries(fields.map(({ name, required, example }) => [name, required ? example : ""]));
 }
 
-/** The values that may be passed on: what belongs to the operation, is not too long and holds no key. */
+/** The values that may be shared: those that belong to the operation, are not too long and contain no key. */
 export function shareable({ fields }: PlayOperation, values: Readonly<Record<string, unknown>>): Values {
   const kept = fields.flatMap(({ name }) => {
     const value = values[name];
@@ -30,13 +30,13 @@ export function shareable({ fields }: PlayOperation, values: Readonly<Record<str
   return Object.fromEntries(kept);
 }
 
-/** Path and query that lead back to an operation with its values; never with a key. */
+/** Path and query that restore an operation with its values; never with a key. */
 export function linkTo(operation: PlayOperation, values: Values): string {
   const query = new URLSearchParams({ [OPERATION_PARAMETER]: operation.id, ...shareable(operation, values) });
   return `/playground?${query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
-/** A piece of a link as it may stand in a sentence. */
+/** A part of a link, shortened and quoted for a sentence. */
 function shown(text: string): string {
   const clean = text.replace(/[^\p{L}\p{N}_.,:-]/gu, "?");
   return `“${clean.length > SHOWN_MAX_CHARACTERS ? `${clean.slice(0, SHOWN_MAX_CHARACTERS)}…` : clean}”`;
@@ -46,7 +46,7 @@ type Search = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const firstOf = (value: string | readonly string[] | undefined) => (typeof value === "object" ? value[0] : value);
 
-/** Reads a link. What cannot be read is left out and named in a notice; a value of a wrong form stays, for the form to judge. */
+/** Parses a link. Unknown parts are ignored and reported in a notice; an invalid value stays, so that the form reports it. */
 export function readLink(operations: readonly PlayOperation[], fallback: PlayOperation, search: Search): ReadLink {
   const notices: string[] = [];
   const wanted = firstOf(search[OPERATION_PARAMETER]);

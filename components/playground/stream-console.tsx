@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<TickerRow>[] = [
   },
 ];
 
-/** What the form asks for, as a subscription. */
+/** The subscription that the form describes. */
 export function selectionOf({ stream }: StreamOperation, values: Values): Selection {
   const tickers = (values.tickers ?? "").split(",").map((ticker) => ticker.trim());
   const { timeframe } = values;
@@ -61,7 +61,7 @@ function End({ end, again }: { end: SessionEnd; again: () => void }) {
   );
 }
 
-/** A connection in the open: what is sent, what comes, what was missed, and why it ended. */
+/** A visible connection: what is sent, what arrives, what was missed, and why it ended. */
 export function StreamConsole({ operation, values, bearers, credential }: StreamConsoleProps) {
   const stream = useStream(bearers);
   const { phase, view, end } = stream;

@@ -10,7 +10,7 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", {
   hourCycle: "h23",
 });
 
-/** One message: a line that opens to the whole of it. */
+/** One message: a line that expands to its full text. */
 const Line = memo(function Line({ entry }: { entry: LogEntry }) {
   const [open, setOpen] = useState(false);
   const sent = entry.direction === "sent";
@@ -41,7 +41,7 @@ interface StreamLogProps {
   readonly onClear: () => void;
 }
 
-/** The messages as they travelled, the newest first: filtered, paused or cleared by the reader. */
+/** The messages as transferred, newest first, with a filter and buttons to pause and clear. */
 export function StreamLog({ view, onClear }: StreamLogProps) {
   const [filter, setFilter] = useState("");
   const [held, setHeld] = useState<readonly LogEntry[]>();

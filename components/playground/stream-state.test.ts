@@ -25,8 +25,8 @@ function bookOf(...texts: string[]) {
   return book;
 }
 
-describe("the book of a stream", () => {
-  test("counts records, gaps and what was merged, and takes none twice", () => {
+describe("the state of a console", () => {
+  test("the console counts records, gaps and merged records, each record once", () => {
     const book = bookOf(
       quote(1),
       quote(2),
@@ -41,7 +41,7 @@ describe("the book of a stream", () => {
     expect(book.view().received).toBe(6);
   });
 
-  test("keeps streams and timeframes of one ticker apart, each with its last value", () => {
+  test("the console shows each stream and timeframe of a ticker separately, with its last value", () => {
     const { rows } = bookOf(quote(1), kline(4, false), kline(5, true)).view();
     expect(rows.map(({ stream, value }) => [stream, value])).toEqual([
       ["quote", "1.08543 / 1.08551"],
@@ -49,7 +49,7 @@ describe("the book of a stream", () => {
     ]);
   });
 
-  test("keeps a bounded log, and what it counted when that is cleared", () => {
+  test("the log of the console is limited, and clearing it keeps the counters", () => {
     const book = createStreamBook();
     for (let seq = 1; seq <= LOG_MAX_ENTRIES + 10; seq += 1) book.received(quote(seq), seq);
     const { entries, received, rows } = book.view();
@@ -58,7 +58,7 @@ describe("the book of a stream", () => {
     expect(book.view()).toMatchObject({ entries: [], received: 510 });
   });
 
-  test("says which tickers are quiet, until they bring something or a heartbeat leaves them out", () => {
+  test("the console shows which tickers are quiet, until they deliver a record or a heartbeat no longer lists them", () => {
     const ack = JSON.stringify({
       type: "ack",
       method: "subscribe",
@@ -74,7 +74,7 @@ describe("the book of a stream", () => {
     expect(book.view().quiet).toEqual([]);
   });
 
-  test("repeats what the service refuses, and forgets a ticker that was let go", () => {
+  test("the console repeats the service's refusals, and forgets a ticker after unsubscribing", () => {
     const rejected = [
       { ticker: "EUR/USD", code: 40003, message: "invalid_ticker", detail: "No separator.", suggestion: "EURUSD" },
     ];
@@ -89,7 +89,7 @@ describe("the book of a stream", () => {
     expect(book.view()).toMatchObject({ rows: [], refused: [] });
   });
 
-  test("shows a message that cannot be read, and goes on", () => {
+  test("the console shows an invalid message and continues", () => {
     const book = bookOf("not json", "[]", '"text"', quote(1));
     expect(book.view().entries).toHaveLength(4);
     expect(book.view().rows).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("the book of a stream", () => {
 
 describe("a close", () => {
   test.each([1000, 1001, 1002, 1006, 1009, 1011, 4008, 4029, 4400, 4401, 4403, 4999, null])(
-    "%s is explained in words",
+    "the close code %s has an explanation",
     (code) => {
       expect(closeSentence(code)).toMatch(/^[A-Z].*\.$/);
     },

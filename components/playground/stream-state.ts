@@ -5,7 +5,7 @@ import { quietSentence } from "./notes";
 
 /** Messages the log keeps; older ones are dropped and counted. */
 export const LOG_MAX_ENTRIES = 500;
-/** Things followed that are counted; a connection carries fewer. */
+/** Maximum number of subscriptions that are counted; a connection allows fewer. */
 const ROWS_MAX_COUNT = 1_000;
 
 /** One message of the log. */
@@ -14,13 +14,13 @@ export interface LogEntry {
   /** Unix milliseconds by the clock of this device. */
   readonly at: number;
   readonly direction: "sent" | "received";
-  /** What it is, for example `quote` or `ack`. */
+  /** Its type, for example `quote` or `ack`. */
   readonly type: string;
-  /** The message as it travelled. */
+  /** The message as transferred. */
   readonly text: string;
 }
 
-/** One followed thing: its last value, and whether all of its records came. */
+/** One subscription: its last value, and whether all of its records arrived. */
 export interface TickerRow {
   readonly key: string;
   readonly ticker: string;
@@ -28,21 +28,21 @@ export interface TickerRow {
   readonly value: string;
   readonly position: Position;
   readonly records: number;
-  /** Times that records were missing. */
+  /** Number of gaps. */
   readonly gaps: number;
-  /** Records that stood for several because the connection was slow. */
+  /** Number of records that replaced several because the connection was slow. */
   readonly merged: number;
 }
 
 /** What a console shows of its connection. */
 export interface StreamView {
   readonly entries: readonly LogEntry[];
-  /** Messages that came in all. */
+  /** Messages received in total. */
   readonly received: number;
   readonly rows: readonly TickerRow[];
-  /** Why followed tickers bring nothing, a sentence each. */
+  /** Why subscribed tickers are quiet, one sentence each. */
   readonly quiet: readonly string[];
-  /** What the service refused, a sentence each; the newest alone. */
+  /** What the service refused, one sentence each; only the latest refusals. */
   readonly refused: readonly string[];
 }
 
@@ -54,24 +54,24 @@ function valueText(message: PushMessage): string {
 
 const isPush = ({ type }: ServerMessage): boolean => type === "quote" || type === "snapshot" || type === "kline";
 
-/** Why a ticker was not taken. */
+/** Why a ticker was rejected. */
 function rejectionSentence({ ticker, detail, message, suggestion }: TickerRejection): string {
   const why = (detail ?? message.replaceAll("_", " ")).replace(/[.!?]?$/, ".");
   return `${ticker} was not accepted: ${why}${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}`;
 }
 
-/** The book of one console: takes messages, keeps a bounded part of them, and counts. */
+/** The state of one console: takes messages, keeps a limited number of them, and counts. */
 interface StreamBook {
   sent(text: string, at: number): void;
   received(text: string, at: number): void;
-  /** Empties the log; what is counted stays. */
+  /** Empties the log; counters stay. */
   clear(): void;
-  /** Forgets what was followed: a new connection begins. */
+  /** Forgets all subscriptions for a new connection. */
   restart(): void;
   view(): StreamView;
 }
 
-/** Makes an empty book. */
+/** Creates an empty state. */
 export function createStreamBook(): StreamBook {
   let entries: LogEntry[] = [];
   let ids = 0;

@@ -9,13 +9,13 @@ import { type FieldControlProps, FieldName } from "./time-field";
 /** Suggestions shown at once. */
 const SHOWN_MAX_COUNT = 50;
 
-/** The part of the text that is being typed: all of it, or what stands behind the last comma. */
+/** The part of the text that is being typed: the text after the last comma. */
 function typedPart(text: string, several: boolean): { before: string; part: string } {
   const at = several ? text.lastIndexOf(",") + 1 : 0;
   return { before: text.slice(0, at), part: text.slice(at).trim() };
 }
 
-/** Instruments that fit what is typed: by ticker, name or class; those that begin with it first. */
+/** Instruments that match the text by ticker, name or class; those that start with it first. */
 export function matching(instruments: readonly Instrument[], part: string): readonly Instrument[] {
   const wanted = part.toUpperCase();
   const fits = instruments.filter(({ ticker, display_name, asset_class }) =>
@@ -26,9 +26,9 @@ export function matching(instruments: readonly Instrument[], part: string): read
 }
 
 interface TickerFieldProps extends FieldControlProps {
-  /** Undefined while they are not known. */
+  /** Undefined until they are loaded. */
   readonly instruments: readonly Instrument[] | undefined;
-  /** Asks for them; told when the field is first used. */
+  /** Loads them; called when the field is first used. */
   readonly onWanted: () => void;
 }
 
@@ -58,7 +58,7 @@ function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
           ref={(node) => {
             if (index === active) node?.scrollIntoView({ block: "nearest" });
           }}
-          // The field would lose the focus, and the list with it, before the click.
+          // Otherwise the field would lose the focus, and the list would close, before the click.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(ticker)}
           className="flex cursor-default items-baseline justify-between gap-3 rounded-md px-2.5 py-1 text-sm leading-6 hover:bg-sunken aria-selected:bg-sunken"
@@ -73,7 +73,7 @@ function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
   );
 }
 
-/** One ticker or a list of them, with a search over the instruments of the chosen key. Anything else may be typed too. */
+/** One ticker or a list of them, with a search over the instruments of the selected key. Other text is accepted too. */
 export function TickerField({ field, value, issue, onChange, instruments, onWanted }: TickerFieldProps) {
   const several = field.kind === "tickers";
   const listId = useId();

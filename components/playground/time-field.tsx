@@ -15,14 +15,14 @@ export interface FieldControlProps {
 const SECONDS = /^\d{1,11}$/;
 const MINUTES_TEXT = "YYYY-MM-DDTHH:MM".length;
 
-/** What a picker shows for a value: UTC, by the minute; empty for what is no instant. */
+/** The picker's text for a value: UTC, to the minute; empty for an invalid instant. */
 export function pickerText(kind: PlayField["kind"], value: string): string {
   const ms = kind === "seconds" ? (SECONDS.test(value) ? Number(value) * 1_000 : Number.NaN) : Date.parse(value);
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 ? "" : date.toISOString().slice(0, MINUTES_TEXT);
 }
 
-/** What a picked minute (UTC) is as a value of the parameter: Unix seconds, or an ISO 8601 instant. */
+/** The value of a picked minute (UTC): Unix seconds, or an ISO 8601 instant. */
 export function pickedValue(kind: PlayField["kind"], text: string): string {
   if (text === "") return "";
   return kind === "seconds" ? String(Date.parse(`${text}Z`) / 1_000) : `${text}:00Z`;
@@ -30,14 +30,14 @@ export function pickedValue(kind: PlayField["kind"], text: string): string {
 
 const LOCAL = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
-/** The viewer's own time of a value; undefined for what is no instant. */
+/** A value in the viewer's own time zone; undefined for an invalid instant. */
 function localText(kind: PlayField["kind"], value: string, timeZone: string): string | undefined {
   const picked = pickerText(kind, value);
   if (picked === "") return undefined;
   return `${new Intl.DateTimeFormat("en-GB", { ...LOCAL, timeZone }).format(new Date(`${picked}Z`))}, ${timeZone}`;
 }
 
-/** An instant: typed as the service takes it, or picked from a calendar that writes it so. */
+/** An instant: typed in the service's format, or picked from a calendar that writes it. */
 export function TimeField({ field, value, issue, onChange }: FieldControlProps) {
   const { name, kind, description, required } = field;
   const local = localText(kind, value, useTimeZone());

@@ -8,7 +8,7 @@ import { Button } from "../ui/button";
 import { Prose } from "../ui/prose";
 import type { Correction, Trouble } from "./trouble";
 
-/** The wait that a trouble asks for, counted from when it was first shown; then a way to send again. */
+/** A countdown of the required wait from when it was first shown, then a button to send again. */
 function Wait({ seconds, again }: { seconds: number; again: (() => void) | undefined }) {
   const [untilMs] = useState(() => Date.now() + seconds * SECOND_MS);
   const now = useNow();
@@ -33,9 +33,9 @@ function Wait({ seconds, again }: { seconds: number; again: (() => void) | undef
 
 interface TroubleNoticeProps {
   readonly trouble: Trouble;
-  /** Does again what failed; without it there is no button for that. */
+  /** Retries the failed action; without it there is no retry button. */
   readonly again?: (() => void) | undefined;
-  /** Puts what was meant into the form. */
+  /** Puts the suggestion into the form. */
   readonly onCorrect?: (correction: Correction) => void;
 }
 
@@ -77,7 +77,7 @@ export function TroubleNotice({ trouble, again, onCorrect }: TroubleNoticeProps)
   );
 }
 
-/** Sentences to know of, that are no trouble. */
+/** Notices that are not errors. */
 export function Notes({ notes }: { notes: readonly string[] }) {
   if (notes.length === 0) return null;
   return (

@@ -5,8 +5,8 @@ import { corrected, refusal } from "./trouble";
 
 const DEMO = { kind: "demo", key: "demo" } as const;
 
-describe("a refusal", () => {
-  test("is told in the service's words, with its page and without the general advice", () => {
+describe("the explanation of a refusal", () => {
+  test("a refusal is explained in the service's words with a link to its page, without general advice", () => {
     const detail = 'The burst limit of the plan "demo" is reached. Try again in 1 s.';
     const docs_url = "/docs/errors/rate-limited";
     expect(refusal("rate_limited", { detail, docs_url, retry_after: 1, request_id: "r" }, DEMO)).toEqual({
@@ -17,12 +17,12 @@ describe("a refusal", () => {
     });
   });
 
-  test("that says no more than its title comes with the general advice", () => {
+  test("a refusal without details comes with general advice", () => {
     const { title, fix } = ERRORS.internal_error;
     expect(refusal("internal_error", { detail: title }, DEMO)).toEqual({ says: title, next: fix });
   });
 
-  test("offers what was meant for the parameter that was refused", () => {
+  test("a refusal offers the suggestion for the refused parameter", () => {
     const data = { detail: "No.", parameter: "tickers", suggestion: "EURUSD", tickers: ["EUR/USD"] };
     expect(refusal("invalid_ticker", data, DEMO)).toEqual({
       says: "No.",
@@ -36,11 +36,11 @@ test.each([
   ["XAUUSD, EUR/USD,GBPUSD", "EUR/USD", "XAUUSD,EURUSD,GBPUSD"],
   ["XAUUSD", "EUR/USD", "EURUSD"],
   ["eur-usd", undefined, "EURUSD"],
-])("%s with %s corrected is %s", (before, refused, after) => {
+])("a suggestion corrects %s, with %s refused, to %s", (before, refused, after) => {
   expect(corrected(before, { parameter: "tickers", value: "EURUSD", ...(refused !== undefined && { refused }) })).toBe(after);
 });
 
-test("a short list is told in full, a longer one by its count and its ends", () => {
+test("a short list is shown in full, a longer one by its length and its ends", () => {
   expect(listText([])).toBe("");
   expect(listText(["quote", "kline", "snapshot"])).toBe("quote, kline, snapshot");
   expect(listText(["M1", "M5", "H1", "MN1"])).toBe("4: M1…MN1");

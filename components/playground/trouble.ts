@@ -7,20 +7,20 @@ import type { Credential } from "./model";
 export interface Correction {
   readonly parameter: string;
   readonly value: string;
-  /** Of a list: the element that it takes the place of. */
+  /** For a list: the element to replace. */
   readonly refused?: string;
 }
 
-/** What went wrong, and what to do next; a sentence each, with code between backticks. */
+/** What went wrong and what to do next, as sentences with code between backticks. */
 export interface Trouble {
   readonly says: string;
   /** Absent when `says` already explains what to do. */
   readonly next?: string;
   readonly correction?: Correction;
-  /** Where that is done. */
+  /** The link for the next step. */
   readonly link?: { readonly href: string; readonly label: string };
   readonly requestId?: string;
-  /** Seconds after which trying again makes sense. */
+  /** Seconds until a retry makes sense. */
   readonly retryAfterS?: number;
 }
 
@@ -32,14 +32,14 @@ export function silence(why: NoAnswer = noAnswerOf()): Trouble {
   return { ...NO_ANSWER[why], ...(why !== "offline" && { link: READY_LINK }) };
 }
 
-/** The reader's session with the portal has ended, so no token can be made for their key. */
+/** The reader's portal session has ended, so no token can be issued for their key. */
 export const SESSION_ENDED: Trouble = {
   says: "Your session has expired, so your key can't be used here.",
   next: "Sign in again, or choose the demo key.",
   link: { href: "/signin?next=%2Fplayground", label: "Sign in" },
 };
 
-/** The key that is selected is not valid any more. */
+/** The selected key is no longer valid. */
 export function keyGone(name: string): Trouble {
   return {
     says: `The key “${name}” was revoked or has expired.`,
@@ -66,7 +66,7 @@ function correctionOf({ parameter, suggestion, tickers }: Partial<FailureData>):
   return { parameter, value: suggestion, ...(refused !== undefined && { refused }) };
 }
 
-/** What a parameter holds once it is corrected: a list changes where the refused element stands. */
+/** The corrected value of a parameter: in a list only the refused element changes. */
 export function corrected(before: string, { value, refused }: Correction): string {
   const elements = before.split(",");
   const at = elements.findIndex((element) => element.trim() === refused);

@@ -8,7 +8,7 @@ import { shareable } from "./share";
 const STORED_AS = "spotwire.playground.calls";
 export const PAST_MAX_COUNT = 20;
 
-/** Reads what this device remembers under a name; undefined for nothing, for rubbish, and where the browser keeps nothing. */
+/** Reads what this device stored under a name; undefined when nothing or garbage is stored, or storage is unavailable. */
 function recall(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(name) ?? "null") ?? undefined;
@@ -17,7 +17,7 @@ function recall(name: string): unknown {
   }
 }
 
-/** Remembers a value on this device, as far as the browser allows it. */
+/** Stores a value on this device if the browser allows it. */
 function remember(name: string, value: unknown): void {
   try {
     localStorage.setItem(name, JSON.stringify(value));
@@ -26,19 +26,19 @@ function remember(name: string, value: unknown): void {
   }
 }
 
-/** A call that was made on this device. */
+/** A call made on this device. */
 export interface PastCall {
   readonly operationId: string;
   readonly values: Values;
   /** Unix milliseconds by the clock of this device. */
   readonly at: number;
-  /** Null where no answer came. */
+  /** Null when there was no answer. */
   readonly status: number | null;
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** What was stored, without what is no call: others may write there too. */
+/** The stored calls, without invalid entries: other code may write there too. */
 export function readPastCalls(stored: unknown): readonly PastCall[] {
   if (!Array.isArray(stored)) return [];
   return stored.slice(0, PAST_MAX_COUNT).flatMap((entry): PastCall[] => {
@@ -49,7 +49,7 @@ export function readPastCalls(stored: unknown): readonly PastCall[] {
   });
 }
 
-/** The last calls of this device, the newest first. Neither a key nor an answer is kept. */
+/** The last calls of this device, newest first. Neither keys nor answers are stored. */
 export function usePastCalls() {
   const [calls, setCalls] = useState<readonly PastCall[]>([]);
   useEffect(() => setCalls(readPastCalls(recall(STORED_AS))), []);

@@ -7,14 +7,14 @@ import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
 import { type PastCall, usePastCalls } from "./use-past-calls";
 
-/** The state of the whole page and what can be done on it. */
+/** The state of the whole page, and its actions. */
 interface PlaygroundState {
   readonly operation: PlayOperation;
   readonly values: Values;
   readonly issues: Issues;
   readonly notices: readonly string[];
   readonly busy: boolean;
-  /** Of the operation that is shown; undefined before its first call. */
+  /** The outcome for the current operation; undefined before its first call. */
   readonly outcome: Outcome | undefined;
   readonly bearers: Bearers;
   readonly past: ReturnType<typeof usePastCalls>;
@@ -24,7 +24,7 @@ interface PlaygroundState {
   run(operation: RestOperation, url: string, credential: Credential): void;
 }
 
-/** Judges the values as they change; the schemas are fetched with the first change, not with the page. */
+/** Checks the values as they change; the schemas are loaded with the first change, not with the page. */
 function useIssues(start: Start, operationId: string, values: Values, changed: boolean): Issues {
   const [issues, setIssues] = useState(start.issues);
   useEffect(() => {
@@ -32,7 +32,7 @@ function useIssues(start: Start, operationId: string, values: Values, changed: b
     let overtaken = false;
     void import("./load-check").then(
       ({ issuesOf }) => overtaken || setIssues(issuesOf(operationId, values)),
-      // Without them the service itself judges, when the call is sent.
+      // Without them the service itself checks the values, when the call is sent.
       () => overtaken || setIssues({}),
     );
     return () => {
@@ -42,7 +42,7 @@ function useIssues(start: Start, operationId: string, values: Values, changed: b
   return issues;
 }
 
-/** The page's state: the form lives in the address, the key never does. */
+/** The page's state: the form is kept in the URL, the key never is. */
 export function usePlayground(operations: readonly [PlayOperation, ...PlayOperation[]], start: Start): PlaygroundState {
   const [operationId, setOperationId] = useState(start.operationId);
   const [forms, setForms] = useState<Readonly<Record<string, Values>>>({ [start.operationId]: start.values });

@@ -5,7 +5,7 @@ import type { Bearers } from "./credential";
 import { openSession, type Session, type SessionEnd, type SessionTarget } from "./session";
 import { createStreamBook, type StreamView } from "./stream-state";
 
-/** What a subscribe or unsubscribe asks for. */
+/** The content of a subscribe or unsubscribe. */
 export interface Selection {
   readonly stream: string;
   readonly tickers: readonly string[];

@@ -1,12 +1,12 @@
 import type { Failure, Success } from "#lib/contract/envelope";
 import { NO_ANSWER, noAnswerOf } from "./no-answer";
 
-/** Base of the portal's own interface, for pages of this origin. */
+/** Base path of the portal's own API, for pages of this origin. */
 const BASE = "/api/portal";
 
 /** A failed call: the text for the reader, and the field it is about. */
 export interface ApiFailure {
-  /** Identifier of lib/contract/errors, or "network" when no answer came. */
+  /** Identifier of lib/contract/errors, or "network" without an answer. */
   readonly id: Failure["message"] | "network";
   readonly detail: string;
   /** The form field it is about, null when it is about none. */
@@ -31,9 +31,9 @@ export function failureOf({ message, data }: Failure): ApiFailure {
 }
 
 /**
- * Calls the portal's interface and opens the envelope.
+ * Calls the portal's API and unwraps the envelope.
  * @param path below /api/portal, with its query, for example "keys"
- * @param body sent as JSON; left out for reads
+ * @param body sent as JSON; omitted for reads
  */
 export async function callPortal<Data>(
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -60,7 +60,7 @@ export function dataOf<Data>(result: ApiResult<Data>): Data {
   return result.data;
 }
 
-/** A query string of what is set, with its question mark; empty when nothing is. */
+/** A query string of the values that are set, with its question mark; empty without any. */
 export function queryOf(values: Readonly<Record<string, string | null | undefined>>): string {
   const set = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;

@@ -1,6 +1,6 @@
 import { type Change, changesOf } from "./diff";
 
-/** Changes shown of one entry before the rest is opened. */
+/** Changes of one entry that are shown before the rest is expanded. */
 const SHOWN_MAX_COUNT = 3;
 
 function Lines({ changes }: { changes: readonly Change[] }) {
@@ -14,7 +14,7 @@ function Lines({ changes }: { changes: readonly Change[] }) {
   ));
 }
 
-/** What an entry of the audit log changed, leaf by leaf; an en dash for nothing. */
+/** The changes of an audit log entry, value by value; an en dash for nothing. */
 export function Changes({ before, after }: { before: unknown; after: unknown }) {
   const changes = changesOf(before, after);
   if (changes.length === 0) return <span className="text-ink-faint">–</span>;

@@ -1,6 +1,6 @@
-/** One thing that changed; `before` or `after` is undefined where there was nothing. */
+/** One change; `before` or `after` is undefined when there was no value. */
 export interface Change {
-  /** Where it is, as `permissions.values`. */
+  /** Its path, as `permissions.values`. */
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -8,11 +8,11 @@ export interface Change {
 
 const isScalar = (value: unknown): boolean => value === null || typeof value !== "object";
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isScalar);
-/** Nothing and an empty text are both an en dash. */
+/** An en dash stands for a missing value and for an empty text. */
 const textOf = (value: unknown) =>
   value === null || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** The leaves of a value by path. A list of plain values counts as a set: each of its members is a leaf of its own. */
+/** The plain values of an object by path. A list of plain values counts as a set: each member is a value of its own. */
 function leaves(value: unknown, path: string, into: Map<string, { path: string; text: string }>): void {
   if (value === undefined) return;
   if (isScalar(value)) into.set(path, { path, text: textOf(value) });
@@ -20,7 +20,7 @@ function leaves(value: unknown, path: string, into: Map<string, { path: string; 
   else for (const [name, part] of Object.entries(value as object)) leaves(part, path === "" ? name : `${path}.${name}`, into);
 }
 
-/** What differs between two JSON values, leaf by leaf: first what is gone or changed, then what is new. */
+/** The differences of two JSON values: first removed or changed values, then new ones. */
 export function changesOf(before: unknown, after: unknown): readonly Change[] {
   const old = new Map<string, { path: string; text: string }>();
   const young = new Map<string, { path: string; text: string }>();

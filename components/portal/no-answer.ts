@@ -5,7 +5,7 @@ import { useSyncExternalStore } from "react";
 /** Why a request got no answer: no network, nothing within the time limit, or a connection that failed. */
 export type NoAnswer = "offline" | "timeout" | "unreachable";
 
-/** What happened and what to do next, a sentence each. */
+/** What happened and what to do next, one sentence each. */
 export const NO_ANSWER: Readonly<Record<NoAnswer, { readonly says: string; readonly next: string }>> = {
   offline: { says: "You're offline.", next: "Connect to a network, then try again." },
   timeout: { says: "The service took too long to respond.", next: "It may be overloaded. Try again in a moment." },

@@ -1,7 +1,7 @@
 import type { SWRConfiguration } from "swr";
 
 /**
- * Options that read again and again while the page is visible, and as soon as it is visible or online again.
+ * SWR options that reload repeatedly while the page is visible, and as soon as it becomes visible or online again.
  * @param pauseMs from one answer to the next request, also after a failure
  */
 export function polling(pauseMs: number) {

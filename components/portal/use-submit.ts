@@ -6,9 +6,9 @@ import type { ApiFailure, ApiResult } from "./api";
 /** The state of a form: errors by field, and whether it is being sent. */
 export interface Submission {
   readonly busy: boolean;
-  /** Words for one field, undefined when nothing is wrong with it. */
+  /** The error of one field, undefined when it is valid. */
   errorOf(field: string): string | undefined;
-  /** A failure that is about none of the fields named to `useSubmit`. */
+  /** An error that belongs to none of the fields passed to `useSubmit`. */
   readonly failure: ApiFailure | undefined;
   onSubmit(event: FormEvent<HTMLFormElement>): void;
 }

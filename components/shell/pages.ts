@@ -1,12 +1,12 @@
-/** A place to go to. */
+/** A link of the navigation. */
 export interface PageLink {
   readonly href: string;
   readonly label: string;
-  /** True where it leaves the portal for what machines read: loaded as a document, never by the router. */
+  /** True for documents outside the portal that machines read: loaded as a document, never by the router. */
   readonly document?: boolean;
 }
 
-/** Who reads: nobody who is known, the owner of an account, or one who may also go to the operators' part. */
+/** The kind of reader: not signed in, the owner of an account, or an operator. */
 export type Reader = "guest" | "developer" | "operator";
 
 /** The public pages, in the order a newcomer needs them. */
@@ -16,7 +16,7 @@ export const SITE_PAGES: readonly PageLink[] = [
   { href: "/status", label: "Status" },
 ];
 
-/** The signed-in part, in the order of its navigation. */
+/** The pages for signed-in users, in the order of the navigation. */
 export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Overview" },
   { href: "/dashboard/keys", label: "Keys" },
@@ -25,7 +25,7 @@ export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard/account", label: "Account" },
 ];
 
-/** The operators' part. */
+/** The pages for operators. */
 export const ADMIN_PAGES: readonly PageLink[] = [
   { href: "/admin", label: "Accounts" },
   { href: "/admin/plans", label: "Plans" },
@@ -35,16 +35,16 @@ export const ADMIN_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Dashboard" },
 ];
 
-/** From the dashboard to the operators' part, for those who may go there. */
+/** From the dashboard to the pages for operators, for readers who may open them. */
 export const TO_ADMIN: PageLink = { href: "/admin", label: "Admin" };
 
-/** What describes the service to a reader. */
+/** Machine-readable descriptions of the service, and its docs. */
 export const REFERENCE_PAGES: readonly PageLink[] = [
   { href: "/openapi.json", label: "OpenAPI", document: true },
   { href: "/asyncapi.json", label: "AsyncAPI", document: true },
 ];
 
-/** Pages for those who have not signed in. */
+/** Pages for readers who are not signed in. */
 export const GUEST_PAGES: readonly PageLink[] = [
   { href: "/signin", label: "Sign in" },
   { href: "/signup", label: "Create an account" },

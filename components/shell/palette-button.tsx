@@ -5,10 +5,10 @@ import { useEffect, useState } from "react";
 import { useHydrated } from "../portal/time";
 import type { Reader } from "./pages";
 
-// Loaded when it is first opened: few readers of the first page ever do.
+// Loaded when it is first opened: few readers of the first page open it.
 const Palette = dynamic(() => import("./palette").then((module) => module.Palette), { ssr: false });
 
-/** Opens the command palette, as ⌘K and Ctrl K do. */
+/** Opens the command palette, like ⌘K and Ctrl K. */
 export function PaletteButton({ reader }: { reader: Reader }) {
   const mac = useHydrated() && /Mac|iPhone|iPad/.test(navigator.platform);
   const [open, setOpen] = useState(false);

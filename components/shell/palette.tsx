@@ -15,7 +15,7 @@ interface PaletteProps {
   readonly reader: Reader;
 }
 
-/** What every hit in the documentation is called by. */
+/** Prefix of the values of hits in the docs. */
 const DOCS = "/docs";
 const GROUP =
   "[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs";
@@ -51,7 +51,7 @@ function KeyEntries({ onGo }: { onGo: (page: PageLink) => void }) {
   );
 }
 
-/** Found by its own search: what the palette thinks of the words does not count. */
+/** Ranked by its own search: the palette's ranking does not apply. */
 function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void }) {
   return (
     <Command.Item
@@ -66,7 +66,7 @@ function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void 
   );
 }
 
-/** Hits keep the order they were found in; the palette would sort them by its own measure. */
+/** Hits keep their order; the palette would sort them by its own score. */
 function scoreWith(hits: readonly DocsHit[]): typeof defaultFilter {
   return (value, search, keywords) => {
     const place = hits.findIndex(({ id }) => id === value);
@@ -74,14 +74,14 @@ function scoreWith(hits: readonly DocsHit[]): typeof defaultFilter {
   };
 }
 
-/** Search over pages, the documentation, references and one's own keys. */
+/** Search over pages, the docs, references and the user's keys. */
 export function Palette({ open, onOpenChange, reader }: PaletteProps) {
   const router = useRouter();
   const [query, setQuery] = useState("");
   const hits = useDocsSearch(query);
   const [selected, setSelected] = useState("");
   useEffect(() => {
-    // They come after the palette has chosen: what was found first is offered where nothing else fits.
+    // Hits arrive after the palette has selected an entry: the first hit is selected when nothing else matches.
     const [best] = hits;
     if (best !== undefined) setSelected((now) => (now === "" || now.startsWith(DOCS) ? best.id : now));
   }, [hits]);

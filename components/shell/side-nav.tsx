@@ -12,20 +12,20 @@ const LINK =
   "block whitespace-nowrap rounded-md px-3 py-1.5 pointer-coarse:py-2.5 text-ink-soft text-sm leading-6 hover:text-ink aria-[current=page]:bg-line/70 aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
 interface SideNavProps {
-  /** Which part it is the navigation of. */
+  /** The section this navigation belongs to. */
   readonly area: "Dashboard" | "Operators";
   readonly email: string;
   readonly operator: boolean;
 }
 
-/** The navigation of a signed-in part: a column beside the page, a bar above it where there is no room. */
+/** The navigation of a signed-in section: a column beside the page, a bar above it on narrow screens. */
 export function SideNav({ area, email, operator }: SideNavProps) {
   const own = operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
   const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
-    // The bar of a narrow screen is longer than the screen: what is open comes into sight.
+    // On a narrow screen the bar is wider than the screen: scrolls the current page into view.
     const here = bar.current?.querySelector<HTMLElement>(`a[href="${CSS.escape(path)}"]`);
     if (here) bar.current?.scrollTo({ left: here.offsetLeft - bar.current.clientWidth / 2 + here.offsetWidth / 2 });
   }, [path]);

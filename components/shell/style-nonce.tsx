@@ -3,8 +3,8 @@
 import { useEffect } from "react";
 
 /**
- * Dialogs insert a style sheet that keeps the page behind them from scrolling, and take its nonce from this global. A script
- * may read its own nonce as a property though the attribute is hidden.
+ * Dialogs insert a style sheet that stops the page behind them from scrolling, and take its nonce from this global. A script
+ * may read its own nonce as a property although the attribute is hidden.
  */
 export function StyleNonce() {
   useEffect(() => {

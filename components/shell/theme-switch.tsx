@@ -20,7 +20,7 @@ function apply(theme: Theme): void {
   document.cookie = `${THEME_COOKIE}=${theme}; path=/; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
 }
 
-/** Light, as the system, or dark. */
+/** Light, system, or dark. */
 export function ThemeSwitch({ chosen }: { chosen: Theme }) {
   const [theme, setTheme] = useState(chosen);
   return (

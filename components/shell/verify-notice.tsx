@@ -1,6 +1,6 @@
 import { ResendButton } from "../auth/resend-button";
 
-/** Says what an account without a verified address cannot do, and how to change that. */
+/** Tells a user without a verified address what is unavailable, and how to verify it. */
 export function VerifyNotice({ email }: { email: string }) {
   return (
     <div className="mb-8 flex flex-wrap items-start justify-between gap-4 rounded-lg border border-warning/40 bg-surface p-4 text-sm leading-6">

@@ -2,7 +2,7 @@ import { REFERENCE_PAGES, SITE_PAGES } from "../shell/pages";
 import type { Theme } from "../shell/theme";
 import { ThemeSwitch } from "../shell/theme-switch";
 
-/** The bottom of every page: all that is public, in reach on any width. */
+/** The footer of every page: links to all public pages, at any width. */
 export function SiteFooter({ theme }: { theme: Theme }) {
   return (
     <footer className="border-line border-t">

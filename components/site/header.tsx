@@ -4,7 +4,7 @@ import { PaletteButton } from "../shell/palette-button";
 
 const LINK = "inline-flex min-h-9 items-center whitespace-nowrap text-ink-soft hover:text-ink";
 
-/** The name with its mark: a price line that ends in a live point. */
+/** The name with its logo: a price line that ends in a live point. */
 function Wordmark() {
   return (
     <>
@@ -23,7 +23,7 @@ function Wordmark() {
   );
 }
 
-/** The top of every page. On a phone the public links have a row of their own. */
+/** The header of every page. On a phone the public links have their own row. */
 export function SiteHeader({ reader }: { reader: Reader }) {
   const own = reader === "guest" ? GUEST_PAGES : [{ href: "/dashboard", label: "Dashboard" }];
   return (

@@ -7,7 +7,7 @@ interface Offer {
   readonly link: string;
 }
 
-/** What the service has, a sentence each, with the place that shows it. */
+/** What the service offers, one sentence each, with a link to it. */
 const OFFERS: readonly Offer[] = [
   {
     title: "REST",
@@ -35,7 +35,7 @@ const OFFERS: readonly Offer[] = [
   },
 ];
 
-/** The four ways in, side by side. */
+/** The four interfaces, side by side. */
 export function Offers() {
   return (
     <section aria-label="What it offers" className="mt-12 sm:mt-14">

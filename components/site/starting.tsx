@@ -1,4 +1,4 @@
-/** Stands where a page shows the running service, while it is not up. */
+/** Replaces a page that shows the running service while the service is starting. */
 export function Starting() {
   return (
     <p className="rounded-xl border border-line border-dashed p-6 text-ink-soft text-sm leading-6">

@@ -133,10 +133,10 @@ function Summary({ lead, watched, store, streams }: SummaryProps) {
 }
 
 interface StatusViewProps {
-  /** What the page is about, below its headline. */
+  /** The summary of the page, below its headline. */
   readonly lead: string;
   readonly first: ServiceStatus;
-  /** A few tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
+  /** Some tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
   readonly rows: readonly BoardRow[];
   readonly demoKey: string | undefined;
 }

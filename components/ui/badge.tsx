@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** What a badge says beyond its words; `neutral` is no alarm. */
+/** The meaning of a badge's colour; `neutral` is no alarm. */
 export type Tone = "positive" | "neutral" | "warning" | "danger";
 
 const TONES: Record<Tone, string> = {
@@ -10,7 +10,7 @@ const TONES: Record<Tone, string> = {
   danger: "text-danger",
 };
 
-/** A state in words, with a dot in its colour. */
+/** A state in words, with a coloured dot. */
 export function Badge({ tone, children, title }: { tone: Tone; children: ReactNode; title?: string }) {
   return (
     <span

@@ -1,6 +1,6 @@
 import type { ComponentProps } from "react";
 
-/** What pressing it means: the one thing to do here, something beside it, something quiet, something that destroys. */
+/** The kind of action: the main one of the page, a secondary one, a quiet one, a destructive one. */
 type ButtonKind = "primary" | "secondary" | "ghost" | "danger";
 
 const BASE =
@@ -19,11 +19,11 @@ export function buttonClass(kind: ButtonKind): string {
 
 type ButtonProps = ComponentProps<"button"> & {
   readonly kind?: ButtonKind;
-  /** True while what it started is under way: it cannot be pressed again. */
+  /** True while its action is running: it cannot be pressed again. */
   readonly busy?: boolean;
 };
 
-/** A button; `type` is "button" unless said otherwise. */
+/** A button; `type` is "button" by default. */
 export function Button({ kind = "secondary", busy = false, type = "button", className = "", disabled, ...rest }: ButtonProps) {
   return (
     <button

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The top of a page: its one h1, a line about it, and what is done most. */
+/** The header of a page: its h1, its summary, and its main action. */
 export function PageHead({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
   return (
     <div className="mb-8 flex flex-wrap items-start justify-between gap-4">
@@ -13,7 +13,7 @@ export function PageHead({ title, children, action }: { title: string; children:
   );
 }
 
-/** A part of a page under a heading. */
+/** A section of a page under a heading. */
 export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
   return (
     <section className="mt-10 first:mt-0">
@@ -26,12 +26,12 @@ export function Section({ title, aside, children }: { title: string; aside?: Rea
   );
 }
 
-/** A framed piece of a page. */
+/** A framed section of a page. */
 export function Card({ children, className = "" }: { children: ReactNode; className?: string }) {
   return <div className={`rounded-lg border border-line bg-surface p-4 sm:p-5 ${className}`}>{children}</div>;
 }
 
-/** One number with what it counts. */
+/** One number with its label. */
 export function Figure({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
   return (
     <div className="min-w-0 bg-surface p-4">
@@ -42,7 +42,7 @@ export function Figure({ label, value, note }: { label: string; value: ReactNode
   );
 }
 
-/** Numbers beside each other. */
+/** Numbers side by side. */
 export function Figures({ children }: { children: ReactNode }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">{children}</dl>

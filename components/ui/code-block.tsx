@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button";
 
-/** A text to take along, with a button that copies it; one click selects the whole. */
+/** A text to copy, with a button for it; one click selects all of it. */
 export function CodeBlock({ label, children }: { label: string; children: string }) {
   return (
     <figure>

@@ -10,21 +10,21 @@ import { TextField } from "./field";
 interface ConfirmDialogProps {
   readonly title: string;
   readonly description: ReactNode;
-  /** What has to be typed before the button can be pressed. */
+  /** The text to type before the button can be pressed. */
   readonly word: string;
-  /** What the button says. */
+  /** The label of the button. */
   readonly action: string;
-  /** Names of the fields that `children` shows, beside "confirm". */
+  /** Names of the fields in `children`, in addition to "confirm". */
   readonly fields?: readonly string[];
-  /** Does it; what was typed stands under "confirm". */
+  /** Performs the action; the typed text is in "confirm". */
   readonly send: (form: FormData) => Promise<ApiResult<object>>;
   readonly onDone: () => void;
   readonly onClose: () => void;
-  /** Further fields, given what is wrong with each. */
+  /** Further fields, given the error of each. */
   readonly children?: (errorOf: (field: string) => string | undefined) => ReactNode;
 }
 
-/** The question before something that cannot be undone: it is done once a word was typed. */
+/** Confirms an action that cannot be undone: the button works once a word was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, word, action, fields = [], send, onDone, onClose, children } = props;
   const [typed, setTyped] = useState("");

@@ -6,17 +6,17 @@ import { Button } from "./button";
 const SAID_MS = 2_000;
 
 interface CopyButtonProps {
-  /** The text, or what fetches it; where that fails, it was not copied. */
+  /** The text, or a function that fetches it; when that fails, nothing is copied. */
   readonly text: string | (() => Promise<string>);
   readonly label?: string;
-  /** What the reader does where it could not be copied. */
+  /** The hint when copying failed. */
   readonly refused?: string;
   readonly className?: string;
 }
 
 async function copied(text: CopyButtonProps["text"]): Promise<boolean> {
   try {
-    // Without TLS there is no clipboard but on loopback.
+    // Without TLS the clipboard is only available on loopback.
     await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
     return true;
   } catch {
@@ -24,7 +24,7 @@ async function copied(text: CopyButtonProps["text"]): Promise<boolean> {
   }
 }
 
-/** Puts a text on the clipboard and says so for a moment; says so too where it could not. */
+/** Copies a text to the clipboard and shows for a moment whether it worked. */
 export function CopyButton({ text, label = "Copy", refused = "Select and copy", className = "min-w-20" }: CopyButtonProps) {
   const [said, setSaid] = useState<string>();
   useEffect(() => {

@@ -10,11 +10,11 @@ interface DialogSubmitProps {
   readonly onCancel: () => void;
   readonly kind?: "primary" | "danger";
   readonly disabled?: boolean;
-  /** What the button that sends the form says. */
+  /** The label of the submit button. */
   readonly children: ReactNode;
 }
 
-/** The end of a form in a dialog: why it was refused, the way out, and what sends it. */
+/** The end of a form in a dialog: its error, Cancel, and the submit button. */
 export function DialogSubmit({ failure, busy, onCancel, kind = "primary", disabled = false, children }: DialogSubmitProps) {
   return (
     <>

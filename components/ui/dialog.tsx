@@ -15,12 +15,12 @@ interface DialogProps {
   readonly title: string;
   readonly description: ReactNode;
   readonly children: ReactNode;
-  /** True keeps it open when something beside it is pressed, for what cannot be shown again. */
+  /** True keeps it open on a click outside, for content that cannot be shown again. */
   readonly sticky?: boolean;
   readonly wide?: boolean;
 }
 
-/** Puts the focus on what asks for it by `data-autofocus`; without one it goes to the first control. */
+/** Focuses the element with `data-autofocus`; without one, the first control. */
 function focusWanted(event: Event): void {
   const wanted = (event.currentTarget as HTMLElement).querySelector<HTMLElement>("[data-autofocus]");
   if (wanted === null) return;
@@ -28,7 +28,7 @@ function focusWanted(event: Event): void {
   wanted.focus();
 }
 
-/** A page over the page: holds the focus, closes with Esc, gives the focus back. */
+/** A modal dialog: traps the focus, closes with Esc, restores the focus. */
 export function Dialog({ open, onOpenChange, title, description, children, sticky = false, wide = false }: DialogProps) {
   const keep = (event: Event) => {
     if (sticky) event.preventDefault();
@@ -52,7 +52,7 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
   );
 }
 
-/** A question that has to be answered before anything else; only its own buttons and Esc close it. */
+/** A question that has to be answered first; only its own buttons and Esc close it. */
 export function AlertDialog({ open, onOpenChange, title, description, children }: Omit<DialogProps, "sticky" | "wide">) {
   return (
     <Alert.Root open={open} onOpenChange={onOpenChange}>
@@ -68,7 +68,7 @@ export function AlertDialog({ open, onOpenChange, title, description, children }
   );
 }
 
-/** The buttons at the end of a dialog, the decisive one last. */
+/** The buttons at the end of a dialog, the main one last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
 }

@@ -1,10 +1,10 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 
-/** The look of everything that is typed or chosen. */
+/** The style of all inputs. */
 export const CONTROL =
   "w-full rounded-md border border-edge bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60 pointer-coarse:text-base";
 
-/** What a control inside a field has to carry. */
+/** The props of a control inside a field. */
 interface ControlProps {
   readonly id: string;
   readonly "aria-describedby": string | undefined;
@@ -14,12 +14,12 @@ interface ControlProps {
 interface FieldProps {
   readonly label: ReactNode;
   readonly hint?: ReactNode;
-  /** What is wrong with the value, in words; takes the place of the hint, which nearly always says the same. */
+  /** The error of the value; replaces the hint, which nearly always says the same. */
   readonly error?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
 
-/** Label, control, hint and error, tied together for those who hear the page. */
+/** Label, control, hint and error, linked for screen readers. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
@@ -48,7 +48,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
 
 type TextFieldProps = Omit<ComponentProps<"input">, "id"> & Omit<FieldProps, "children">;
 
-/** A line of text with its label. */
+/** A text input with its label. */
 export function TextField({ label, hint, error, className = "", ...rest }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>
@@ -57,7 +57,7 @@ export function TextField({ label, hint, error, className = "", ...rest }: TextF
   );
 }
 
-/** Several lines of text with their label. */
+/** A text area with its label. */
 export function TextArea({
   label,
   hint,

@@ -2,14 +2,14 @@
 
 import { DropdownMenu } from "radix-ui";
 
-/** One line of a menu. */
+/** One entry of a menu. */
 interface MenuItem {
   readonly label: string;
   readonly onSelect: () => void;
   readonly danger?: boolean;
 }
 
-/** Actions behind one small button; `label` says of what. */
+/** Actions behind a small button; `label` describes them. */
 export function ActionMenu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   return (
     <DropdownMenu.Root>

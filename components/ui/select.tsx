@@ -1,7 +1,7 @@
 import type { ComponentProps } from "react";
 import { CONTROL } from "./field";
 
-/** One entry of a select. */
+/** One option of a select. */
 interface Option<Value extends string = string> {
   readonly value: Value;
   readonly label: string;
@@ -13,7 +13,7 @@ type SelectProps<Value extends string> = Omit<ComponentProps<"select">, "value" 
   readonly onChange: (value: Value) => void;
 };
 
-/** One of several. The browser's own, because every phone and reader already knows how to open it. */
+/** A native select, because every phone and reader already knows how to open it. */
 export function Select<Value extends string>({ options, value, onChange, className = "", ...rest }: SelectProps<Value>) {
   return (
     <select
@@ -48,12 +48,12 @@ function Choice({ type, label, hint, ...rest }: ChoiceProps & { readonly type: "
   );
 }
 
-/** Yes or no. */
+/** A checkbox. */
 export function Checkbox(props: ChoiceProps) {
   return <Choice {...props} type="checkbox" />;
 }
 
-/** One of those that share its `name`. */
+/** A radio button; those that share a `name` form a group. */
 export function Radio(props: ChoiceProps) {
   return <Choice {...props} type="radio" />;
 }

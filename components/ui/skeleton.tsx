@@ -1,4 +1,4 @@
-/** The place of something that is on its way. */
+/** A placeholder for content that is loading. */
 export function Skeleton({ className }: { className: string }) {
   return <span aria-hidden="true" className={`block animate-pulse rounded bg-line motion-reduce:animate-none ${className}`} />;
 }

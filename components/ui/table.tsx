@@ -3,30 +3,30 @@ import type { ApiFailure } from "../portal/api";
 import { FailureNotice } from "./failure";
 import { Skeleton } from "./skeleton";
 
-/** One column: what stands above it, and what of a row stands in it. */
+/** One column: its header, and how it renders a row. */
 export interface Column<Row> {
   readonly head: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers and times: mono, tabular figures, on the right. */
+  /** Numbers and times: monospaced, tabular figures, right-aligned. */
   readonly numeric?: boolean;
-  /** Takes the room that the others leave. */
+  /** Takes the remaining width. */
   readonly grow?: boolean;
-  /** Left out below this width, where a row has no room for it. */
+  /** Hidden below this width. */
   readonly from?: "sm" | "md" | "lg" | "xl";
 }
 
 interface TableProps<Row> {
-  /** What the table holds, for those who cannot see it. */
+  /** The caption of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string;
-  /** What to do when there is nothing. */
+  /** What to show when there are no rows. */
   readonly empty: ReactNode;
   readonly failure?: ApiFailure | undefined;
   readonly retry?: () => void;
-  /** Rows to keep room for while loading. */
+  /** Number of placeholder rows while loading. */
   readonly expected?: number;
 }
 

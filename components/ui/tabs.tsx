@@ -3,14 +3,14 @@
 import { Tabs as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 
-/** One view of several; its content is made only while it is shown. */
+/** One of several views; its content is rendered only while it is shown. */
 export interface Tab {
   readonly value: string;
   readonly label: string;
   readonly content: ReactNode;
 }
 
-/** Several views in one place; arrows move between them. */
+/** Several views in one place; the arrow keys switch between them. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
   return (
     <Radix.Root defaultValue={tabs[0].value}>

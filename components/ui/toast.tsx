@@ -3,7 +3,7 @@
 import { Toast as Radix } from "radix-ui";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 
-/** Toasts shown at once; an older one gives way. */
+/** Toasts shown at once; a new one replaces the oldest. */
 const TOASTS_MAX_COUNT = 3;
 const SHOWN_MS = 6_000;
 
@@ -14,12 +14,12 @@ interface Toast {
 
 const Announce = createContext<(text: string) => void>(() => {});
 
-/** Says in passing that something was done. Errors stay where they happened instead. */
+/** Confirms an action briefly. Errors are shown where they occur instead. */
 export function useToast(): (text: string) => void {
   return useContext(Announce);
 }
 
-/** Where toasts appear for the pages inside it. */
+/** Where toasts of the pages inside it appear. */
 export function Toaster({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const announce = useCallback((text: string) => {

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 
 const OPEN_DELAY_MS = 250;
 
-/** A word explained on hover and on focus. */
+/** A word with an explanation on hover and on focus. */
 export function Tooltip({ text, children }: { text: string; children: ReactNode }) {
   return (
     <Radix.Provider delayDuration={OPEN_DELAY_MS}>

@@ -7,7 +7,7 @@ import type { Series } from "./chart";
 
 const PLACE = "h-56 w-full";
 
-// Loaded when a chart is shown: it weighs more than the rest of the page.
+// Loaded on demand: it is larger than the rest of the page.
 const Chart = dynamic(() => import("./chart").then((module) => module.Chart), {
   ssr: false,
   loading: () => <Skeleton className={PLACE} />,
@@ -22,7 +22,7 @@ const TONES: Record<Series["tone"], string> = {
 };
 
 interface ChartCardProps {
-  /** What is drawn, in words, for those who cannot see it. */
+  /** A description of the chart, for screen readers. */
   readonly summary: string;
   /** Undefined while loading. */
   readonly points: readonly UsagePoint[] | undefined;
@@ -31,7 +31,7 @@ interface ChartCardProps {
   readonly unit: "count" | "ms";
 }
 
-/** A chart with its legend, at one height in all of its states. */
+/** A chart with its legend; its height is the same in all states. */
 export function ChartCard({ summary, points, grain, series, unit }: ChartCardProps) {
   return (
     <figure className="rounded-lg border border-line bg-surface p-4">

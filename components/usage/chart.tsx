@@ -5,13 +5,13 @@ import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
 import { compactText, countText, msText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 
-/** What of a point is drawn, how, and in which colour. */
+/** Which value of a point is drawn, how, and in which colour. */
 export interface Series {
   readonly field: Exclude<keyof UsagePoint, "at">;
   readonly label: string;
   readonly shape: "bar" | "line";
   readonly tone: "accent" | "danger" | "warning" | "neutral" | "positive";
-  /** True where it is a part of the bar before it, and drawn inside of that. */
+  /** True for a part of the previous bar, drawn inside it. */
   readonly part?: true;
 }
 
@@ -26,7 +26,7 @@ const HEIGHT_PX = 224;
 const PART_AXIS = "part";
 const AXIS = { stroke: "var(--line)", tick: { fill: "var(--ink-faint)", fontSize: 11 }, tickLine: false } as const;
 
-/** Labels of buckets: hours and minutes in the viewer's zone; days are days of UTC, as they are counted. */
+/** Labels of buckets: hours and minutes in the viewer's time zone; days are UTC days, as they are counted. */
 function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
   const shape: Intl.DateTimeFormatOptions =
     grain === "day"
@@ -47,7 +47,7 @@ export function Chart({ points, grain, series, unit }: ChartProps) {
       <ComposedChart data={[...points]} margin={{ top: 8, right: 4, bottom: 0, left: 0 }} accessibilityLayer>
         <CartesianGrid vertical={false} stroke="var(--line)" />
         <XAxis dataKey="at" scale="band" tickFormatter={label} minTickGap={48} height={24} {...AXIS} />
-        {/* Bars of another axis do not stand beside those of the first but in the same place. */}
+        {/* Bars on different axes are drawn in the same place, not side by side. */}
         <XAxis xAxisId={PART_AXIS} dataKey="at" scale="band" hide />
         <YAxis width={52} allowDecimals={unit === "ms"} tickFormatter={axisText} axisLine={false} {...AXIS} />
         <Tooltip

@@ -2,7 +2,7 @@ import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
 import { DAY_MS, HOUR_MS } from "#lib/units";
 import { queryOf } from "../portal/api";
 
-/** Spans that can be looked at, each in the grain that shows it best. */
+/** The available time ranges, each with a suitable bucket size. */
 export const SPANS = {
   "1h": { label: "Last hour", ms: HOUR_MS, grain: "minute" },
   "24h": { label: "Last 24 hours", ms: DAY_MS, grain: "hour" },
@@ -12,14 +12,14 @@ export const SPANS = {
 } as const satisfies Record<string, { label: string; ms: number; grain: UsageGrain }>;
 export type Span = keyof typeof SPANS;
 
-/** What is chosen above the charts; an empty text is "all". */
+/** The selected filters; an empty text means "all". */
 export interface UsageFilter {
   readonly span: Span;
   readonly keyId: string;
   readonly operation: string;
 }
 
-/** The query of a choice, as seen at an instant (ms). */
+/** The query of the filters at an instant (ms). */
 export function usageQuery({ span, keyId, operation }: UsageFilter, nowMs: number): string {
   const { ms, grain } = SPANS[span];
   return queryOf({
@@ -31,7 +31,7 @@ export function usageQuery({ span, keyId, operation }: UsageFilter, nowMs: numbe
   });
 }
 
-/** All points together; latencies are left out, since percentiles do not add up. */
+/** The sum of all points, without latencies: percentiles do not add up. */
 export function totals(points: readonly UsagePoint[]) {
   const sum = (field: "calls" | "errors" | "connections" | "subscriptions" | "messages" | "merged") =>
     points.reduce((total, point) => total + point[field], 0);

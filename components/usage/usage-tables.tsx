@@ -43,7 +43,7 @@ function Outcome({ code }: { code: number }) {
   );
 }
 
-/** The calls of a span by key, by operation and by outcome. */
+/** The calls of a time range by key, by operation and by result. */
 export function UsageTables({ report, keys }: UsageTablesProps) {
   const states = { failure: report.error, retry: () => void report.mutate(), empty: NONE };
   const by = report.data?.by;

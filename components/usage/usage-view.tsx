@@ -95,8 +95,8 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
 }
 
 /**
- * What one's keys were used for over a span: charts, totals, tables, and all of it as CSV.
- * @param openedMs when the page was made, by the server's clock, so that both make the same first picture
+ * The usage of the user's keys over a time range: charts, totals, tables, and a CSV export.
+ * @param openedMs when the page was rendered, by the server's clock, so that server and browser render the same
  */
 export function UsageView({ openedMs }: { openedMs: number }) {
   const timeZone = useTimeZone();

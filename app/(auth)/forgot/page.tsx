@@ -6,7 +6,7 @@ import { RESET_LINK_LIFETIME_S } from "#lib/contract/portal";
 
 export const metadata: Metadata = { title: "Forgot your password" };
 
-/** The way to a new password. */
+/** Requests a link to set a new password. */
 export default function ForgotPage() {
   const foot = (
     <Link href="/signin" className={TEXT_LINK}>

@@ -6,7 +6,7 @@ import { ResetForm } from "#components/auth/reset-form";
 import { buttonClass } from "#components/ui/button";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 
-// The address holds the token: it must not travel on in a Referer.
+// The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Set a new password", referrer: "no-referrer" };
 
 /** Where the link of a reset mail leads. */

@@ -13,7 +13,7 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Sign in" };
 
-/** Where else one can sign in; nowhere before the service is up. */
+/** Other ways to sign in; none before the service is up. */
 function choices(): SignInChoice[] {
   try {
     return signInChoices(runtime().env);
@@ -23,7 +23,7 @@ function choices(): SignInChoice[] {
   }
 }
 
-/** Sign-in, and from there to the page that asked for it. */
+/** Sign-in, which then returns to the requested page. */
 export default async function SignInPage({ searchParams }: PageSearch) {
   const { next: asked, error, email } = await searchParams;
   const next = nextPath(asked);

@@ -8,7 +8,7 @@ import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 
 export const metadata: Metadata = { title: "Create an account" };
 
-/** An account in one form. */
+/** Sign-up in one form. */
 export default async function SignUpPage() {
   if ((await signedInUser()) !== undefined) redirect("/dashboard");
   const foot = (

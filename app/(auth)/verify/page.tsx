@@ -6,7 +6,7 @@ import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { VerifyForm } from "#components/auth/verify-form";
 import { buttonClass } from "#components/ui/button";
 
-// The address holds the token: it must not travel on in a Referer.
+// The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Verify your email", referrer: "no-referrer" };
 
 /** Where the link of a verification mail leads. */

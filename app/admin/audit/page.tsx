@@ -4,7 +4,7 @@ import { AuditView } from "#components/admin/audit-view";
 
 export const metadata: Metadata = { title: "Audit log" };
 
-/** Who changed what. */
+/** The audit log. */
 export default async function AuditPage() {
   await requireOperator("/admin/audit");
   return <AuditView />;

@@ -4,7 +4,7 @@ import { CalendarsView } from "#components/admin/calendars-view";
 
 export const metadata: Metadata = { title: "Calendars" };
 
-/** When markets are open, by rule and by hand. */
+/** When markets are open, by their rules and by overrides. */
 export default async function CalendarsPage() {
   await requireOperator("/admin/calendars");
   return <CalendarsView />;

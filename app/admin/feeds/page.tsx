@@ -4,7 +4,7 @@ import { FeedsView } from "#components/admin/feeds-view";
 
 export const metadata: Metadata = { title: "Feeds" };
 
-/** What fills the venues, and how far behind it is. */
+/** The feeds of the venues, and how far behind they are. */
 export default async function FeedsPage() {
   await requireOperator("/admin/feeds");
   return <FeedsView />;

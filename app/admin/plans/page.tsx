@@ -4,7 +4,7 @@ import { PlansView } from "#components/admin/plans-view";
 
 export const metadata: Metadata = { title: "Plans" };
 
-/** The limits that accounts share. */
+/** Plans and their limits. */
 export default async function PlansPage() {
   await requireOperator("/admin/plans");
   return <PlansView />;

@@ -1,6 +1,6 @@
 import { unserved } from "#lib/http/api";
 
-/** What no other route under /api serves: the envelope, never a page. */
+/** Answers unknown paths under /api with the envelope, never with a page. */
 export {
   unserved as DELETE,
   unserved as GET,

@@ -10,19 +10,19 @@ const files = readdirSync(here, { recursive: true, encoding: "utf8" })
   .map((file) => `/api/v1/${file.replaceAll("\\", "/").replace(/\/route\.ts$/, "")}`);
 
 describe("route files", () => {
-  test("stand for every operation, and for nothing else but the catch-all", () => {
+  test("route files exist for every operation and the catch-all, and for nothing else", () => {
     const paths = OPERATION_LIST.map(({ path }) => path);
     expect(files.filter((path) => !path.includes("[...")).sort()).toEqual(paths.sort());
   });
 
-  test.each(files)("%s answers every method with an envelope, under any host", async (path) => {
+  test.each(files)("the route file %s answers every method with an envelope, under any host", async (path) => {
     const module: Record<string, (request: Request, context: unknown) => Promise<Response>> = await import(
       `${here}${path.slice("/api/v1".length)}/route.ts`
     );
     const own = OPERATION_LIST.find((operation) => operation.path === path)?.method;
     for (const method of METHODS) {
       const response = await module[method]?.(new Request(`http://host${path}`, { method }), { params: Promise.resolve({}) });
-      // Nothing runs in this test: what is served says so, whatever else comes before that.
+      // No service runs in this test: routes answer service_unavailable before anything else.
       if (method === own) expect(response?.status, method).toBe(503);
       expect(response?.headers.get("content-type") ?? "application/json; charset=utf-8", method).toBe(
         "application/json; charset=utf-8",

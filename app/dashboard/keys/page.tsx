@@ -7,7 +7,7 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Keys" };
 
-/** Make, see, change, rotate and revoke keys. */
+/** Create, list, change, rotate and revoke keys. */
 export default async function KeysPage() {
   const { accountId } = await requireUser("/dashboard/keys");
   const keys = await listKeys(runtime(), { accountId });

@@ -6,7 +6,7 @@ import { operations } from "#lib/contract/operations";
 
 export const metadata: Metadata = { title: "Logs" };
 
-/** The latest requests. Its filters stand in the address, so that a finding can be shared. */
+/** The latest requests. Its filters are kept in the URL, so that they can be shared. */
 export default async function LogsPage({ searchParams }: PageSearch) {
   const asked = await searchParams;
   const query = Object.entries(asked).filter((entry): entry is [string, string] => typeof entry[1] === "string");

@@ -5,7 +5,7 @@ import { runtime } from "#lib/runtime";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** What was called, how it went, and how fast. */
+/** Calls with their results and latencies. */
 export default async function UsagePage() {
   await requireUser("/dashboard/usage");
   return <UsageView openedMs={runtime().clock.now()} />;

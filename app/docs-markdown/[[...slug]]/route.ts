@@ -7,7 +7,7 @@ interface Context {
   readonly params: Promise<{ readonly slug?: string[] }>;
 }
 
-/** A page of the documentation as Markdown: what `/docs/….md` leads to. */
+/** A page of the docs as Markdown, served at `/docs/….md`. */
 export async function GET(_request: Request, { params }: Context): Promise<Response> {
   const page = docs.getPage((await params).slug);
   if (page === undefined) return new Response("There is no such page. /llms.txt lists them all.\n", { status: 404 });

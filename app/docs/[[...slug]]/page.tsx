@@ -24,7 +24,7 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
   return { title: data.title, description: data.description, alternates: { types: { "text/markdown": `${url}.md` } } };
 }
 
-/** One page: its text between the tree and its own outline. */
+/** One page: its text between the tree and its outline. */
 export default async function DocumentationPage(props: Props) {
   const page = await pageOf(props);
   const { title, description, toc, body: Body } = page.data;

@@ -1,7 +1,7 @@
 import { AuditPageQuery, listAudit } from "#lib/access/audit";
 import { portalRoute } from "#lib/portal/route";
 
-/** What was changed of the reader's account. */
+/** The changes to the reader's account. */
 export const GET = portalRoute({ input: AuditPageQuery, user: "required" }, ({ input, user, running }) =>
   listAudit(running.db, { ...input, accountId: user.accountId }),
 );

@@ -11,7 +11,7 @@ export const GET = portalRoute({ user: "required" }, async ({ user, running }) =
   return { items: keys.map(toPortalKey) };
 });
 
-/** Makes a key; its text is in this one answer and nowhere else. */
+/** Creates a key; only this answer contains its text. */
 export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
   const { input, user, running } = call;
   if (!user.emailVerified) throw new Fault("invalid_parameter", { parameter: "email", detail: "Verify your email first." });

@@ -2,7 +2,7 @@ import { changeName } from "#lib/access/users/account";
 import { ProfileForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 
-/** Changes what the user is called. */
+/** Changes the user's name. */
 export const PATCH = portalRoute({ input: ProfileForm, user: "required" }, async ({ input, user, running, visitor }) => {
   await changeName(running.users, user, input.name, visitor);
   return {};

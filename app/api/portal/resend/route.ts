@@ -2,7 +2,7 @@ import { resendVerification } from "#lib/access/users/sign-up";
 import { ForgotForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 
-/** Sends the verifying mail once more, to an address that waits for it. */
+/** Sends the verification mail again, to an address that waits for it. */
 export const POST = portalRoute({ input: ForgotForm, user: "none" }, async ({ input, running, visitor }) => {
   await resendVerification(running.users, input.email, visitor);
   return {};

@@ -2,7 +2,7 @@ import { resetPassword } from "#lib/access/users/password";
 import { ResetForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 
-/** Sets a new password by the link of a mail. */
+/** Sets a new password with the link of a mail. */
 export const POST = portalRoute({ input: ResetForm, user: "none" }, async ({ input, running, visitor }) => {
   await resetPassword(running.users, input, visitor);
   return {};

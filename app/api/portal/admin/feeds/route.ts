@@ -1,5 +1,5 @@
 import { reportFeeds } from "#lib/market/feed-report";
 import { portalRoute } from "#lib/portal/route";
 
-/** How the feeds of the answering process are. */
+/** Reports the feeds of the answering process. */
 export const GET = portalRoute({ user: "operator" }, ({ running }) => reportFeeds(running));

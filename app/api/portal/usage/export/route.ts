@@ -2,7 +2,7 @@ import { usageCsv } from "#lib/access/usage/csv";
 import { UsageQuery, usageSpan } from "#lib/access/usage/query";
 import { portalRoute } from "#lib/portal/route";
 
-/** The same as CSV. */
+/** The usage as CSV. */
 export const GET = portalRoute({ input: UsageQuery, user: "required" }, async ({ input, user, running }) => {
   const span = usageSpan(input, running.clock);
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);

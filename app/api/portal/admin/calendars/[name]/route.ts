@@ -4,7 +4,7 @@ import { putDefinition } from "#lib/market/calendar-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
-/** Puts another definition in the place of a calendar's. */
+/** Replaces the definition of a calendar. */
 export const PUT = portalRoute({ input: DefinitionForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
   const name = params.name ?? "";

@@ -4,7 +4,7 @@ import { PlanForm } from "#lib/contract/portal-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
-/** Makes a plan, or changes the limits of one. */
+/** Creates a plan, or changes its limits. */
 export const PUT = portalRoute({ input: PlanForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
   const name = params.name ?? "";

@@ -4,7 +4,7 @@ import { RotateKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
-/** Makes a key in the place of another, which stays valid for the grace; the new text is in this one answer. */
+/** Replaces a key, which stays valid for the grace period; only this answer contains the new text. */
 export const POST = portalRoute({ input: RotateKeyForm, user: "required" }, async (call) => {
   const { input, params, running } = call;
   const { text, record, replaced } = await rotateKey(running, params.id ?? "", input.grace, changedBy(call));

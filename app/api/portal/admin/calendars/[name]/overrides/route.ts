@@ -4,7 +4,7 @@ import { addOverride } from "#lib/market/calendar-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
-/** Opens or closes a calendar by hand. */
+/** Forces a calendar open or closed. */
 export const POST = portalRoute({ input: OverrideForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
   const name = params.name ?? "";

@@ -3,7 +3,7 @@ import { overridesOf } from "#lib/market/calendar-admin";
 import { previewCalendar } from "#lib/market/calendar-preview";
 import { portalRoute } from "#lib/portal/route";
 
-/** What a definition would say of the coming fortnight, with the overrides that the calendar has, before it is stored. */
+/** Previews the next two weeks of a definition with the calendar's current overrides, before it is stored. */
 export const POST = portalRoute({ input: DefinitionForm, user: "operator" }, async ({ input, params, running }) =>
   previewCalendar(input.definition, await overridesOf(running, params.name ?? ""), running.clock.now()),
 );
