@@ -25,7 +25,7 @@ export interface RestoredTicker {
 }
 
 /**
- * The only writer of a venue's market truth. Synchronous and deterministic: the same ticks and instants give the same
+ * The only part that decides a venue's market state. Synchronous and deterministic: the same ticks and instants give the same
  * events. Instants are Unix milliseconds.
  */
 interface Engine {

@@ -4,12 +4,12 @@ import type { DatedException } from "./dated-exceptions";
  * Holidays of COMEX metals on Globex, New York time; three sources, one after the other:
  * - 2015 to 2023: CME Group's holiday rules (United States holidays end trading at 13:00, from 2022 on at 14:30, and
  *   trading begins again at 18:00; a holiday on a Friday ends the week; the day after Thanksgiving and Christmas Eve end
- *   at 13:45; Good Friday, Christmas and New Year are closed), held against hourly gold klines of a broker up to March
+ *   at 13:45; Good Friday, Christmas and New Year are closed), compared with hourly gold klines of a broker up to March
  *   2022. The hour at which the day after Thanksgiving ended in 2022 and 2023 is taken from the years before.
- * - 2024 to 2026: the gold future of the Lean market hours database (QuantConnect, Apache-2.0), date for date. Beside
- *   the two holidays named below a broker's gold differs from it twice: it ended at 14:45 on 2024-11-29, and it traded
+ * - 2024 to 2026: the gold future of the Lean market hours database (QuantConnect, Apache-2.0), date for date. Apart from
+ *   the two holidays named below, a broker's gold differs from it twice: it ended at 14:45 on 2024-11-29, and it traded
  *   on 2025-01-09.
- * - 2027 and 2028: the same rules as they were kept in 2024 to 2026, and in the years in which a holiday fell on the
+ * - 2027 and 2028: the same rules as applied in 2024 to 2026, and in the years in which a holiday fell on the
  *   same weekday (2016, 2017, 2021); the database already names 2027-01-01 and 2027-06-18, and agrees.
  * Brokers often end earlier on Christmas and New Year's Eve and begin later on the day after than the exchange does.
  */
