@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createBuffer } from "./buffer";
 
 describe("a buffer", () => {
-  test("gives the newest records in order, however puts and takes alternate", async () => {
+  test("a buffer returns the newest records in order, for any sequence of puts and takes", async () => {
     const steps = fc.array(fc.integer({ min: -2_000, max: 3_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2_500 }), steps, async (capacity, amounts) => {

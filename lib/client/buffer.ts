@@ -1,20 +1,20 @@
 import { SpotwireError } from "./errors";
 
-/** Records on their way to one `for await` loop. */
+/** Buffers records for one `for await` loop. */
 interface RecordBuffer<Item> {
-  /** False when the oldest had to be dropped to take this one. */
+  /** Adds a record; false when the oldest one was dropped to make room. */
   push(item: Item): boolean;
-  /** What was dropped so far. */
+  /** Number of records dropped so far. */
   readonly dropped: number;
-  /** No more will come: what is left is still given, then the loop ends, by throwing where there is an error. */
+  /** Ends the buffer: the loop still receives the remaining records, then ends, or throws the error if there is one. */
   end(error?: SpotwireError): void;
   next(): Promise<IteratorResult<Item, undefined>>;
 }
 
-/** Consumed items at the front are cut off once they are so many. */
+/** Number of consumed items at the front that triggers their removal. */
 const COMPACT_AFTER_COUNT = 1_024;
 
-/** Makes a buffer of at most `capacity` records; when it is full the oldest goes, for a price that is late is worth least. */
+/** Makes a buffer of at most `capacity` records; when full, it drops the oldest record, because an old price is worth least. */
 export function createBuffer<Item>(capacity: number): RecordBuffer<Item> {
   let items: Item[] = [];
   let head = 0;
@@ -57,8 +57,7 @@ export function createBuffer<Item>(capacity: number): RecordBuffer<Item> {
       taker = undefined;
     },
     async next() {
-      if (taker !== undefined)
-        throw new SpotwireError("invalid_argument", "Records are taken one after the other: await next().");
+      if (taker !== undefined) throw new SpotwireError("invalid_argument", "Await each next() before you call it again.");
       if (head < items.length) return { value: shift() as Item, done: false };
       if (ended?.error !== undefined) throw ended.error;
       if (ended !== undefined) return { value: undefined, done: true };

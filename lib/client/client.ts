@@ -25,14 +25,14 @@ export interface InstrumentList {
 /** Quotes, in the order of the request. */
 export interface QuoteList {
   items: Quote[];
-  /** Tickers of the request that have no quote yet; absent when each has one. */
+  /** Tickers of the request that have no quote yet; absent when all have one. */
   missing?: string[] | undefined;
 }
 
 /** Snapshots, in the order of the request. */
 export interface SnapshotList {
   items: Snapshot[];
-  /** Tickers of the request that have no quote yet; absent when each has one. */
+  /** Tickers of the request that have no quote yet; absent when all have one. */
   missing?: string[] | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface MarketStatusList {
   items: MarketStatus[];
 }
 
-/** Where each operation is served; a test compares this with the contract. */
+/** The path of each operation; a test compares it with the contract. */
 export const ENDPOINTS = {
   klines: { method: "GET", path: "/api/v1/market/klines" },
   instruments: { method: "GET", path: "/api/v1/market/instruments" },
@@ -90,40 +90,40 @@ export interface KlinesQuery {
   readonly timeframe: Timeframe;
   readonly from?: number | Date | undefined;
   readonly to?: number | Date | undefined;
-  /** 1 to 5000, 500 when left out. */
+  /** 1 to 5000; 500 by default. */
   readonly limit?: number | undefined;
 }
 
-/** Several tickers, at most 100. */
+/** At most 100 tickers. */
 export interface TickersQuery {
   readonly tickers: readonly string[];
 }
 
-/** A market data service, typed. Every failure is a SpotwireError. */
+/** Typed client of a market data service. Every failure is a SpotwireError. */
 export interface Client {
-  /** The remaining quota according to the last answer; undefined before the first. */
+  /** The remaining quota from the last response; undefined before the first. */
   readonly rateLimit: RateLimit | undefined;
   klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
-  /** Every kline of a window from its start, page after page; the last one may still be open. */
+  /** All klines of a window from its start, page by page; the last one may still be open. */
   klinesAll(query: KlinesQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Kline>;
   /** The instruments this key may read. */
   instruments(options?: CallOptions): Promise<InstrumentList>;
   latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
   latestSnapshots(query: TickersQuery, options?: CallOptions): Promise<SnapshotList>;
-  /** Open, closed or unknown, and why; now, or at another instant. */
+  /** Market status and its reason, now or at another instant. */
   marketStatus(
     query: TickersQuery & { readonly at?: string | Date | undefined },
     options?: CallOptions,
   ): Promise<MarketStatusList>;
-  /** A ticket for one stream connection of a page; `origin` is the page's where a server asks for it. */
+  /** Creates a ticket for one stream connection of a page. A server passes the page's `origin`. */
   createStreamTicket(query?: { readonly origin?: string | undefined }, options?: CallOptions): Promise<StreamTicket>;
-  /** @throws SpotwireError invalid_key when the client has neither a key nor a way to tickets */
+  /** @throws SpotwireError invalid_key when the client has neither a key nor a ticket function */
   stream(options?: StreamOptions): Stream;
 }
 
 /**
  * Creates a client. It sends nothing yet.
- * @throws SpotwireError invalid_key for a mistyped key, invalid_argument for an option that cannot be right
+ * @throws SpotwireError invalid_key for a mistyped key, invalid_argument for an invalid option
  */
 export function createClient(options: ClientOptions): Client {
   const { clock = monotonicClock, random = Math.random, fetch = globalThis.fetch, ticket } = options;
@@ -155,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
       const page: KlineWindow = await klines({ limit: KLINES_ROWS_PER_COST_UNIT, ...query, from }, callOptions);
       yield* page.items;
       if (page.next_from === null) return undefined;
-      if (page.next_from <= page.from) throw new SpotwireError("bad_answer", "The next page does not lie after this one.");
+      if (page.next_from <= page.from) throw new SpotwireError("bad_answer", "The next page does not start after this page.");
       from = page.next_from;
     }
   }
@@ -166,7 +166,7 @@ export function createClient(options: ClientOptions): Client {
 
   function stream(streamOptions: StreamOptions = {}): Stream {
     if (key === undefined && ticket === undefined)
-      throw new SpotwireError("invalid_key", "A stream needs a key, or a function that gives tickets.");
+      throw new SpotwireError("invalid_key", "A stream needs a key or a ticket function.");
     const fetchTicket = async (signal: AbortSignal) => (await createStreamTicket({}, { signal })).ticket;
     const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
     return createStream({ key, ticket, fetchTicket, url, clock, random, dialer: options.dialer }, streamOptions);

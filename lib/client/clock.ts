@@ -1,15 +1,15 @@
-/** Time as an argument: the client measures durations and waits, it never asks for the date. */
+/** The clock of a client: it measures durations and waits, and never reads the date. */
 export interface ClientClock {
-  /** Milliseconds since some fixed moment; never steps back. */
+  /** Milliseconds since a fixed moment; never goes back. */
   now(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Longest wait of a timer; a longer one would fire at once. */
+/** Longest delay of a timer; longer ones fire at once. */
 const TIMER_MAX_MS = 2_147_483_647;
 
-/** The runtime's monotonic clock: a wait is not stretched when somebody sets the time of the machine. */
+/** The runtime's monotonic clock, so that setting the time of the machine does not change a wait. */
 export const monotonicClock: ClientClock = {
   now: () => performance.now(),
   wait: (ms, signal) =>
@@ -26,8 +26,8 @@ export const monotonicClock: ClientClock = {
 };
 
 /**
- * Milliseconds before try number `attempt` (0 for the first repetition): anywhere in [0, min(capMs, baseMs * 2^attempt)),
- * so that many clients that failed together do not come back together ("full jitter").
+ * Milliseconds before retry number `attempt`, counted from 0: a random value in [0, min(capMs, baseMs * 2^attempt)), so that
+ * clients that failed together do not retry together ("full jitter").
  */
 export function fullJitter(random: () => number, attempt: number, baseMs: number, capMs: number): number {
   return random() * Math.min(capMs, baseMs * 2 ** attempt);

@@ -4,15 +4,15 @@ import type { ClientClock } from "./clock";
 import { asSpotwireError, fieldsOf, parseJson, SpotwireError } from "./errors";
 import { ABNORMAL_CLOSE, type Dialer, type Handshake, NORMAL_CLOSE, type Socket, type SocketEnd } from "./socket";
 
-/** Time from dialling to the first message of the server. */
+/** Longest time from dialling to the first message of the server. */
 const WELCOME_TIMEOUT_MS = 15_000;
-/** A connection on which nothing at all came for so many heartbeat intervals is dead, whatever its socket says. */
+/** Heartbeat intervals without any message after which a connection is dead, whatever the state of its socket. */
 const MUTE_AFTER_INTERVALS = 2.5;
 
-/** So much of an unreadable message is shown. */
+/** Length of the excerpt of an unreadable message. */
 const SHOWN_CHARACTERS = 80;
 
-/** What one connection is made of and tells to. */
+/** The options and callbacks of one connection. */
 interface ConnectionOptions {
   readonly dialer: Dialer;
   readonly url: string;
@@ -20,22 +20,22 @@ interface ConnectionOptions {
   readonly clock: ClientClock;
   /** Closes the connection. */
   readonly signal: AbortSignal;
-  /** The server is ready; `send` takes messages until the connection ends. */
+  /** Called when the server is ready; `send` accepts messages until the connection ends. */
   onWelcome(welcome: Welcome, send: (text: string) => void): void;
   onMessage(message: ServerMessage): void;
-  /** Something came that is no message; it was skipped. */
+  /** Called for data that is not a valid message; the data is skipped. */
   onUnreadable(error: SpotwireError): void;
 }
 
 /** How a connection ended. */
 export interface Ending extends SocketEnd {
-  /** Milliseconds since its welcome; undefined when there was none. */
+  /** Milliseconds since its welcome message; undefined without one. */
   readonly livedMs: number | undefined;
 }
 
 /**
- * Opens one connection and stays until it is over. Never rejects: what went wrong is in the ending.
- * It ends by the server, the network, the signal, or by silence.
+ * Opens one connection and resolves when it has ended. Never rejects: the result contains the failure.
+ * The server, the network, the signal or silence ends it.
  */
 export function runConnection(options: ConnectionOptions): Promise<Ending> {
   const { dialer, url, handshake, clock, signal } = options;
@@ -66,7 +66,7 @@ export function runConnection(options: ConnectionOptions): Promise<Ending> {
       try {
         if (type === "welcome") onWelcome(message as Welcome);
         else if (typeof type === "string") options.onMessage(message as ServerMessage);
-        else throw new TypeError("It has no type.");
+        else throw new TypeError("The message has no type.");
       } catch (cause) {
         options.onUnreadable(new SpotwireError("bad_answer", `Not a message: ${text.slice(0, SHOWN_CHARACTERS)}`, { cause }));
       }
@@ -87,7 +87,7 @@ export function runConnection(options: ConnectionOptions): Promise<Ending> {
           await clock.wait(leftMs, over.signal);
           continue;
         }
-        const detail = `Nothing was heard from ${url} for ${silenceMs / 1000} s.`;
+        const detail = `No message from ${url} for ${silenceMs / 1000} s.`;
         socket?.drop();
         end({ code: ABNORMAL_CLOSE, reason: "mute", error: new SpotwireError("connection_lost", detail) });
       }

@@ -23,7 +23,7 @@ interface StreamContext extends Credentials {
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
-  /** Undefined selects the best one that the runtime offers. */
+  /** Undefined selects the best dialer for the runtime. */
   readonly dialer: Dialer | undefined;
 }
 
@@ -35,9 +35,9 @@ function errorOfMessage({ code, message, data }: ErrorMessage): SpotwireError {
 /** @throws SpotwireError invalid_argument for a selection that no service accepts */
 function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): SubscriptionRequest {
   if (!STREAM_NAMES.includes(stream))
-    throw new SpotwireError("invalid_argument", `stream must be one of ${STREAM_NAMES.join(", ")}; it is ${stream}.`);
+    throw new SpotwireError("invalid_argument", `stream must be one of ${STREAM_NAMES.join(", ")}, not ${stream}.`);
   if ((stream === "kline") !== (timeframe !== undefined))
-    throw new SpotwireError("invalid_argument", "timeframe is required for kline and refused elsewhere.");
+    throw new SpotwireError("invalid_argument", "timeframe is required for kline and invalid for other streams.");
   return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
 }
 
@@ -226,7 +226,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     },
     closed,
     subscribe(selection, onRecordOfSubscription) {
-      if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; make another one.");
+      if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; create another one.");
       const request = requestOf(selection);
       const hosted = createSubscription(request, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
       topics.follow(request, hosted.follower);

@@ -1,11 +1,11 @@
 import type { FailureData } from "#lib/contract/envelope";
 import type { ErrorId } from "#lib/contract/errors";
 
-/** What can go wrong on this side of the network. */
+/** Identifiers of errors on the client's side. */
 export type ClientErrorId =
   /** The signal of the caller aborted the call. */
   | "aborted"
-  /** The answer does not come from the service. */
+  /** The response does not come from the service. */
   | "bad_answer"
   /** Records arrived faster than the loop read them; the oldest were dropped. */
   | "buffer_overflow"
@@ -16,7 +16,7 @@ export type ClientErrorId =
   | "invalid_argument"
   /** The key is missing or mistyped. It was not sent. */
   | "invalid_key"
-  /** No answer: the address is wrong, or the network or the server is down; see `cause`. */
+  /** No response: the address is wrong, or the network or the server is down; see `cause`. */
   | "network_error"
   /** Too many calls are waiting. */
   | "queue_full"
@@ -25,7 +25,7 @@ export type ClientErrorId =
   /** This runtime has no WebSocket: install the package `ws`. */
   | "websocket_unavailable";
 
-/** Of the service (the `message` of its envelope) or of the client; the service may add more. */
+/** Identifiers of the service (the `message` of its envelope) and of the client; the service may add more. */
 export type SpotwireErrorId = ErrorId | ClientErrorId | (string & Record<never, never>);
 
 /** What is known about a failure besides its id. */
@@ -45,17 +45,17 @@ export class SpotwireError extends Error {
   override readonly name: string = "SpotwireError";
   /** Stable identifier, for example `unknown_ticker` or `network_error`. */
   readonly id: SpotwireErrorId;
-  /** What was wrong, in words. */
+  /** Description of the failure. */
   readonly detail: string;
   /** The numeric code of the service, status * 100 + n; undefined for an error of the client. */
   readonly code: number | undefined;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Name it when reporting a problem. */
+  /** Include it when you report a problem. */
   readonly requestId: string | undefined;
   /** Seconds to wait before the next attempt. */
   readonly retryAfterS: number | undefined;
-  /** All data of the failed answer: `parameter`, `allowed`, `tickers`, `suggestion`, `docs_url` … */
+  /** All data of the failed response: `parameter`, `allowed`, `tickers`, `suggestion`, `docs_url` … */
   readonly data: Partial<FailureData>;
 
   constructor(id: SpotwireErrorId, detail: string, facts: SpotwireErrorFacts = {}) {
@@ -71,15 +71,15 @@ export class SpotwireError extends Error {
   }
 }
 
-/** True for a SpotwireError, also one of another copy of this package, where `instanceof` is false. */
+/** True for a SpotwireError, even from another copy of this package, where `instanceof` is false. */
 export function isSpotwireError(error: unknown): error is SpotwireError {
   return typeof error === "object" && error !== null && BRAND in error;
 }
 
-/** Headers of an answer, whatever brought it. */
+/** Reads a header of a response, for any transport. */
 export type ReadHeader = (name: string) => string | null | undefined;
 
-/** Seconds of a Retry-After; a date counts from the answer's own Date, so that no clock has to agree. */
+/** Seconds of a Retry-After. A date counts from the Date header of the response, so that the clocks need not agree. */
 function retryAfterOf(header: ReadHeader): number | undefined {
   const text = header("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;
@@ -88,7 +88,7 @@ function retryAfterOf(header: ReadHeader): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Parses JSON; undefined for a text that is none. */
+/** Parses JSON; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -103,8 +103,8 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The error of a failed answer: the envelope's own words, or `bad_answer` for what a proxy or another server wrote.
- * @param place what was asked, for the reader
+ * The error of a failed response: from its envelope, or `bad_answer` when a proxy or another server sent it.
+ * @param place description of the request
  */
 export function errorOfAnswer(status: number, header: ReadHeader, text: string, place: string): SpotwireError {
   const { code, message, data } = fieldsOf(parseJson(text));
@@ -114,20 +114,20 @@ export function errorOfAnswer(status: number, header: ReadHeader, text: string, 
   if (typeof code === "number" && code !== 0 && typeof message === "string")
     return new SpotwireError(message, told.detail ?? message, { code, status, requestId, retryAfterS, data: told });
   const kind = header("content-type") ?? "without a type";
-  return new SpotwireError("bad_answer", `${place} was answered ${status} (${kind}), not in the service's form.`, {
+  return new SpotwireError("bad_answer", `${place} returned ${status} (${kind}), which is not a response of the service.`, {
     status,
     requestId,
     retryAfterS,
   });
 }
 
-/** A thrown value as one of ours; anything else becomes `network_error` with that as its cause. */
+/** Converts a thrown value to a SpotwireError; other errors become `network_error` with the value as cause. */
 export function asSpotwireError(thrown: unknown, detail: string): SpotwireError {
   if (isSpotwireError(thrown)) return thrown;
   return new SpotwireError("network_error", `${detail}: ${reasonOf(thrown)}`, { cause: thrown });
 }
 
-/** Why fetch or a socket failed: the innermost message says it, "fetch failed" does not. */
+/** Why fetch or a socket failed: the innermost message has the reason, "fetch failed" does not. */
 function reasonOf(thrown: unknown): string {
   const { cause, message, code } = fieldsOf(thrown);
   if (cause !== undefined && cause !== null) return reasonOf(cause);

@@ -11,14 +11,14 @@ const invalid = (detail: string) => new SpotwireError("invalid_argument", detail
 export function checkBaseUrl(text: string): string {
   const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalid(`baseUrl must be an http or https address, for example https://market.example.com; it is ${text}.`);
+    throw invalid(`baseUrl must be an http or https address, for example https://market.example.com, not ${text}.`);
   if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "")
-    throw invalid("baseUrl must not carry a query, a fragment or a password.");
+    throw invalid("baseUrl must not contain a query, a fragment or a password.");
   return url.href.replace(/\/+$/, "");
 }
 
 /**
- * Lets a well-formed key through; nothing is sent with any other. The key is never repeated in the error.
+ * Returns a well-formed key; any other key is never sent. The error does not contain the key.
  * @throws SpotwireError invalid_key
  */
 export function checkKey(key: string): string {
@@ -27,31 +27,33 @@ export function checkKey(key: string): string {
     typeof key !== "string" || key === ""
       ? "The key is empty."
       : key !== key.trim()
-        ? "The key has blanks around it."
+        ? "The key has spaces around it."
         : key.startsWith("sw_live_") || key.startsWith("sw_test_")
-          ? "The key is mistyped or cut off: its checksum does not fit."
+          ? "The key is mistyped or truncated: its checksum does not match."
           : "A key starts with sw_live_ or sw_test_.";
   throw new SpotwireError("invalid_key", mistake);
 }
 
-/** @throws SpotwireError invalid_argument unless the value is a number of at least `least` */
+/** @throws SpotwireError invalid_argument unless the value is a number from `least` up */
 export function checkNumber(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
-  throw invalid(`${name} must be a number of at least ${least}; it is ${value}.`);
+  throw invalid(`${name} must be a number of at least ${least}, not ${value}.`);
 }
 
-/** A ticker as the service reads it: trimmed, in upper case. What is no ticker is left for the service to judge. */
+/** Normalizes a ticker like the service: trimmed, in upper case. The service validates it. */
 function normalise(ticker: unknown): string {
-  if (typeof ticker !== "string" || ticker.trim() === "") throw invalid("A ticker must be a text that is not empty.");
+  if (typeof ticker !== "string" || ticker.trim() === "") throw invalid("A ticker must be a non-empty string.");
   const text = ticker.trim();
   if (text.length > TICKER_MAX_CHARACTERS || text.includes(","))
-    throw invalid(`${text.slice(0, TICKER_MAX_CHARACTERS)} is no ticker: at most ${TICKER_MAX_CHARACTERS} letters and digits.`);
+    throw invalid(
+      `${text.slice(0, TICKER_MAX_CHARACTERS)} is not a ticker: use at most ${TICKER_MAX_CHARACTERS} letters and digits.`,
+    );
   return /^[a-z0-9]+$/i.test(text) ? text.toUpperCase() : text;
 }
 
 /**
  * The tickers of a call, without duplicates, in the order given.
- * @throws SpotwireError invalid_argument unless it is a list of at least one text
+ * @throws SpotwireError invalid_argument unless it is a list of at least one string
  */
 export function checkTickers(tickers: readonly string[]): string[] {
   if (!Array.isArray(tickers) || tickers.length === 0) throw invalid('tickers must be a list, for example ["EURUSD"].');
@@ -59,8 +61,8 @@ export function checkTickers(tickers: readonly string[]): string[] {
 }
 
 /**
- * Unix seconds of an instant; a Date between two seconds becomes the later one.
- * @throws SpotwireError invalid_argument for a Date that is none
+ * Unix seconds of an instant; a Date is rounded up to a whole second.
+ * @throws SpotwireError invalid_argument for an invalid Date
  */
 export function unixSeconds(instant: number | Date | undefined): number | undefined {
   if (!(instant instanceof Date)) return instant;
@@ -68,7 +70,7 @@ export function unixSeconds(instant: number | Date | undefined): number | undefi
   return Math.ceil(instant.getTime() / 1000);
 }
 
-/** @throws SpotwireError invalid_argument for a Date that is none */
+/** @throws SpotwireError invalid_argument for an invalid Date */
 export function isoInstant(instant: string | Date | undefined): string | undefined {
   if (!(instant instanceof Date)) return instant;
   if (Number.isNaN(instant.getTime())) throw invalid("A date is invalid.");

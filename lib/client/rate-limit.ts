@@ -1,17 +1,17 @@
 import type { ClientClock } from "./clock";
 import { type ReadHeader, SpotwireError } from "./errors";
 
-/** What is left of the account's quota, as the last answer told it. */
+/** The account's quota according to the last response. */
 export interface RateLimit {
-  /** Units a minute. */
+  /** Units per minute. */
   readonly limit: number;
   /** Units left in this window. */
   readonly remaining: number;
-  /** Seconds until the window ends, from the moment of that answer. */
+  /** Seconds from that response until the window ends. */
   readonly resetS: number;
 }
 
-/** Reads `RateLimit-Policy: "plan";q=600;w=60` and `RateLimit: "plan";r=587;t=41`; undefined where they are not. */
+/** Reads `RateLimit-Policy: "plan";q=600;w=60` and `RateLimit: "plan";r=587;t=41`; undefined without these headers. */
 export function readRateLimit(header: ReadHeader): RateLimit | undefined {
   const limit = /;\s*q=(\d+)/.exec(header("ratelimit-policy") ?? "")?.[1];
   const remaining = /;\s*r=(\d+)/.exec(header("ratelimit") ?? "")?.[1];
@@ -20,20 +20,20 @@ export function readRateLimit(header: ReadHeader): RateLimit | undefined {
   return { limit: Number(limit), remaining: Number(remaining), resetS: Number(resetS) };
 }
 
-/** How long one call may wait for its turn. */
+/** How long a call may wait for its turn. */
 interface WaitOptions {
-  /** On the client's clock. */
+  /** Deadline, on the client's clock. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** A call that had its turn and was sent back goes before those that had none. */
+  /** True for a call that the service asked to retry; it goes before calls that have not been sent. */
   readonly first: boolean;
 }
 
-/** The door all calls of a client go through: open, or held by a Retry-After. */
+/** The gate that all calls of a client pass: open, or held by a Retry-After. */
 interface Gate {
   /**
-   * Resolves when the call may be sent, with what must be called once its answer was judged.
-   * @throws SpotwireError queue_full, aborted, or the id of the hold when it lasts longer than the call may wait
+   * Resolves when the call may be sent, with a function to call once its response was handled.
+   * @throws SpotwireError queue_full, aborted, or the error id of the hold when it lasts longer than the call may wait
    */
   enter(patience: WaitOptions): Promise<() => void>;
   /** Holds every call until the error's Retry-After is over. */
@@ -49,8 +49,8 @@ const aborted = (signal: AbortSignal | undefined) =>
   new SpotwireError("aborted", "The call was aborted before it was sent.", { cause: signal?.reason });
 
 /**
- * Makes a gate. After a hold those who waited are let through one at a time, each after the answer of the one before:
- * all at once they would only be refused again.
+ * Makes a gate. After a hold, waiting calls pass one at a time, each after the response to the previous call, because the
+ * service would reject a burst again.
  */
 export function createGate(clock: ClientClock, maxQueuedCalls: number): Gate {
   const queue: Waiter[] = [];
@@ -62,7 +62,7 @@ export function createGate(clock: ClientClock, maxQueuedCalls: number): Gate {
   function tooLong(): SpotwireError {
     const leftS = Math.max(0, Math.ceil((heldUntilMs - clock.now()) / 1000));
     const { id = "rate_limited", code, status, data } = heldBy ?? {};
-    const detail = `Not sent: the service asked this client to wait, and the call may not wait so long (${leftS} s are left).`;
+    const detail = `Not sent: the service asked this client to wait another ${leftS} s, which is longer than this call may wait.`;
     return new SpotwireError(id, detail, { code, status, data, retryAfterS: leftS, cause: heldBy });
   }
 
@@ -121,7 +121,7 @@ export function createGate(clock: ClientClock, maxQueuedCalls: number): Gate {
       if (!draining && clock.now() >= heldUntilMs) return () => {};
       if (heldUntilMs > patience.deadlineMs) throw tooLong();
       if (queue.length >= maxQueuedCalls)
-        throw new SpotwireError("queue_full", `${maxQueuedCalls} calls wait already; this one was not sent.`);
+        throw new SpotwireError("queue_full", `Not sent: ${maxQueuedCalls} calls are already waiting.`);
       return wait(patience);
     },
     hold(error) {

@@ -27,10 +27,10 @@ afterEach(async () => {
 });
 
 const EURUSD = { stream: "quote", tickers: ["EURUSD"] } as const;
-/** The wait before try number `n` after the first, with the random of these tests. */
+/** The wait before retry number `n`, with the random of these tests. */
 const backoff = (n: number) => 0.5 * Math.min(30_000, 500 * 2 ** (n - 1));
 
-/** A stream that follows EURUSD, and all that it tells. */
+/** A stream that follows EURUSD, and everything it reports. */
 function open(client: Partial<ClientOptions> = {}) {
   const told = {
     records: createInbox<PushMessage>(),
@@ -52,7 +52,7 @@ function open(client: Partial<ClientOptions> = {}) {
   return { stream: opened, subscription, ...told };
 }
 
-/** Lets a wait of exactly this length pass. */
+/** Expects a wait of exactly this length and ends it. */
 async function pass(ms: number): Promise<void> {
   await clock.waitingFor(ms);
   await clock.advance(ms);
@@ -64,7 +64,7 @@ function paramsOf(message: ClientMessage) {
 }
 
 describe("after a lost connection", () => {
-  test("everything is asked for again from where it stood, and nothing is given twice", async () => {
+  test("after a lost connection all subscriptions resume from their last sequence, and no record is delivered twice", async () => {
     const { stream: test, records, gaps, closes, subscription } = open();
     test.subscribe({ stream: "quote", tickers: ["XAUUSD", "USDJPY"] });
     test.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
@@ -74,7 +74,7 @@ describe("after a lost connection", () => {
     for (const message of [quote("EURUSD", 7), quote("XAUUSD", 3), quote("EURUSD", 8)]) first.send(message);
     for (const seq of [7, 3, 8]) expect((await records.next()).seq).toBe(seq);
     first.cut();
-    expect(await closes.next()).toEqual({ code: 1006, reason: "", after: "retry", meaning: "The connection broke off." });
+    expect(await closes.next()).toEqual({ code: 1006, reason: "", after: "retry", meaning: "The connection broke." });
     await pass(backoff(1));
     const second = await service.welcomed();
     const asked = [await second.ack(), await second.ack(), await second.ack()].map(paramsOf);
@@ -89,7 +89,7 @@ describe("after a lost connection", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  test("what could not be resumed is a gap", async () => {
+  test("after a lost connection, records that cannot be replayed are reported as a gap", async () => {
     const { records, gaps } = open();
     const first = await service.welcomed();
     await first.ack();
@@ -103,7 +103,7 @@ describe("after a lost connection", () => {
     expect(await gaps.next()).toMatchObject({ ticker: "EURUSD", expected: 8, received: 1_200 });
   });
 
-  test("a subscription that was not answered is asked for again, and its ready waits for it", async () => {
+  test("after a lost connection an unanswered subscription is requested again, and its `ready` waits for the answer", async () => {
     const { subscription } = open();
     const first = await service.welcomed();
     await first.messages.next();
@@ -113,7 +113,7 @@ describe("after a lost connection", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  test("what was unsubscribed meanwhile is not asked for again", async () => {
+  test("after a lost connection, topics unsubscribed meanwhile are not requested again", async () => {
     const { stream: test, subscription } = open();
     test.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
     const first = await service.welcomed();
@@ -125,7 +125,7 @@ describe("after a lost connection", () => {
     expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["XAUUSD"]);
   });
 
-  test("no connection is opened when nothing is followed any more", async () => {
+  test("after a lost connection no connection is opened when nothing is followed", async () => {
     const { stream: test, subscription, states } = open();
     const first = await service.welcomed();
     await first.ack();
@@ -139,7 +139,7 @@ describe("after a lost connection", () => {
     await (await service.welcomed()).ack();
   });
 
-  test("a connection that nobody needs by the time it opens is closed again", async () => {
+  test("a connection that is no longer needed when it opens is closed", async () => {
     const { subscription, states } = open();
     const peer = await service.connection();
     subscription.unsubscribe();
@@ -150,7 +150,7 @@ describe("after a lost connection", () => {
 });
 
 describe("a stream that is closed by a callback", () => {
-  test("stays closed, whatever it was told of", async () => {
+  test("a stream closed by a callback stays closed, whatever event the callback handled", async () => {
     const states: string[] = [];
     const one = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream({
       onStateChange: ({ state }) => states.push(state),
@@ -168,8 +168,8 @@ describe("a stream that is closed by a callback", () => {
   });
 });
 
-describe("the waits between tries", () => {
-  test("double up to thirty seconds, and start over after a connection that lived", async () => {
+describe("the waits between attempts", () => {
+  test("waits between attempts double up to thirty seconds, and start over after a good connection", async () => {
     const { errors } = open();
     service.refuseHandshakes(...Array.from({ length: 8 }, () => fail("internal_error")));
     for (let n = 1; n <= 8; n += 1) {
@@ -190,13 +190,13 @@ describe("the waits between tries", () => {
     await service.welcomed();
   });
 
-  test("are spread over the whole of their bound", () => {
+  test("waits between attempts are spread from 0 to their limit", () => {
     const ending = { code: 1006, reason: "", livedMs: undefined };
     expect([0, 0.25, 0.999].map((chance) => delayBefore(ending, 2, () => chance))).toEqual([0, 500, 1998]);
     expect(delayBefore(ending, 50, () => 1)).toBe(30_000);
   });
 
-  test("are at least the Retry-After of a refused handshake", async () => {
+  test("waits between attempts last at least the Retry-After of a rejected handshake", async () => {
     const { errors, states } = open();
     service.refuseHandshakes(fail("too_many_connections", {}, { "retry-after": "20" }));
     expect(await errors.next()).toMatchObject({ id: "too_many_connections", code: 42902, retryAfterS: 20 });
@@ -205,12 +205,12 @@ describe("the waits between tries", () => {
     await service.welcomed();
   });
 
-  test("never are longer than an hour on the word of a server", () => {
+  test("waits between attempts never exceed an hour, whatever the server sends", () => {
     const error = new SpotwireError("rate_limited", "", { status: 429, retryAfterS: 1e9 });
     expect(delayBefore({ code: 1006, reason: "", error, livedMs: undefined }, 0, () => 0)).toBe(HOUR_MS);
   });
 
-  test("are a random moment of what a server names that shuts down", async () => {
+  test("after the shutdown of a server, the stream reconnects at a random moment within the time it gave", async () => {
     const { closes } = open();
     const peer = await service.welcomed();
     await peer.ack();
@@ -222,9 +222,9 @@ describe("the waits between tries", () => {
   });
 });
 
-describe("an end for good:", () => {
+describe("a final end", () => {
   test.each(["unauthorized", "insufficient_scope", "origin_not_allowed", "account_suspended", "not_found"] as const)(
-    "a handshake refused with %s",
+    "a handshake rejected with %s ends the stream",
     async (id) => {
       service.refuseHandshakes(fail(id, { detail: "No." }));
       const { stream: test, subscription, errors, states } = open();
@@ -238,19 +238,22 @@ describe("an end for good:", () => {
     },
   );
 
-  test.each([CLOSES.protocol_abuse, CLOSES.unauthorized, CLOSES.forbidden])("close $code", async ({ code, reason, meaning }) => {
-    const { stream: test, closes, errors } = open();
-    const peer = await service.welcomed();
-    await peer.ack();
-    peer.close(code, reason);
-    expect(await closes.next()).toEqual({ code, reason, after: "terminal", meaning });
-    await expect(test.closed).rejects.toMatchObject({ id: "connection_lost", detail: meaning });
-    expect((await errors.next()).detail).toBe(meaning);
-    await clock.advance(600_000);
-    expect(service.handshakes).toBe(1);
-  });
+  test.each([CLOSES.protocol_abuse, CLOSES.unauthorized, CLOSES.forbidden])(
+    "close $code ends the stream",
+    async ({ code, reason, meaning }) => {
+      const { stream: test, closes, errors } = open();
+      const peer = await service.welcomed();
+      await peer.ack();
+      peer.close(code, reason);
+      expect(await closes.next()).toEqual({ code, reason, after: "terminal", meaning });
+      await expect(test.closed).rejects.toMatchObject({ id: "connection_lost", detail: meaning });
+      expect((await errors.next()).detail).toBe(meaning);
+      await clock.advance(600_000);
+      expect(service.handshakes).toBe(1);
+    },
+  );
 
-  test("a close that the service explained before, with its words", async () => {
+  test("a close with an earlier explanation of the service ends the stream with that explanation", async () => {
     const { stream: test, errors } = open();
     const peer = await service.welcomed();
     await peer.ack();
@@ -261,11 +264,11 @@ describe("an end for good:", () => {
     expect([(await errors.next()).id, errors.size]).toEqual(["unauthorized", 0]);
   });
 
-  test.each(Object.keys(PROTOCOL_CLOSES).map(Number))("close %i of the protocol", (code) => {
+  test.each(Object.keys(PROTOCOL_CLOSES).map(Number))("close %i of the protocol ends the stream", (code) => {
     expect(finalError({ code, reason: "", livedMs: 1 })).toMatchObject({ id: "connection_lost" });
   });
 
-  test.each([CLOSES.slow_consumer, CLOSES.flooding])("is not close $code", async ({ code, reason, meaning }) => {
+  test.each([CLOSES.slow_consumer, CLOSES.flooding])("close $code does not end the stream", async ({ code, reason, meaning }) => {
     const { closes } = open();
     const peer = await service.welcomed();
     await peer.ack();
@@ -275,7 +278,7 @@ describe("an end for good:", () => {
     await (await service.welcomed()).ack();
   });
 
-  test("surfaces as the rejection of `closed` where nobody else is told", async () => {
+  test("a final error rejects `closed` when neither onError nor a loop receives it", async () => {
     service.refuseHandshakes(fail("unauthorized"));
     stream = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream();
     stream.subscribe(EURUSD);
@@ -284,8 +287,8 @@ describe("an end for good:", () => {
   });
 });
 
-describe("a connection that is mute", () => {
-  test("counts as dead after two and a half heartbeats, and is opened again", async () => {
+describe("a silent connection", () => {
+  test("a silent connection counts as dead after two and a half heartbeats, and the stream reconnects", async () => {
     const { errors, closes, subscription } = open();
     const peer = await service.welcomed({ heartbeat_interval_s: 10 });
     await peer.ack();
@@ -300,7 +303,7 @@ describe("a connection that is mute", () => {
     await (await service.welcomed()).ack();
   });
 
-  test("is alive as long as anything at all comes", async () => {
+  test("a connection is alive as long as any data arrives", async () => {
     const { records, errors, subscription } = open();
     const peer = await service.welcomed({ heartbeat_interval_s: 10 });
     await peer.ack();
@@ -313,7 +316,7 @@ describe("a connection that is mute", () => {
     expect([errors.size, service.handshakes]).toEqual([0, 1]);
   });
 
-  test("from its start is given up too", async () => {
+  test("a connection that is silent from its start is closed", async () => {
     const { errors } = open();
     await service.connection();
     await pass(15_000);
@@ -326,7 +329,7 @@ describe("a connection that is mute", () => {
 describe("with tickets", () => {
   const inBrowser = { dialer: webSocketDialer(WebSocket as unknown as typeof globalThis.WebSocket) };
 
-  test("a runtime that cannot send headers fetches one for the key, a new one for each connection", async () => {
+  test("a runtime that cannot send headers fetches a new ticket with the key for each connection", async () => {
     let issued = 0;
     service.answer(() => {
       issued += 1;
@@ -348,7 +351,7 @@ describe("with tickets", () => {
     );
   });
 
-  test("a stream that is closed while its socket opens lets it open, so that a browser has nothing to complain of", async () => {
+  test("a stream closed while its socket opens closes it after it has opened, so that a browser logs no error", async () => {
     let closedEarly = false;
     class Observed extends WebSocket {
       override close(code?: number): void {
@@ -373,14 +376,14 @@ describe("with tickets", () => {
     expect(closedEarly).toBe(false);
   });
 
-  test("a page asks its own backend and needs no key", async () => {
+  test("a page with a ticket function needs no key", async () => {
     open({ ...inBrowser, key: undefined, ticket: async () => "own" });
     const peer = await service.welcomed();
     expect(peer.headers["sec-websocket-protocol"]).toBe("market.v1,ticket.own");
     expect(service.requests).toEqual([]);
   });
 
-  test("a refused ticket request ends the stream, a busy one is tried again", async () => {
+  test("a rejected ticket request ends the stream, and a rate limited one is retried", async () => {
     service.answer(() => fail("origin_not_allowed"));
     const refused = open(inBrowser);
     await expect(refused.stream.closed).rejects.toMatchObject({ id: "origin_not_allowed", status: 403 });
@@ -395,7 +398,7 @@ describe("with tickets", () => {
     await service.welcomed();
   });
 
-  test("a backend that fails is asked again; one that gives no ticket, or refuses by a SpotwireError, is not", async () => {
+  test("a ticket function that fails is retried, unless it returns an invalid ticket or throws a SpotwireError", async () => {
     const answers = [
       async () => {
         throw new Error("backend away");
@@ -414,13 +417,13 @@ describe("with tickets", () => {
     await expect(refused.stream.closed).rejects.toBe(signedOut);
   });
 
-  test("a backend that never answers is not waited for endlessly", async () => {
+  test("a ticket function that never resolves times out", async () => {
     const { errors } = open({ ...inBrowser, ticket: () => new Promise(() => {}) });
     await pass(30_000);
     expect(await errors.next()).toMatchObject({ id: "timeout" });
   });
 
-  test("a handshake that is refused without a reason is tried again", async () => {
+  test("a handshake that is rejected without a reason is retried", async () => {
     service.answer(() => succeed({ ticket: "t" }));
     service.refuseHandshakes(fail("service_unavailable"));
     const { errors } = open(inBrowser);
@@ -430,11 +433,11 @@ describe("with tickets", () => {
   });
 });
 
-describe("a refusal that is no envelope", () => {
+describe("a rejection without an envelope", () => {
   test.each([
     ["a proxy's page", { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" }, 502],
     ["an endless body", { status: 503, body: "x".repeat(200_000), endless: true }, 503],
-  ])("is told with its status and tried again: %s", async (_, answer, status) => {
+  ])("a rejection without an envelope is reported with its status and retried: %s", async (_, answer, status) => {
     service.refuseHandshakes(answer);
     const { errors } = open();
     expect(await errors.next()).toMatchObject({ id: "bad_answer", status });

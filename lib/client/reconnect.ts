@@ -5,26 +5,26 @@ import { SpotwireError } from "./errors";
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
-/** A connection that lived so long was a good one: the next failure starts from the shortest wait again. */
+/** A connection that lasts this long counts as good: the next failure starts with the shortest wait again. */
 const STEADY_AFTER_MS = 30_000;
-/** Longest Retry-After of a refused handshake that is waited for as told. */
+/** Longest Retry-After of a rejected handshake that is followed. */
 const RETRY_AFTER_MAX_S = 3_600;
 
-/** How one try ended, and what the server said of the next. */
+/** How one attempt ended, and when the server wants the next. */
 export interface Attempt extends Ending {
-  /** Named by `server_shutdown`: connect again at a random moment within it. */
+  /** From `server_shutdown`: reconnect at a random moment within this time. */
   readonly reconnectAfterMs?: number | undefined;
 }
 
-/** Refusals of a handshake that stay the same however often it is tried: wrong key, scope, origin, address. */
+/** Rejections of a handshake that no retry changes: wrong key, scope, origin, address. */
 function isFinalRefusal({ status }: SpotwireError): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429;
 }
 
-/** Errors of this side that another try does not mend. */
+/** Errors of the client that no retry fixes. */
 const FINAL_IDS: readonly string[] = ["invalid_argument", "invalid_key", "websocket_unavailable"];
 
-/** Why no further try makes sense; undefined where one does. */
+/** The error that ends the stream; undefined if a retry makes sense. */
 export function finalError({ code, error }: Attempt): SpotwireError | undefined {
   if (error !== undefined && (isFinalRefusal(error) || FINAL_IDS.includes(error.id))) return error;
   if (afterClose(code) === "retry") return undefined;
@@ -32,9 +32,9 @@ export function finalError({ code, error }: Attempt): SpotwireError | undefined 
 }
 
 /**
- * Milliseconds until the next try. The server's word counts: a time to come back within, or a Retry-After, to which
- * jitter is added so that not all come back at its end. Else full jitter over a doubling bound, 500 ms to 30 s.
- * @param failures tries since the last good connection
+ * Milliseconds until the next attempt: a random moment within the time that the server gave, or its Retry-After plus jitter, so
+ * that clients do not all return at its end. Else full jitter with a limit that doubles from 500 ms to 30 s.
+ * @param failures attempts since the last good connection
  */
 export function delayBefore({ error, reconnectAfterMs }: Attempt, failures: number, random: () => number): number {
   if (reconnectAfterMs !== undefined) return random() * reconnectAfterMs;
@@ -42,22 +42,22 @@ export function delayBefore({ error, reconnectAfterMs }: Attempt, failures: numb
   return retryAfterS * 1000 + fullJitter(random, failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
 }
 
-/** What keeps a stream connected needs and tells. */
+/** The options and callbacks of the reconnect loop. */
 interface ReconnectOptions {
   readonly clock: ClientClock;
   readonly random: () => number;
   /** Ends the loop at once. */
   readonly signal: AbortSignal;
-  /** One try, from credentials to the end of the connection; never rejects. */
+  /** Makes one attempt, from credentials to the end of the connection; never rejects. */
   connect(): Promise<Attempt>;
-  /** False when nobody follows anything: then no connection is opened. */
+  /** False when nothing is followed; no connection is opened then. */
   wanted(): boolean;
   onConnecting(attempt: number): void;
-  /** Told after each try; `retryInMs` is when the next comes, undefined for never. */
+  /** Called after each attempt; `retryInMs` is the time until the next, undefined for none. */
   onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void;
 }
 
-/** Connects, and again, until nothing is wanted any more, the signal aborts, or a final error came. Never rejects. */
+/** Connects and reconnects until nothing is followed, the signal aborts, or a final error occurs. Never rejects. */
 export async function keepConnected(options: ReconnectOptions): Promise<void> {
   const { clock, random, signal } = options;
   let failures = 0;

@@ -2,22 +2,22 @@ import type { Ack, ErrorMessage, TickerRejection, Welcome } from "#lib/contract/
 import type { ClientClock } from "./clock";
 import type { Topic, TopicRequest, Topics } from "./topics";
 
-/** Part of the allowed rate that is used: what is sent evenly may still arrive in a bunch. */
+/** Share of the allowed rate that is used, because messages that are sent evenly can arrive in a burst. */
 const RATE_SHARE = 0.8;
-/** A subscribe that nobody answered is sent again after this. */
+/** An unacknowledged subscribe is sent again after this time. */
 const ACK_TIMEOUT_MS = 10_000;
-/** Wait after a message that was refused for its pace, where the service names none. */
+/** Wait after a message that was rejected by the rate limit, if the service gives no time. */
 const SLOW_DOWN_MS = 1_000;
 
-/** Sends what the topics need over the present connection, never faster than the service takes it. */
+/** Sends the requests of the topics over the current connection, within the rate limit of the service. */
 interface Requests {
-  /** The connection is ready for messages. */
+  /** Starts sending over a new connection. */
   open(welcome: Welcome, send: (text: string) => void, signal: AbortSignal): void;
   close(): void;
-  /** Something is to be sent; what is asked for in one go travels together. */
+  /** Schedules a send; requests made in the same turn are sent together. */
   flush(): void;
   onAck(ack: Ack): void;
-  /** True when the error was told to the subscriptions it refuses. */
+  /** True when the error was passed to the subscriptions that it rejects. */
   onError(error: ErrorMessage): boolean;
 }
 
@@ -30,12 +30,12 @@ interface Line {
   tokensAtMs: number;
 }
 
-/** What the service says of a message as a whole, said of one of its tickers. */
+/** Applies the rejection of a whole message to one of its tickers. */
 function rejectionOf({ ticker }: Topic, { code, message, data }: ErrorMessage): TickerRejection {
   return { ticker, code, message, detail: data.detail };
 }
 
-/** Makes the sender of a stream's messages. */
+/** Makes the request sender of a stream. */
 export function createRequests(topics: Topics, clock: ClientClock): Requests {
   const unanswered = new Map<number, TopicRequest>();
   let line: Line | undefined;
@@ -43,7 +43,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   let flushing = false;
 
-  /** Milliseconds until one message may be sent; takes it when that is now. */
+  /** Milliseconds until a message may be sent; reserves the send when it is 0. */
   function take(from: Line): number {
     const nowMs = clock.now();
     from.tokens = Math.min(from.burst, from.tokens + (nowMs - from.tokensAtMs) * from.perMs);
@@ -71,7 +71,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
 
   async function run(over: Line): Promise<void> {
     flushing = true;
-    // Subscriptions made in one go are known only after it.
+    // Waits until all subscriptions of the same turn are known.
     await Promise.resolve();
     while (line === over && topics.pending()) {
       const waitMs = take(over);
@@ -85,7 +85,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
     if (line !== undefined && !flushing) void run(line);
   }
 
-  /** The service has let go of these; those that somebody came back to stay. */
+  /** Forgets topics that the service no longer follows; topics with new subscriptions stay. */
   function release(request: TopicRequest): void {
     for (const topic of request.topics) if (topic.followers.size === 0 && !topic.asked) topics.remove(topic);
   }
@@ -134,7 +134,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
       const { id, message, data } = error;
       const tooFast = message === "rate_limited" || data.retry_after !== undefined;
       if (tooFast) slowDown(data.retry_after);
-      // A message that came too fast was not read, so its id may be unknown: whatever is unanswered may have been it.
+      // The service does not read a message past its rate limit, so its id may be unknown. It can be any unanswered message.
       const meant = id === null ? (tooFast ? [...unanswered.keys()] : []) : [Number(id)];
       let refused = false;
       for (const key of meant) {

@@ -28,14 +28,14 @@ afterEach(() => service.stop());
 const connect = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5, ...options });
 
-/** The error a call ends with. */
+/** Resolves with the error of a call. */
 const failureOf = (call: Promise<unknown>): Promise<SpotwireError> =>
   call.then(
     () => expect.unreachable("the call should have failed"),
     (error: unknown) => error as SpotwireError,
   );
 
-/** Answers with each of these in turn, then for ever with the last; tells every request. */
+/** Returns these responses in turn, then always the last; reports every request. */
 function answerInTurn(...answers: (ScriptedAnswer | "cut" | "hang")[]) {
   const seen = createInbox<string>();
   service.answer(({ path }) => {
@@ -49,13 +49,13 @@ const quotes = { items: [operations.latestQuotes.example.items[0]] };
 const LIMITED = { "retry-after": "7" };
 
 describe("each operation", () => {
-  test("is asked for where the contract serves it", () => {
+  test("each operation requests its path in the contract", () => {
     for (const [id, { method, path }] of Object.entries(ENDPOINTS))
       expect(operations[id as OperationId]).toMatchObject({ method, path });
     expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks"]);
   });
 
-  test("the type of each answer is the contract's", () => {
+  test("the type of each operation's response is the contract's", () => {
     type DataOf<Id extends keyof typeof ENDPOINTS> = (typeof operations)[Id]["example"];
     type AnswerOf<Id extends keyof typeof ENDPOINTS> = Awaited<ReturnType<Client[Id]>>;
     expectTypeOf<{ [Id in keyof typeof ENDPOINTS]: AnswerOf<Id> }>().toEqualTypeOf<{
@@ -63,7 +63,7 @@ describe("each operation", () => {
     }>();
   });
 
-  test("gives the data of its answer", async () => {
+  test("each operation returns the data of its response", async () => {
     const client = connect();
     service.answer(({ path }) => {
       const operation = Object.values(operations).find((one) => one.path === path);
@@ -77,7 +77,7 @@ describe("each operation", () => {
     expect(await client.createStreamTicket()).toEqual(operations.createStreamTicket.example);
   });
 
-  test("sends the key, and its parameters as the service reads them", async () => {
+  test("each operation sends the key and its parameters in the form of the service", async () => {
     const client = connect();
     service.answer(() => succeed({ items: [] }));
     await client.klines({
@@ -100,7 +100,7 @@ describe("each operation", () => {
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 
-  test("keeps a path before the service's own", async () => {
+  test("each operation keeps a path in baseUrl", async () => {
     service.answer(() => succeed({ items: [] }));
     await connect({ baseUrl: `${service.url}/prices/` }).instruments();
     expect(service.requests[0]?.path).toBe("/prices/api/v1/market/instruments");
@@ -110,7 +110,7 @@ describe("each operation", () => {
 describe("klinesAll", () => {
   const row = (time: number) => ({ ...operations.klines.example.items[0], time });
 
-  test("gives every row of every page once, in order", async () => {
+  test("klinesAll returns every row of every page once, in order", async () => {
     service.answer(({ query }) => {
       const from = Number(query.get("from"));
       return succeed({ from, next_from: from < 200 ? from + 100 : null, items: [row(from), row(from + 50)] });
@@ -121,22 +121,22 @@ describe("klinesAll", () => {
     expect(service.requests.map(({ query }) => query.get("limit"))).toEqual(["1000", "1000", "1000"]);
   });
 
-  test("ends with an error when the next page is not a later one", async () => {
+  test("klinesAll throws when the next page does not start later", async () => {
     service.answer(() => succeed({ from: 100, next_from: 100, items: [] }));
     const pages = connect().klinesAll({ ticker: "EURUSD", timeframe: "M1", from: 100 });
     expect(await failureOf(pages.next())).toMatchObject({ id: "bad_answer" });
   });
 });
 
-describe("a mistake of the caller is refused before anything is sent:", () => {
+describe("a mistake of the caller", () => {
   const altered = `${DEMO_KEY_DEFAULT.slice(0, -1)}${DEMO_KEY_DEFAULT.endsWith("A") ? "B" : "A"}`;
   const untold = "sw_demo_00000000000000000000000000000";
   test.each([
     ["an empty key", "", "empty"],
     ["a mistyped key", altered, "checksum"],
-    ["a key with blanks", ` ${DEMO_KEY_DEFAULT}`, "blanks"],
+    ["a key with spaces", ` ${DEMO_KEY_DEFAULT}`, "spaces"],
     ["a key of another kind", untold + keyChecksum(untold), "starts with"],
-  ])("%s", (_, key, words) => {
+  ])("%s is rejected before anything is sent", (_, key, words) => {
     expect(() => connect({ key })).toThrow(
       expect.objectContaining({ id: "invalid_key", detail: expect.stringContaining(words) }),
     );
@@ -145,17 +145,17 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
 
   test.each([
     ["an address without a scheme", { baseUrl: "market.example.com" }],
-    ["an address that is no page", { baseUrl: "ws://market.example.com" }],
+    ["an address of another protocol", { baseUrl: "ws://market.example.com" }],
     ["an address with a query", { baseUrl: "https://market.example.com/?key=1" }],
     ["an address with a password", { baseUrl: "https://user:pass@market.example.com" }],
-    ["no tries", { maxAttempts: 0 }],
+    ["zero attempts", { maxAttempts: 0 }],
     ["a negative wait", { maxWaitS: -1 }],
-    ["a timeout that is no number", { timeoutS: Number.NaN }],
-  ])("%s", (_, options) => {
+    ["a timeout that is not a number", { timeoutS: Number.NaN }],
+  ])("%s: the client rejects it before anything is sent", (_, options) => {
     expect(() => connect(options)).toThrow(expect.objectContaining({ id: "invalid_argument" }));
   });
 
-  test("tickers that are no list, or hold an empty, a joined or an endless one, or a date that is none", async () => {
+  test("invalid tickers and dates are rejected before anything is sent", async () => {
     const client = connect();
     const lists = ["EURUSD" as unknown as string[], [], ["EURUSD", " "], ["EURUSD,XAUUSD"], ["E".repeat(21)]];
     for (const tickers of lists)
@@ -168,7 +168,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
     expect(service.requests).toEqual([]);
   });
 
-  test("a call or a stream without any key", async () => {
+  test("a call or a stream without credentials is rejected before anything is sent", async () => {
     const client = createClient({ baseUrl: service.url });
     expect(await failureOf(client.instruments())).toMatchObject({ id: "invalid_key" });
     expect(() => client.stream()).toThrow(expect.objectContaining({ id: "invalid_key" }));
@@ -177,7 +177,7 @@ describe("a mistake of the caller is refused before anything is sent:", () => {
 });
 
 describe("a failure", () => {
-  test("of the service carries all that it told", async () => {
+  test("an error of the service has all fields of its envelope", async () => {
     service.answer(() => fail("unknown_ticker", { detail: "EURUSX is unknown.", tickers: ["EURUSX"], suggestion: "EURUSD" }));
     const error = await failureOf(connect().latestQuotes({ tickers: ["EURUSX"] }));
     expect(isSpotwireError(error) && error instanceof SpotwireError && error instanceof Error).toBe(true);
@@ -199,12 +199,12 @@ describe("a failure", () => {
     ["a broken text", { status: 200, body: '{"code":0,"message":"succ' }],
     ["a success without data", { status: 200, body: { code: 0, message: "success" } }],
     ["a failure told with 200", { status: 200, body: { code: 0, message: "success", data: null } }],
-  ])("in another form is a bad_answer: %s", async (_, answer) => {
+  ])("a response in another form is a bad_answer: %s", async (_, answer) => {
     service.answer(() => answer);
     expect(await failureOf(connect().instruments())).toMatchObject({ id: "bad_answer", status: answer.status });
   });
 
-  test("of the network names its cause", async () => {
+  test("an error of the network has its cause", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as AddressInfo;
@@ -214,7 +214,7 @@ describe("a failure", () => {
     expect(error.cause).toBeInstanceOf(TypeError);
   });
 
-  test("by redirect never carries the key elsewhere", async () => {
+  test("a redirect never sends the key to another address", async () => {
     const elsewhere = await startScriptedService();
     service.answer(() => ({ status: 302, headers: { location: `${elsewhere.url}/api/v1/market/instruments` }, body: "" }));
     expect(await failureOf(connect({ maxAttempts: 1 }).instruments())).toMatchObject({ id: "network_error" });
@@ -222,7 +222,7 @@ describe("a failure", () => {
     await elsewhere.stop();
   });
 
-  test("is a timeout when no answer comes in time", async () => {
+  test("a call without a response in time fails with timeout", async () => {
     const seen = answerInTurn("hang");
     const call = failureOf(connect({ maxAttempts: 1 }).instruments({ timeoutS: 3 }));
     await seen.next();
@@ -230,7 +230,7 @@ describe("a failure", () => {
     expect(await call).toMatchObject({ id: "timeout", detail: expect.stringContaining("3 s") });
   });
 
-  test("is aborted by the caller's signal, with his reason", async () => {
+  test("a call fails with aborted and the caller's reason when its signal aborts", async () => {
     const seen = answerInTurn("hang");
     const caller = new AbortController();
     const call = failureOf(connect().instruments({ signal: caller.signal }));
@@ -242,8 +242,8 @@ describe("a failure", () => {
   });
 });
 
-describe("a GET that was not answered", () => {
-  test("is repeated after full jitter, a bounded number of times", async () => {
+describe("a GET without a response", () => {
+  test("a GET without a response is retried with full jitter, a limited number of times", async () => {
     const seen = answerInTurn("cut");
     const call = failureOf(connect().instruments());
     for (const waitMs of [125, 250, 500]) {
@@ -257,7 +257,7 @@ describe("a GET that was not answered", () => {
     expect(service.requests).toHaveLength(4);
   });
 
-  test("succeeds when a later try does", async () => {
+  test("a GET succeeds when a later attempt does", async () => {
     const bad: ScriptedAnswer = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" };
     answerInTurn(bad, succeed(quotes));
     const call = connect({ random: () => 0 }).latestQuotes({ tickers: ["EURUSD"] });
@@ -265,15 +265,15 @@ describe("a GET that was not answered", () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  test("is the only one: a POST is never repeated", async () => {
+  test("a POST without a response is never retried", async () => {
     answerInTurn("cut");
     expect(await failureOf(connect({ random: () => 0 }).createStreamTicket())).toMatchObject({ id: "network_error" });
     expect(service.requests).toHaveLength(1);
   });
 });
 
-describe("told to wait,", () => {
-  test("a call comes again exactly then", async () => {
+describe("Retry-After", () => {
+  test("a call is retried exactly after the Retry-After", async () => {
     const seen = answerInTurn(fail("rate_limited", {}, LIMITED), succeed(quotes));
     const call = connect().latestQuotes({ tickers: ["EURUSD"] });
     await clock.waitingFor(7_000);
@@ -284,7 +284,7 @@ describe("told to wait,", () => {
     expect(seen.size).toBe(2);
   });
 
-  test("a POST comes again too: it was not carried out", async () => {
+  test("a POST is retried after a Retry-After, because it was not executed", async () => {
     answerInTurn(fail("service_unavailable", {}, LIMITED), succeed({ ticket: "t" }));
     const call = connect().createStreamTicket();
     await clock.waitingFor(7_000);
@@ -292,7 +292,7 @@ describe("told to wait,", () => {
     expect(await call).toEqual({ ticket: "t" });
   });
 
-  test("a date is waited for on the server's own clock", async () => {
+  test("a Retry-After with a date counts from the server's clock", async () => {
     const date = { date: "Thu, 01 Jan 2026 00:00:00 GMT", "retry-after": "Thu, 01 Jan 2026 00:00:09 GMT" };
     answerInTurn({ status: 503, headers: date, body: "down" }, succeed(quotes));
     const call = connect().latestQuotes({ tickers: ["EURUSD"] });
@@ -301,7 +301,7 @@ describe("told to wait,", () => {
     expect(await call).toEqual(quotes);
   });
 
-  test("every call of the client waits, then they go one after the other and no faster than they are answered", async () => {
+  test("a Retry-After holds all calls of the client, which then go one at a time, each after the previous response", async () => {
     const client = connect();
     const answers = createInbox<() => void>();
     const slow = ((...call: Parameters<typeof fetch>) =>
@@ -327,7 +327,7 @@ describe("told to wait,", () => {
     expect(await client.instruments()).toEqual({ items: [] });
   });
 
-  test("a second refusal makes all wait again", async () => {
+  test("a second Retry-After holds all calls again", async () => {
     const client = connect();
     answerInTurn(fail("rate_limited", {}, LIMITED), fail("rate_limited", {}, LIMITED), succeed({ items: [] }));
     const calls: Promise<object>[] = [client.instruments()];
@@ -338,7 +338,7 @@ describe("told to wait,", () => {
     expect(service.requests).toHaveLength(2);
     await clock.advance(7_000);
     await Promise.all(calls);
-    // Who was sent back goes first.
+    // The rejected call goes first.
     expect(service.requests.map(({ path }) => path.split("/").pop())).toEqual([
       "instruments",
       "instruments",
@@ -347,7 +347,7 @@ describe("told to wait,", () => {
     ]);
   });
 
-  test("a ticker without a quote holds up nobody else", async () => {
+  test("a ticker without a quote does not hold other calls", async () => {
     const client = connect();
     service.answer(({ query }) =>
       query.get("tickers") === "TESTNOTREADY" ? fail("market_data_not_ready", { retry_after: 1 }) : succeed(quotes),
@@ -361,7 +361,7 @@ describe("told to wait,", () => {
     expect(await call).toMatchObject({ id: "market_data_not_ready", retryAfterS: 1 });
   });
 
-  test("longer than it may, a call fails at once and is not sent", async () => {
+  test("a call that would wait longer than maxWaitS fails at once and is not sent", async () => {
     answerInTurn(fail("rate_limited", {}, { "retry-after": "3600" }));
     const client = connect({ maxWaitS: 30 });
     expect(await failureOf(client.instruments())).toMatchObject({ id: "rate_limited", retryAfterS: 3600, requestId: "req-1" });
@@ -370,7 +370,7 @@ describe("told to wait,", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test("only so many tries are made", async () => {
+  test("a call makes at most maxAttempts attempts", async () => {
     answerInTurn(fail("rate_limited", {}, { "retry-after": "1" }));
     const call = failureOf(connect({ maxAttempts: 3 }).instruments());
     for (let tries = 1; tries < 3; tries += 1) {
@@ -381,7 +381,7 @@ describe("told to wait,", () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  test("only so many calls wait", async () => {
+  test("at most maxQueuedCalls calls wait", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED), succeed({ items: [] }));
     const client = connect({ maxQueuedCalls: 2 });
     const first = client.instruments();
@@ -392,7 +392,7 @@ describe("told to wait,", () => {
     expect(await Promise.all([first, second])).toHaveLength(2);
   });
 
-  test("a call can be aborted, or lose its patience behind others", async () => {
+  test("a waiting call can be aborted, or fail when its turn comes too late", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED), "hang");
     const client = connect({ maxWaitS: 20, timeoutS: 60 });
     const first = failureOf(client.instruments());
@@ -408,7 +408,7 @@ describe("told to wait,", () => {
     expect(await first).toMatchObject({ id: "timeout" });
   });
 
-  test("nobody left to wait leaves no timer behind", async () => {
+  test("no timer remains when no call waits", async () => {
     answerInTurn(fail("rate_limited", {}, LIMITED));
     const caller = new AbortController();
     const call = failureOf(connect().instruments({ signal: caller.signal }));
@@ -421,7 +421,7 @@ describe("told to wait,", () => {
 });
 
 describe("the rate limit", () => {
-  test("is shown as the last answer told it", async () => {
+  test("rateLimit shows the values of the last response", async () => {
     const client = connect();
     expect(client.rateLimit).toBeUndefined();
     answerInTurn(succeed(quotes, { "ratelimit-policy": '"plan";q=600;w=60', ratelimit: '"plan";r=587;t=41' }), succeed(quotes));

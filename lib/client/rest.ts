@@ -4,18 +4,18 @@ import { createGate, type RateLimit, readRateLimit } from "./rate-limit";
 
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 5_000;
-/** Answers of a gateway whose server is away; the request itself may be repeated. */
+/** Statuses of a gateway whose server is unavailable; the request may be repeated. */
 const GATEWAY_STATUSES = [429, 502, 503, 504];
 
-/** What one call may be told besides its parameters. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Ends the call, also while it waits; it rejects with `aborted`. */
+  /** Aborts the call, even while it waits; it rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Seconds for one try, answer included; 10 unless the client was made with another. */
+  /** Timeout of one attempt in seconds, including the response; by default the client's. */
   readonly timeoutS?: number | undefined;
 }
 
-/** Where requests go and how patient they are. */
+/** Address, credentials and limits of the requests. */
 interface RestOptions {
   readonly baseUrl: string;
   readonly key: string | undefined;
@@ -28,21 +28,21 @@ interface RestOptions {
   readonly maxQueuedCalls: number;
 }
 
-/** One request: the query without the parameters that are undefined. */
+/** One request; undefined parameters are omitted from the query. */
 interface RestRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Sends requests and gives the `data` of their envelopes. */
+/** Sends requests and returns the `data` of their envelopes. */
 interface Rest {
   readonly rateLimit: RateLimit | undefined;
   /** @throws SpotwireError for every failure */
   call<Data>(request: RestRequest, options?: CallOptions): Promise<Data>;
 }
 
-/** Makes the sender of requests. All its calls share one door, so that a Retry-After holds all of them. */
+/** Makes the sender of requests. All its calls share one gate, so that a Retry-After holds all of them. */
 export function createRest(options: RestOptions): Rest {
   const { baseUrl, key, fetch, clock, random, maxAttempts } = options;
   const gate = createGate(clock, options.maxQueuedCalls);
@@ -56,7 +56,7 @@ export function createRest(options: RestOptions): Rest {
 
   async function exchange<Data>(request: RestRequest, signal: AbortSignal): Promise<Data> {
     const { method, path } = request;
-    // A redirect would carry the key to an address that was never given.
+    // A redirect would send the key to another address.
     const init = { method, headers: { authorization: `Bearer ${key}` }, redirect: "error", credentials: "omit", signal } as const;
     const response = await fetch(addressOf(request), init);
     const text = await response.text();
@@ -67,7 +67,7 @@ export function createRest(options: RestOptions): Rest {
     throw errorOfAnswer(response.status, header, text, `${method} ${path}`);
   }
 
-  /** One try within its time. */
+  /** Makes one attempt with a timeout. */
   async function attempt<Data>(request: RestRequest, { signal, timeoutS = options.timeoutS }: CallOptions): Promise<Data> {
     const place = `${request.method} ${baseUrl}${request.path}`;
     const over = new AbortController();
@@ -79,28 +79,28 @@ export function createRest(options: RestOptions): Rest {
       return await exchange<Data>(request, over.signal);
     } catch (thrown) {
       if (signal?.aborted) throw new SpotwireError("aborted", `${place} was aborted.`, { cause: signal.reason });
-      if (over.signal.aborted) throw new SpotwireError("timeout", `${place} was not answered within ${timeoutS} s.`);
-      throw asSpotwireError(thrown, `${place} was not answered`);
+      if (over.signal.aborted) throw new SpotwireError("timeout", `${place} got no response within ${timeoutS} s.`);
+      throw asSpotwireError(thrown, `${place} got no response`);
     } finally {
       ended.abort();
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
-  /** Milliseconds to wait before the same request is worth another try; undefined for never. */
+  /** Milliseconds to wait before a retry of the same request; undefined for no retry. */
   function pauseAfter({ id, status, retryAfterS }: SpotwireError, method: string, tries: number): number | undefined {
     if ((status === 429 || status === 503) && retryAfterS !== undefined) return retryAfterS * 1000;
     const unanswered = id === "network_error" || id === "timeout" || GATEWAY_STATUSES.includes(status ?? 0);
-    // Repeated, a POST could be carried out twice.
+    // A repeated POST could be executed twice.
     return unanswered && method === "GET" ? fullJitter(random, tries - 1, RETRY_BASE_MS, RETRY_CAP_MS) : undefined;
   }
 
-  /** Others wait too when the service said when to come back; a ticker without a quote concerns its own call alone. */
+  /** Other calls also wait for a Retry-After; a ticker without a quote affects only its own call. */
   const concernsAll = ({ id, status, retryAfterS }: SpotwireError) =>
     retryAfterS !== undefined && (status === 429 || status === 503) && id !== "market_data_not_ready";
 
   async function call<Data>(request: RestRequest, callOptions: CallOptions = {}): Promise<Data> {
-    if (key === undefined) throw new SpotwireError("invalid_key", "This client was made without a key: only streams work.");
+    if (key === undefined) throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
     const { signal } = callOptions;
     const deadlineMs = clock.now() + options.maxWaitS * 1000;
     for (let tries = 1; ; tries += 1) {
@@ -114,7 +114,7 @@ export function createRest(options: RestOptions): Rest {
         if (held) gate.hold(failure);
         pauseMs = pauseAfter(failure, request.method, tries);
         if (pauseMs === undefined || tries >= maxAttempts || clock.now() + pauseMs > deadlineMs) throw failure;
-        // The gate itself keeps this wait, for everyone.
+        // The gate makes all calls wait.
         if (held) pauseMs = 0;
       } finally {
         leave();

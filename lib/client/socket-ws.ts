@@ -2,10 +2,10 @@ import type { WebSocket } from "ws";
 import { asSpotwireError, errorOfAnswer, type SpotwireError } from "./errors";
 import { ABNORMAL_CLOSE, type Dialer, NORMAL_CLOSE } from "./socket";
 
-/** A refusal is one small envelope; more of a body is not read. */
+/** Longest body that is read of a rejection, which is one small envelope. */
 const REFUSAL_MAX_CHARACTERS = 65_536;
 
-/** What is used of Node's response to a refused handshake. */
+/** The used fields of Node's response to a rejected handshake. */
 interface Refusal {
   readonly statusCode?: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -15,7 +15,7 @@ interface Refusal {
   destroy(): unknown;
 }
 
-/** Reads why the handshake was refused, then tells it; a body that breaks off is told as far as it came. */
+/** Reads why the handshake was rejected and reports it; an incomplete body is reported as far as it was received. */
 function readRefusal(response: Refusal, place: string, tell: (error: SpotwireError) => void): void {
   let text = "";
   response.setEncoding("utf8");
@@ -29,7 +29,7 @@ function readRefusal(response: Refusal, place: string, tell: (error: SpotwireErr
   });
 }
 
-/** The dialer of the package `ws`: the key goes with the handshake, and a refusal comes back with its envelope. */
+/** The dialer of the package `ws`: it sends the key with the handshake and reads the envelope of a rejection. */
 export function wsDialer(WebSocketClass: typeof WebSocket): Dialer {
   return {
     sendsHeaders: true,
@@ -55,7 +55,7 @@ export function wsDialer(WebSocketClass: typeof WebSocket): Dialer {
         opened = true;
       });
       socket.on("close", (code, reason) => {
-        // A refusal is told when its body was read.
+        // A rejection is reported once its body was read.
         if (!refused) onEnd({ code, reason: reason.toString(), error: opened ? undefined : failure });
       });
       return {

@@ -1,40 +1,40 @@
 import { SpotwireError } from "./errors";
 
-/** What a connection is opened with. */
+/** The parameters of a connection. */
 export interface Handshake {
   readonly protocols: readonly string[];
   /** Only for a dialer that `sendsHeaders`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How a socket ended. `error` is there when it never opened: the refusal of the server, or what kept it from being reached. */
+/** How a socket ended. `error` is set if it never opened: the rejection of the server, or why the server was not reached. */
 export interface SocketEnd {
   readonly code: number;
   readonly reason: string;
   readonly error?: SpotwireError | undefined;
 }
 
-/** What a socket tells. */
+/** Callbacks of a socket. */
 export interface SocketHandlers {
   onText(text: string): void;
-  /** Told once; nothing is told after it. */
+  /** Called once, as the last callback. */
   onEnd(end: SocketEnd): void;
 }
 
 /** An open or opening socket. */
 export interface Socket {
   send(text: string): void;
-  /** Says goodbye with 1000. */
+  /** Closes with 1000. */
   close(): void;
-  /** Cuts the connection: nobody is there to answer a goodbye. */
+  /** Closes the connection without a close handshake, because the other side is gone. */
   drop(): void;
 }
 
 /** Opens WebSockets in one runtime. */
 export interface Dialer {
-  /** True where a handshake can carry headers: the key travels there, and a refusal can be read. */
+  /** True if a handshake can have headers: they carry the key, and a rejection can be read. */
   readonly sendsHeaders: boolean;
-  /** @throws whatever the runtime throws for an address or protocol it does not take */
+  /** @throws the runtime's error for an invalid address or protocol */
   dial(url: string, handshake: Handshake, handlers: SocketHandlers): Socket;
 }
 
@@ -42,7 +42,7 @@ export interface Dialer {
 export const ABNORMAL_CLOSE = 1006;
 export const NORMAL_CLOSE = 1000;
 
-/** The WebSocket that browsers, Deno, Bun and Node 22 have built in: no headers, and no reason for a refused handshake. */
+/** The WebSocket that browsers, Deno, Bun and Node 22 have built in: no headers, and no reason for a rejected handshake. */
 export function webSocketDialer(WebSocketClass: typeof WebSocket): Dialer {
   return {
     sendsHeaders: false,
@@ -55,7 +55,7 @@ export function webSocketDialer(WebSocketClass: typeof WebSocket): Dialer {
       socket.onmessage = ({ data }) => {
         if (typeof data === "string") onText(data);
       };
-      // It says nothing that the close after it does not; unhandled, some runtimes print it.
+      // The close event that follows has the same information, but some runtimes print an unhandled error event.
       socket.onerror = () => {};
       socket.onclose = ({ code, reason }) => {
         const error = opened ? undefined : new SpotwireError("network_error", `${url} could not be opened.`);

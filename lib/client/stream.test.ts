@@ -23,7 +23,7 @@ afterEach(async () => {
   await service.stop();
 });
 
-/** A stream, and all that it tells. */
+/** A stream, and everything it reports. */
 function open(options: StreamOptions = {}, client: Partial<ClientOptions> = {}) {
   const told = {
     records: createInbox<PushMessage>(),
@@ -51,10 +51,10 @@ function paramsOf(message: ClientMessage) {
 }
 
 const EURUSD = { stream: "quote", tickers: ["EURUSD"] } as const;
-/** The wait before try number `n` with the random of these tests. */
+/** The wait before attempt number `n`, with the random of these tests. */
 const backoff = (n: number) => 0.5 * Math.min(30_000, 500 * 2 ** (n - 1));
 
-/** Waits for a state, passing over those before it. */
+/** Waits for a state and skips those before it. */
 async function reach(states: { next(): Promise<StateChange> }, state: StateChange["state"]): Promise<StateChange> {
   for (;;) {
     const change = await states.next();
@@ -63,7 +63,7 @@ async function reach(states: { next(): Promise<StateChange> }, state: StateChang
 }
 
 describe("a stream", () => {
-  test("connects with the first subscription, with the key in its header", async () => {
+  test("a stream connects with the first subscription, with the key in a header", async () => {
     const onOpen = vi.fn();
     const { stream, records } = open({ onOpen });
     expect([stream.state, service.handshakes]).toEqual(["idle", 0]);
@@ -81,7 +81,7 @@ describe("a stream", () => {
     expect(await records.next()).toEqual(quote("EURUSD", 8, { event: "snapshot" }));
   });
 
-  test("gives records in order, to the subscription's callback, then to its own", async () => {
+  test("a stream delivers records in order, first to the subscription's callback, then to its own", async () => {
     const order: string[] = [];
     const done = createInbox<void>();
     const { stream } = open({
@@ -100,7 +100,7 @@ describe("a stream", () => {
     expect(order).toEqual(["one 1", "stream EURUSD 1", "one 2", "stream EURUSD 2", "stream XAUUSD 3"]);
   });
 
-  test("tells status changes and heartbeats, and passes over what it does not know", async () => {
+  test("a stream reports status changes and heartbeats, and ignores unknown messages", async () => {
     const statuses = createInbox<unknown>();
     const heartbeats = createInbox<unknown>();
     const { stream, errors } = open({ onStatus: statuses.put, onHeartbeat: heartbeats.put });
@@ -116,11 +116,11 @@ describe("a stream", () => {
   });
 
   test.each([
-    ["no JSON", "{oops"],
+    ["invalid JSON", "{oops"],
     ["no type", { ticker: "EURUSD" }],
     ["a record without a sequence", { ...quote("EURUSD", 1), seq: "1" }],
     ["an ack without data", { type: "ack", id: 1, method: "subscribe" }],
-  ])("lives through a message that cannot be read: %s", async (_, broken) => {
+  ])("a stream survives an unreadable message: %s", async (_, broken) => {
     const { stream, errors } = open();
     stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -130,7 +130,7 @@ describe("a stream", () => {
     expect(stream.state).toBe("open");
   });
 
-  test("hears of what the service complains about", async () => {
+  test("a stream reports errors of the service", async () => {
     const { stream, errors } = open();
     stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -140,7 +140,7 @@ describe("a stream", () => {
     expect(await errors.next()).toMatchObject({ id: "rate_limited", code: 42901, status: 429, retryAfterS: 2, requestId: "c-1" });
   });
 
-  test("says goodbye with 1000 and ends its subscriptions", async () => {
+  test("closing a stream closes the connection with 1000 and ends the subscriptions", async () => {
     const { stream, states } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -158,7 +158,7 @@ describe("a stream", () => {
     expect(service.handshakes).toBe(1);
   });
 
-  test("leaves no timer behind when it is closed", async () => {
+  test("a closed stream leaves no timer", async () => {
     const { stream } = open();
     stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -171,7 +171,7 @@ describe("a stream", () => {
 });
 
 describe("a subscription", () => {
-  test("of one stream and timeframe goes out in as few messages as the service takes", async () => {
+  test("a subscription to one stream and timeframe is sent in as few messages as the service allows", async () => {
     const { stream } = open();
     const tickers = Array.from({ length: 250 }, (_, index) => `T${1000 + index}`);
     const subscription = stream.subscribe({ stream: "kline", tickers, timeframe: "M1", snapshot: false });
@@ -183,7 +183,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(tickers);
   });
 
-  test("never sends faster than four fifths of what the service takes", async () => {
+  test("subscriptions are sent at no more than four fifths of the service's rate limit", async () => {
     const { stream } = open();
     const sentAt: number[] = [];
     stream.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" });
@@ -213,7 +213,7 @@ describe("a subscription", () => {
     expect(sentAt).toEqual([0, 0, 0, 250, 500, 750]);
   });
 
-  test("is told which tickers were refused, and why", async () => {
+  test("a subscription reports which tickers were rejected, and why", async () => {
     const { stream, errors } = open();
     const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XXXYYY"] });
     const peer = await service.welcomed();
@@ -229,7 +229,7 @@ describe("a subscription", () => {
     expect(paramsOf(await (await service.welcomed()).ack()).tickers).toEqual(["EURUSD"]);
   });
 
-  test("of which every ticker was refused fails, in its loop too", async () => {
+  test("a subscription whose tickers were all rejected fails, as does its loop", async () => {
     const { stream } = open({ onError: undefined });
     const subscription = stream.subscribe({ stream: "quote", tickers: ["XXXYYY"] });
     const loop = subscription[Symbol.asyncIterator]().next();
@@ -238,7 +238,7 @@ describe("a subscription", () => {
     await expect(subscription.ready).rejects.toMatchObject({ id: "unknown_ticker" });
   });
 
-  test("that is refused as a whole is not asked for again", async () => {
+  test("a subscription that is rejected as a whole is not sent again", async () => {
     const { stream, errors } = open();
     const subscription = stream.subscribe({ stream: "quote", tickers: ["EURUSD", "XAUUSD"] });
     const peer = await service.welcomed();
@@ -254,7 +254,7 @@ describe("a subscription", () => {
     expect([peer.messages.size, errors.size]).toEqual([0, 0]);
   });
 
-  test("that nobody answered is asked for again", async () => {
+  test("an unacknowledged subscription is sent again", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -265,7 +265,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  test("that came too fast is asked for again when the service says so", async () => {
+  test("a subscription rejected by the rate limit is sent again at the time the service gives", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -280,7 +280,7 @@ describe("a subscription", () => {
     expect((await subscription.ready).accepted).toEqual(["EURUSD"]);
   });
 
-  test("of a ticker that is followed already gets the current record too, and each record once", async () => {
+  test("a second subscription to a ticker also gets the current record, and each record once", async () => {
     const heartbeats = createInbox<unknown>();
     const { stream } = open({ onHeartbeat: heartbeats.put });
     const first = createInbox<number>();
@@ -304,7 +304,7 @@ describe("a subscription", () => {
     expect([first.size, second.size]).toEqual([1, 0]);
   });
 
-  test("that ends is taken back from the service once nobody follows the ticker", async () => {
+  test("the end of the last subscription to a ticker unsubscribes it from the service", async () => {
     const { stream, records } = open();
     const one = stream.subscribe(EURUSD, (record) => records.put(record));
     const other = stream.subscribe(EURUSD);
@@ -318,7 +318,7 @@ describe("a subscription", () => {
     await expect(stream.subscribe(EURUSD).unsubscribe()).toBeUndefined();
   });
 
-  test("that comes back begins anew: what is still on its way belongs to nobody", async () => {
+  test("a renewed subscription starts fresh and ignores records still in transit", async () => {
     const { stream, records, gaps } = open();
     const one = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -343,7 +343,7 @@ describe("a subscription", () => {
     expect(gaps.size).toBe(0);
   });
 
-  test("that comes back is not fooled by late answers to what it asked before", async () => {
+  test("a renewed subscription ignores late answers to earlier requests", async () => {
     const { stream, records, gaps } = open();
     const one = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -370,7 +370,7 @@ describe("a subscription", () => {
     ["quotes with a timeframe", { stream: "quote", tickers: ["EURUSD"], timeframe: "M1" }],
     ["no tickers", { stream: "quote", tickers: [] }],
     ["more than a stream follows", { stream: "quote", tickers: Array.from({ length: 10_001 }, (_, index) => `T${index}AA`) }],
-  ])("is refused before anything is sent: %s", (_, selection) => {
+  ])("an invalid subscription is rejected before anything is sent: %s", (_, selection) => {
     const { stream } = open();
     expect(() => stream.subscribe(selection as never)).toThrow(expect.objectContaining({ id: "invalid_argument" }));
     expect(stream.state).toBe("idle");
@@ -378,7 +378,7 @@ describe("a subscription", () => {
 });
 
 describe("a loop over a subscription", () => {
-  test("gets what came before it, in order, and unsubscribes when it is left", async () => {
+  test("a loop delivers earlier records in order, and unsubscribes when it is left", async () => {
     const { stream } = open();
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -396,7 +396,7 @@ describe("a loop over a subscription", () => {
     expect(() => subscription[Symbol.asyncIterator]()).toThrow(expect.objectContaining({ id: "invalid_argument" }));
   });
 
-  test("that lags loses the oldest records, counts them and says so once", async () => {
+  test("a slow loop loses the oldest records, counts them and reports it once", async () => {
     const { stream, errors } = open({ bufferMaxRecords: 3 });
     const subscription = stream.subscribe(EURUSD);
     const marker = stream.subscribe({ stream: "quote", tickers: ["XAUUSD"] });
@@ -412,7 +412,7 @@ describe("a loop over a subscription", () => {
     expect(errors.size).toBe(0);
   });
 
-  test("keeps nothing where a callback takes the records", async () => {
+  test("a subscription with a callback buffers nothing", async () => {
     const { stream, records, errors } = open({ bufferMaxRecords: 1 });
     const subscription = stream.subscribe(EURUSD, (record) => records.put(record));
     const peer = await service.welcomed();
@@ -422,7 +422,7 @@ describe("a loop over a subscription", () => {
     expect([subscription.dropped, errors.size]).toEqual([0, 0]);
   });
 
-  test("keeps nothing where the stream's own callback takes them either", async () => {
+  test("a subscription of a stream with a callback buffers nothing", async () => {
     const taken = createInbox<PushMessage>();
     const { stream, errors } = open({ bufferMaxRecords: 1, onRecord: taken.put });
     const subscription = stream.subscribe(EURUSD);
@@ -433,7 +433,7 @@ describe("a loop over a subscription", () => {
     expect([subscription.dropped, errors.size]).toEqual([0, 0]);
   });
 
-  test("throws when the stream ends for good, after what was left", async () => {
+  test("a loop delivers the remaining records and then throws when the stream fails", async () => {
     const { stream } = open({ onError: undefined });
     const subscription = stream.subscribe(EURUSD);
     const peer = await service.welcomed();
@@ -446,7 +446,7 @@ describe("a loop over a subscription", () => {
     await expect(stream.closed).rejects.toMatchObject({ id: "connection_lost" });
   });
 
-  test("takes one record after the other", async () => {
+  test("a loop requires each next() to be awaited", async () => {
     const { stream } = open();
     const loop = stream.subscribe(EURUSD)[Symbol.asyncIterator]();
     const first = loop.next();
@@ -457,7 +457,7 @@ describe("a loop over a subscription", () => {
 });
 
 describe("an exception of a callback", () => {
-  test("goes to onError and does not break the stream", async () => {
+  test("an exception of a callback goes to onError and does not break the stream", async () => {
     const { stream, errors } = open();
     const mistake = new Error("mine");
     stream.subscribe(EURUSD, () => {
@@ -482,7 +482,7 @@ describe("a jump of the sequence", () => {
     return { ...opened, peer };
   }
 
-  test("without merged is a gap", async () => {
+  test("a jump of the sequence without merged is a gap", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 13));
     expect(await gaps.next()).toEqual({
@@ -496,7 +496,7 @@ describe("a jump of the sequence", () => {
     expect((await records.next()).seq).toBe(13);
   });
 
-  test("that merged accounts for is none; one that it does not account for is", async () => {
+  test("a jump of the sequence is a gap only if it exceeds merged", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 13, { merged: 2 }));
     peer.send(quote("EURUSD", 14));
@@ -506,7 +506,7 @@ describe("a jump of the sequence", () => {
     expect(await gaps.next()).toMatchObject({ expected: 15, received: 18 });
   });
 
-  test("into another epoch is a gap without a snapshot, and none with one", async () => {
+  test("a new epoch is a gap unless it starts with a snapshot", async () => {
     const { peer, gaps, records } = await follow();
     peer.send(quote("EURUSD", 3, { epoch: "e2", event: "snapshot" }));
     peer.send(quote("EURUSD", 4, { epoch: "e2" }));
@@ -517,7 +517,7 @@ describe("a jump of the sequence", () => {
     expect((await records.next()).epoch).toBe("e3");
   });
 
-  test("back is a repetition, and dropped", async () => {
+  test("a record with an earlier sequence is a duplicate and is dropped", async () => {
     const { peer, gaps, records } = await follow();
     for (const seq of [9, 10, 11]) peer.send(quote("EURUSD", seq));
     expect((await records.next()).seq).toBe(11);

@@ -7,39 +7,39 @@ import type { SpotwireError } from "./errors";
 import type { Gap } from "./sequence";
 import type { Selection, StreamRecords, Subscription } from "./subscription";
 
-/** `idle`: nothing is followed yet. `waiting`: until the next try. `closed`: for good. */
+/** `idle`: nothing is followed. `waiting`: for the next attempt. `closed`: the stream has ended. */
 export type StreamState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
-/** The stream went from one state to another. */
+/** A change of the stream's state. */
 export interface StateChange {
   readonly state: StreamState;
-  /** While connecting: 1 for the first try since the last good connection. */
+  /** While connecting: 1 for the first attempt since the last good connection. */
   readonly attempt?: number | undefined;
-  /** While waiting: milliseconds until the next try. */
+  /** While waiting: milliseconds until the next attempt. */
   readonly retryInMs?: number | undefined;
-  /** What led here, where it was a failure. */
+  /** The error that caused the change, if any. */
   readonly error?: SpotwireError | undefined;
 }
 
-/** A connection that was open has ended. */
+/** The end of an open connection. */
 export interface StreamClose {
   readonly code: number;
   readonly reason: string;
-  /** `retry`: the stream connects again by itself. `terminal`: it does not. */
+  /** `retry`: the stream reconnects. `terminal`: it does not. */
   readonly after: AfterClose;
-  /** What happened, in words. */
+  /** Description of what happened. */
   readonly meaning: string;
 }
 
 /** Callbacks of a stream. An exception of a callback goes to `onError` as `callback_failed`. */
 export interface StreamCallbacks {
-  /** Called on connect and on each reconnect; the stream restores its subscriptions by itself. */
+  /** Called on connect and on each reconnect; the stream restores its subscriptions. */
   readonly onOpen?: ((welcome: Welcome) => void) | undefined;
   /** Every record of every subscription. */
   readonly onRecord?: ((record: PushMessage) => void) | undefined;
-  /** The market of a followed ticker opened, closed, or changed otherwise. */
+  /** The market status of a followed ticker changed. */
   readonly onStatus?: ((status: MarketStatus) => void) | undefined;
-  /** Followed tickers that are silent, and why. */
+  /** Lists followed tickers without new records, and why. */
   readonly onHeartbeat?: ((heartbeat: Heartbeat) => void) | undefined;
   /** Records are missing. Called before the record that revealed the gap. */
   readonly onGap?: ((gap: Gap) => void) | undefined;
@@ -49,25 +49,24 @@ export interface StreamCallbacks {
   readonly onStateChange?: ((change: StateChange) => void) | undefined;
 }
 
-/** How a stream behaves, and its callbacks. */
+/** Options and callbacks of a stream. */
 export interface StreamOptions extends StreamCallbacks {
   /** Maximum records buffered for a `for await` loop before the oldest are dropped; 10,000 by default. */
   readonly bufferMaxRecords?: number | undefined;
 }
 
-/** One connection for any number of subscriptions. It connects with the first and stays connected until `close()`. */
+/** One connection for any number of subscriptions. It connects with the first one and stays connected until `close()`. */
 export interface Stream {
   readonly state: StreamState;
-  /** The id to name when reporting a problem; undefined before the first welcome. */
+  /** Include this id when you report a problem; undefined before the first connection. */
   readonly connectionId: string | undefined;
   /**
-   * Resolves after `close()`, rejects with the error that ended the stream. Without `onError` and without a loop that
-   * could throw it, that is where it surfaces.
+   * Resolves after `close()`, and rejects with the error that ended the stream if neither `onError` nor a loop receives it.
    */
   readonly closed: Promise<void>;
   /**
-   * Follows tickers. `onRecord` is called with each record; without it, and without the stream's, they wait for a
-   * `for await` loop over the subscription.
+   * Follows tickers. Calls `onRecord` with each record. Without it, and without the stream's `onRecord`, records are buffered
+   * for a `for await` loop over the subscription.
    * @throws SpotwireError invalid_argument, or stream_closed
    */
   subscribe<Name extends StreamName>(
@@ -78,8 +77,8 @@ export interface Stream {
   close(): void;
 }
 
-/** The words for the end of a connection. */
+/** Describes the end of a connection. */
 export function closeOf(code: number, reason: string, error: SpotwireError | undefined): StreamClose {
-  const meaning = closeMeaning(code) ?? error?.detail ?? (code === 1006 ? "The connection broke off." : `Closed with ${code}.`);
+  const meaning = closeMeaning(code) ?? error?.detail ?? (code === 1006 ? "The connection broke." : `Closed with ${code}.`);
   return { code, reason, after: afterClose(code), meaning };
 }

@@ -22,45 +22,45 @@ export interface StreamRecords {
 /** What to follow. */
 export interface Selection<Name extends StreamName = StreamName> {
   readonly stream: Name;
-  /** Compact tickers, any number; they are sent in as few messages as the service takes. */
+  /** Compact tickers, any number; they are sent in as few messages as the service allows. */
   readonly tickers: readonly string[];
-  /** Required for kline, refused elsewhere. */
+  /** Required for kline, invalid for other streams. */
   readonly timeframe?: Timeframe | undefined;
-  /** Whether the current record is wanted first; true unless said otherwise. */
+  /** Whether to receive the current record first; true by default. */
   readonly snapshot?: boolean | undefined;
 }
 
-/** What became of the tickers of a subscription. */
+/** The result for the tickers of a subscription. */
 export interface SubscribeResult {
   readonly accepted: readonly string[];
   readonly rejected: readonly TickerRejection[];
-  /** Accepted tickers whose market is not plainly open, and why. */
+  /** Accepted tickers whose market is not fully open, and why. */
   readonly quiet: readonly QuietTicker[];
 }
 
-/** What is followed, until `unsubscribe()` or the end of the stream; reconnects do not end it. */
+/** Followed tickers, until `unsubscribe()` or the end of the stream; reconnects do not end it. */
 export interface Subscription<Message extends PushMessage = PushMessage> extends AsyncIterable<Message> {
   readonly stream: StreamName;
   readonly tickers: readonly string[];
   /**
-   * Resolves when the service has answered for every ticker for the first time. Rejects with a SpotwireError when it took
-   * none of them, or the stream ended before.
+   * Resolves when the service has answered for every ticker for the first time. Rejects with a SpotwireError when it accepted
+   * none of them, or the stream ended first.
    */
   readonly ready: Promise<SubscribeResult>;
   /** Records dropped because a `for await` loop fell behind; `onError` receives `buffer_overflow` for the first one. */
   readonly dropped: number;
-  /** Ends the subscription and its loop. Leaving the loop does it too. */
+  /** Ends the subscription and its loop. Leaving the loop does the same. */
   unsubscribe(): void;
 }
 
 /** What a subscription needs from its stream. */
 interface SubscriptionHost {
   readonly bufferMaxRecords: number;
-  /** True when the stream's own callback takes the records, so that none need to be buffered for a loop. */
+  /** True when the stream's callback receives the records, so that none need to be buffered for a loop. */
   readonly taken: boolean;
   /** Reports an error to the stream's `onError`; false when there is none. */
   report(error: SpotwireError): boolean;
-  /** Runs a callback of the user; an exception it throws does not reach the stream. */
+  /** Runs a callback of the user; its exceptions do not reach the stream. */
   call(callback: () => void): void;
   leave(follower: Follower): void;
 }
@@ -98,7 +98,7 @@ export function createSubscription(
     settle = { resolve, reject };
   });
 
-  /** Rejects `ready`. An error that was `reported` elsewhere must not be an unhandled rejection as well. */
+  /** Rejects `ready`. An error that was `reported` elsewhere must not also be an unhandled rejection. */
   function fail(error: SpotwireError, reported: boolean): void {
     if (reported) ready.catch(() => {});
     settle?.reject(error);
@@ -120,7 +120,7 @@ export function createSubscription(
       if (buffer.push(message) || overflowed) return;
       overflowed = true;
       host.report(
-        new SpotwireError("buffer_overflow", `More than ${host.bufferMaxRecords} records wait; the oldest are dropped.`),
+        new SpotwireError("buffer_overflow", `More than ${host.bufferMaxRecords} records are buffered; the oldest are dropped.`),
       );
     },
     onAccepted(topic, { quiet }: AckOf<"subscribe">["data"]) {

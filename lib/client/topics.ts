@@ -4,44 +4,44 @@ import type { AckOf, PushMessage, Resume, SubscribeParams, TickerRejection, Unsu
 import { SpotwireError } from "./errors";
 import type { Position } from "./sequence";
 
-/** Topics one stream follows at most; far above what any plan allows on a connection. */
+/** Most topics that one stream follows; far more than any plan allows on a connection. */
 const TOPICS_MAX_COUNT = 10_000;
 
-/** What a subscription wants. */
+/** The topics of a subscription. */
 export interface SubscriptionRequest {
   readonly stream: StreamName;
   readonly tickers: readonly string[];
   readonly timeframe: Timeframe | undefined;
-  /** Whether the current record is wanted straight after the ack. */
+  /** Whether to receive the current record directly after the ack. */
   readonly snapshot: boolean;
 }
 
-/** A subscription as its topics see it. */
+/** The interface of a subscription that its topics use. */
 export interface Follower {
   onRecord(message: PushMessage): void;
-  /** The service follows the topic for us, now or again. */
+  /** The service accepted the topic, for the first time or again. */
   onAccepted(topic: Topic, ack: AckOf<"subscribe">["data"]): void;
-  /** The service does not. */
+  /** The service rejected the topic. */
   onRejected(topic: Topic, rejection: TickerRejection): void;
 }
 
-/** One (stream, ticker, timeframe) and where its sequence stands. */
+/** One (stream, ticker, timeframe) and its last sequence. */
 export interface Topic {
   readonly stream: StreamName;
   readonly ticker: string;
   readonly timeframe: Timeframe | undefined;
   readonly followers: Set<Follower>;
   snapshot: boolean;
-  /** This connection was asked for it. */
+  /** It was requested on this connection. */
   asked: boolean;
-  /** This connection said yes: only now are its records of this subscription, not of one that was given up. */
+  /** It was accepted on this connection. Earlier records belong to a subscription that has ended. */
   live: boolean;
   last: Position | undefined;
-  /** The latest message about it: an answer to an earlier one says nothing about now. */
+  /** The latest message about it; answers to earlier messages are outdated. */
   request: TopicRequest | undefined;
 }
 
-/** A message to send, and the topics its ack speaks of. */
+/** A message to send, and the topics of its ack. */
 export type TopicRequest =
   | { readonly method: "subscribe"; readonly params: SubscribeParams; readonly topics: readonly Topic[] }
   | { readonly method: "unsubscribe"; readonly params: UnsubscribeParams; readonly topics: readonly Topic[] };
@@ -69,14 +69,14 @@ export function topicKeyOf(message: PushMessage): string {
 }
 
 /**
- * Where the service is asked to go on. A live topic is asked for again by one who came later: he wants the current record,
- * and a resume would bring none.
+ * The resume position of a topic. None for a live topic that a later subscription requests again, because the subscription
+ * needs the current record, which a resume would not send.
  */
 const resumePosition = ({ live, last }: Topic) => (live ? undefined : last);
 
 const sameSelection = (a: Topic, b: Topic) => a.stream === b.stream && a.timeframe === b.timeframe;
 
-/** Topics of one message agree in all that the message says once for all its tickers. */
+/** Whether two topics can share a message: all fields of the message except the ticker must be equal. */
 const sameSubscribe = (a: Topic, b: Topic) =>
   sameSelection(a, b) && a.snapshot === b.snapshot && resumePosition(a)?.epoch === resumePosition(b)?.epoch;
 
@@ -96,31 +96,31 @@ function resumeOf(topics: readonly Topic[]): Resume | undefined {
   return epoch === undefined ? undefined : { epoch, seq };
 }
 
-/** All that is followed: what is wanted, and what the connection was asked for. The difference is what has to be sent. */
+/** All followed topics: the wanted ones and those requested on the connection. The difference must be sent. */
 export interface Topics {
-  /** True while somebody follows something. */
+  /** True while at least one topic is followed. */
   readonly wanted: boolean;
-  /** @throws SpotwireError invalid_argument when there would be too many */
+  /** @throws SpotwireError invalid_argument for too many topics */
   follow(request: SubscriptionRequest, follower: Follower): Topic[];
   unfollow(follower: Follower): void;
   find(key: string): Topic | undefined;
   /** True while there is something to send. */
   pending(): boolean;
-  /** The next message that brings the connection closer to what is wanted; its topics count as asked from here on. */
+  /** The next message that is needed; its topics count as requested from now on. */
   next(): TopicRequest | undefined;
-  /** Sends the request again, as far as it is still wanted: it was not answered, or came too fast. */
+  /** Sends the topics of a request that are still wanted again, after a timeout or the rate limit. */
   askAgain(request: TopicRequest): void;
-  /** Follows a topic no longer: the service refused it, or has let go of it and nobody came back to it. */
+  /** Removes a topic: the service rejected it, or no longer follows it and it has no new subscription. */
   remove(topic: Topic): void;
-  /** The connection is gone, and with it all that it was asked for. */
+  /** Resets all requests after the end of the connection. */
   disconnected(): void;
 }
 
-/** Makes an empty book of topics. */
+/** Makes an empty set of topics. */
 export function createTopics(): Topics {
   const topics = new Map<string, Topic>();
 
-  /** The topics that fit in one message with the first that is `due`. */
+  /** The topics that fit in one message with the first of `due`. */
   function batch(due: (topic: Topic) => boolean, same: (a: Topic, b: Topic) => boolean): Topic[] {
     const found: Topic[] = [];
     for (const topic of topics.values()) {
@@ -179,7 +179,7 @@ export function createTopics(): Topics {
     unfollow(follower) {
       for (const topic of [...topics.values()]) {
         if (!topic.followers.delete(follower) || topic.followers.size > 0) continue;
-        // What is still on its way belongs to nobody; who comes back later begins anew.
+        // Records still in transit belong to no subscription; a later subscription starts fresh.
         topic.live = false;
         topic.last = undefined;
         if (!topic.asked) remove(topic);
