@@ -1,22 +1,22 @@
 import type { MailMessage } from "./messages";
 
-/** Mails kept for reading; an older one is forgotten. */
+/** Most emails kept; older ones are dropped. */
 const OUTBOX_MAX_COUNT = 50;
 
-/** A mail as the outbox page shows it. */
+/** An email on the outbox page. */
 interface OutboxMail extends MailMessage {
   /** Unix milliseconds. */
   readonly atMs: number;
 }
 
-/** The latest mails of this process, where no mail server is set. */
+/** The latest emails of this process, when no mail server is configured. */
 export interface CapturedMails {
   /** Newest first. */
   list(): readonly OutboxMail[];
   add(mail: OutboxMail): void;
 }
 
-/** Keeps the latest mails in memory. */
+/** Keeps the latest emails in memory. */
 export function captureMails(): CapturedMails {
   let mails: readonly OutboxMail[] = [];
   return {

@@ -19,7 +19,7 @@ interface Received {
 let server: SMTPServer;
 let url: string;
 let received: Received[];
-/** Times the server still says "try later". */
+/** Number of times the server will still respond "try later". */
 let refusals: number;
 let arrival: () => void;
 const logged: Record<string, unknown>[] = [];
@@ -60,14 +60,14 @@ beforeEach(() => {
   logged.length = 0;
 });
 
-/** Resolves with the server's next word about a mail. */
+/** Resolves with the server's next response to an email. */
 const nextArrival = () =>
   new Promise<void>((resolve) => {
     arrival = resolve;
   });
 
 describe("mail over SMTP", () => {
-  test("arrives whole, from the sender that is set", async () => {
+  test("an email arrives complete, from the configured sender", async () => {
     const mailer = createMailer({ deliver: smtpDelivery(url, FROM), clock: manualClock(0), log });
     const arrived = nextArrival();
     mailer.send(mailTo("ada@example.com"));
@@ -78,7 +78,7 @@ describe("mail over SMTP", () => {
     expect(received[0]?.source).toMatch(/^From: Spotwire <noreply@spotwire\.example>\r$/m);
   });
 
-  test("goes to one address, whatever that address tries to say", async () => {
+  test("an email goes to a single address, even for a malicious address", async () => {
     const deliver = smtpDelivery(url, FROM);
     arrival = () => undefined;
     const tricks = ["a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", '"a@example.com> <b"@example.com'];
@@ -89,7 +89,7 @@ describe("mail over SMTP", () => {
     }
   });
 
-  test("is tried again after a second, ten and sixty, then given up", async () => {
+  test("an email is retried after 1, 10 and 60 seconds, then dropped", async () => {
     const clock = manualClock(0);
     const waits: number[] = [];
     const waiting = {
@@ -116,13 +116,13 @@ describe("mail over SMTP", () => {
     await refusedAll;
     await mailer.stop();
     expect(received).toHaveLength(1);
-    expect(logged.at(-1)).toMatchObject({ msg: "mail not sent; giving up", subject: "Hello" });
+    expect(logged.at(-1)).toMatchObject({ msg: "email not sent; giving up", subject: "Hello" });
     expect(JSON.stringify(logged)).not.toMatch(/token=|pass word|pass%20word/);
   });
 });
 
 describe("the queue of mails", () => {
-  test("takes a thousand that wait and drops the next, with a word in the log", async () => {
+  test("the queue holds a thousand emails and drops further ones with a log line", async () => {
     const release: (() => void)[] = [];
     const sent: string[] = [];
     const deliver = async ({ to }: { to: string }) => {
@@ -133,7 +133,7 @@ describe("the queue of mails", () => {
     // Four are being sent, the rest wait.
     for (let mail = 0; mail < 1_005; mail += 1) mailer.send(mailTo(`${mail}@example.com`));
     expect(sent).toHaveLength(4);
-    expect(logged).toMatchObject([{ msg: expect.stringContaining("mail dropped") }]);
+    expect(logged).toMatchObject([{ msg: expect.stringContaining("email dropped") }]);
     const stopped = mailer.stop();
     while (release.length > 0) {
       for (const free of release.splice(0)) free();
@@ -145,7 +145,7 @@ describe("the queue of mails", () => {
   });
 });
 
-test("without a server keeps the fifty newest mails, and writes each to the log", async () => {
+test("without a mail server the fifty newest emails are kept, and each is written to the log", async () => {
   const lines: Record<string, unknown>[] = [];
   const outbox = captureMails();
   const deliver = logDelivery(outbox, manualClock(7), collectingLog(lines, "info"));

@@ -3,16 +3,16 @@ import type { Logger } from "#lib/log";
 import type { MailMessage } from "./messages";
 import type { Deliver } from "./transport";
 
-/** Mails in the queue; past it a new one is dropped, with a line in the log. */
+/** Most emails in the queue; a further one is dropped with a log line. */
 const WAITING_MAX_COUNT = 1_000;
-/** Waits before each retry of a mail; after the last one it is dropped. */
+/** Wait before each retry of an email; after the last one it is dropped. */
 const RETRY_WAITS_MS = [1_000, 10_000, 60_000] as const;
-/** Mails being sent at the same time; the others stay in the queue. */
+/** Most emails sent at the same time; the others stay in the queue. */
 const SENDING_MAX_COUNT = 4;
 
-/** Sends mails off the path of requests. */
+/** Sends emails in the background. */
 export interface Mailer {
-  /** Takes a mail; never waits, never throws. */
+  /** Queues an email; never waits, never throws. */
   send(message: MailMessage): void;
   /** Stops waiting for retries and resolves when nothing is being sent. */
   stop(): Promise<void>;
@@ -24,7 +24,7 @@ interface MailerOptions {
   readonly log: Logger;
 }
 
-/** Makes a mailer; `deliver` takes a mail to its server. The log names the subject of a mail that was lost, never its text. */
+/** Makes a mailer; `deliver` sends an email to its server. The log has the subject of a lost email, never its text. */
 export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
   const waiting: MailMessage[] = [];
   const sending = new Set<Promise<void>>();
@@ -37,8 +37,8 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
         return await deliver(message);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (waitMs === undefined || stopping.signal.aborted) return log.error({ subject, reason }, "mail not sent; giving up");
-        log.warn({ subject, reason, again_in_ms: waitMs }, "mail server refused a mail; retrying");
+        if (waitMs === undefined || stopping.signal.aborted) return log.error({ subject, reason }, "email not sent; giving up");
+        log.warn({ subject, reason, again_in_ms: waitMs }, "mail server rejected an email; retrying");
         await clock.wait(waitMs, stopping.signal);
       }
     }
@@ -57,7 +57,7 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
   return {
     send(message) {
       if (stopping.signal.aborted || waiting.length >= WAITING_MAX_COUNT)
-        return log.error({ subject: message.subject }, "mail dropped: the queue is full or the service is stopping");
+        return log.error({ subject: message.subject }, "email dropped: the queue is full or the service is stopping");
       waiting.push(message);
       next();
     },
