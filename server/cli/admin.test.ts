@@ -30,7 +30,7 @@ test("npm run admin grants, lists and revokes, with an audit log entry for each 
 });
 
 test.each([
-  ["nobody@example.com", "Nobody has signed up as nobody@example.com"],
+  ["nobody@example.com", "No user has the address nobody@example.com"],
   ["eve@example.com", "not verified yet"],
 ])("npm run admin does not grant access to %s, who has no verified address", async (email, reason) => {
   expect(await run("grant", email)).toMatchObject({ exitCode: 2, errors: expect.stringContaining(reason) });

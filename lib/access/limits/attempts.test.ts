@@ -3,11 +3,11 @@ import { manualClock } from "#lib/clock";
 import { createAttempts } from "./attempts";
 import { createMemoryBucketStore } from "./bucket-store";
 
-test("counts guesses and mails over all nodes that share their buckets, and what a node spends on strangers at each", async () => {
+test("password attempts and emails are counted across all nodes with shared buckets, and requests of unknown clients on each node", async () => {
   const clock = manualClock(Date.UTC(2026, 0, 5));
   const shared = createMemoryBucketStore(clock);
   const [a, b] = [createAttempts(clock, shared), createAttempts(clock, shared)];
-  // The quota of a minute is less than what is let in at once.
+  // The quota of a minute is lower than the burst.
   for (const node of [a, b, a, b, a]) await node.take("password_both", "203.0.113.7 a@b.example");
   for (const node of [a, b])
     await expect(node.take("password_both", "203.0.113.7 a@b.example")).rejects.toMatchObject({ id: "rate_limited" });

@@ -4,40 +4,39 @@ import type { BucketLimits, Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 
 /**
- * Rate limits of the portal over all nodes, each by the key it names. A password attempt counts three times: for the client,
- * for the account, and for both together, so that one client guessing does not lock the owner out and many clients still get
- * nowhere.
+ * Rate limits of the portal across all nodes. A password attempt counts three times: for the client, for the account, and for
+ * both together, so that one guessing client does not lock the owner out, and many clients cannot guess the password either.
  */
 const SHARED_LIMITS = {
-  /** Passwords tried, by client. */
+  /** Password attempts by client. */
   password_client: { restPerMinute: 30, restBurst: 20 },
-  /** Passwords tried, by account. */
+  /** Password attempts by account. */
   password_account: { restPerMinute: 30, restBurst: 30 },
-  /** Passwords tried, by account and client. */
+  /** Password attempts by account and client. */
   password_both: { restPerMinute: 5, restBurst: 8 },
-  /** Accounts made and mails asked for, by client. */
+  /** Accounts created and emails requested, by client. */
   mail_client: { restPerMinute: 6, restBurst: 10 },
-  /** Mails to one address: three, then one every ten minutes. */
+  /** Emails to one address: three, then one every ten minutes. */
   mail_address: { restPerMinute: 0.1, restBurst: 3 },
 } as const satisfies Record<string, BucketLimits>;
 
-/** Rate limits of this node alone: each bounds what one process spends on unknown clients. */
+/** Rate limits of each node, which bound what one process spends on unknown clients. */
 const LOCAL_LIMITS = {
-  /** Requests about accounts that need no sign-in, by client; a sign-in takes two. */
+  /** Account requests without a session, by client; a sign-in takes two. */
   auth_client: { restPerMinute: 120, restBurst: 60 },
-  /** The same by network, an IPv4 /24 or an IPv6 /48: a client with one address of it may well have them all. */
+  /** The same by network, an IPv4 /24 or an IPv6 /48, because a client with one of its addresses can have all of them. */
   auth_network: { restPerMinute: 240, restBurst: 90 },
-  /** The same by all clients together. */
+  /** The same for all clients together. */
   auth: { restPerMinute: 900, restBurst: 120 },
-  /** Any call of the portal's interface, by client. */
+  /** All calls of the portal's API, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;
 
-/** Counts attempts, and refuses those past their rate limit. */
+/** Counts attempts, and rejects those over their rate limit. */
 export interface Attempts {
-  /** Counts on all nodes together. @throws Fault rate_limited with the seconds to wait; the same whether or not what is tried exists */
+  /** Counts across all nodes. @throws Fault rate_limited with the seconds to wait, whether or not the account exists */
   take(kind: keyof typeof SHARED_LIMITS, key: string): Promise<void>;
-  /** Counts at this node. @throws Fault rate_limited with the seconds to wait */
+  /** Counts on this node. @throws Fault rate_limited with the seconds to wait */
   takeHere(kind: keyof typeof LOCAL_LIMITS, key: string): void;
 }
 
@@ -46,7 +45,7 @@ function requireAllowed({ allowed, retryAfterS }: Verdict): void {
   throw new Fault("rate_limited", { detail: `Too many attempts. Try again in ${retryAfterS} s.`, retry_after: retryAfterS });
 }
 
-/** Makes the counters: in `shared`, the buckets of all nodes, and in this process's memory; bounded as buckets are. */
+/** Makes the counters: in `shared`, the buckets of all nodes, and in the memory of this process; both are bounded. */
 export function createAttempts(clock: Clock, shared: BucketStore = createMemoryBucketStore(clock)): Attempts {
   const here = createMemoryBucketStore(clock);
   return {

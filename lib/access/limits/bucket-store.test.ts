@@ -5,7 +5,7 @@ import { createMemoryBucketStore } from "./bucket-store";
 
 bucketStoreSuite("memory", (clock) => createMemoryBucketStore(clock));
 
-test("keeps a bounded number of buckets and forgets the least recently used", async () => {
+test("a bucket store keeps a limited number of buckets and drops the least recently used", async () => {
   const limits = { restPerMinute: 60, restBurst: 20 };
   const store = createMemoryBucketStore(manualClock(0), 2);
   await store.take("a", limits, 1);

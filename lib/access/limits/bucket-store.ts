@@ -2,23 +2,23 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
 
-/** Buckets that a node knows at once. The least recently used one is forgotten past it, which gives its owner a full one again. */
+/** Most buckets that a node keeps. Past it the least recently used one is dropped, and its owner starts with a full one again. */
 export const BUCKETS_MAX_COUNT = 100_000;
 
 /**
- * Keeps the buckets. An implementer judges exactly as `take` does, one request of a key after the other, and bounds what
- * it keeps. It answers at once where it can: a promise costs every request a turn.
+ * Keeps the buckets. An implementation decides exactly like `take`, one request of a key at a time, and limits the number of
+ * buckets. It returns synchronously when it can, because a promise costs every request a turn of the event loop.
  */
 export interface BucketStore {
   take(key: string, limits: BucketLimits, cost: number): Verdict | Promise<Verdict>;
 }
 
-/** It answers at once. */
+/** Returns synchronously. */
 interface MemoryBucketStore extends BucketStore {
   take(key: string, limits: BucketLimits, cost: number): Verdict;
 }
 
-/** Buckets in this process's memory. */
+/** Keeps buckets in the memory of this process. */
 export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COUNT): MemoryBucketStore {
   const buckets = new LRUCache<string, Bucket>({ max: maxCount });
   return {

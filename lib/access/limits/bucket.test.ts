@@ -5,7 +5,7 @@ import { type Bucket, PARTS_PER_UNIT, take, WINDOW_MS } from "./bucket";
 const LIMITS = { restPerMinute: 60, restBurst: 20 };
 const START = 1_767_225_600_000;
 
-/** Plays requests of a cost after a pause and gives the verdicts. */
+/** Makes requests of a cost after a pause and returns the outcomes. */
 function play(limits: typeof LIMITS, requests: readonly { afterMs: number; cost: number }[]) {
   let bucket: Bucket | undefined;
   let now = START;
@@ -21,7 +21,7 @@ const request = fc.record({ afterMs: fc.nat(20_000), cost: fc.integer({ min: 1, 
 const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 600 }), restBurst: fc.integer({ min: 5, max: 200 }) });
 
 describe("bucket", () => {
-  test("lets a burst pass, then one request each refill interval", () => {
+  test("a bucket allows a burst, then one request per refill interval", () => {
     const verdicts = play(
       LIMITS,
       Array.from({ length: 21 }, () => ({ afterMs: 0, cost: 1 })),
@@ -30,7 +30,7 @@ describe("bucket", () => {
     expect(verdicts.at(-1)).toMatchObject({ allowed: false, remaining: 40, resetS: 60, retryAfterS: 1, refusedBy: "burst" });
   });
 
-  test("counts the quota down and names the seconds to the window's end", () => {
+  test("a bucket counts the quota down and gives the seconds until the window ends", () => {
     const [first, second, third] = play(LIMITS, [
       { afterMs: 0, cost: 1 },
       { afterMs: 18_500, cost: 5 },
@@ -41,7 +41,7 @@ describe("bucket", () => {
     expect(third).toMatchObject({ remaining: 59, resetS: 60 });
   });
 
-  test("refuses past the quota until the window ends", () => {
+  test("a bucket rejects requests over the quota until the window ends", () => {
     const wide = { restPerMinute: 60, restBurst: 1_000 };
     const verdicts = play(wide, [...Array.from({ length: 61 }, () => ({ afterMs: 10, cost: 1 })), { afterMs: 59_400, cost: 1 }]);
     expect(verdicts[59]).toMatchObject({ allowed: true, remaining: 0 });
@@ -49,7 +49,7 @@ describe("bucket", () => {
     expect(verdicts[61]).toMatchObject({ allowed: true, remaining: 59 });
   });
 
-  test("never lets more than the quota pass in a window, nor more than burst plus refill in any range", () => {
+  test("a bucket never allows more than the quota in a window, nor more than burst plus refill in any period", () => {
     fc.assert(
       fc.property(limits, fc.array(request, { maxLength: 200 }), (limit, requests) => {
         const passed = play(limit, requests).filter(({ allowed }) => allowed);
@@ -65,7 +65,7 @@ describe("bucket", () => {
     );
   });
 
-  test("lets a refused request pass after exactly the seconds it named", () => {
+  test("a bucket allows a rejected request after exactly the seconds it gave", () => {
     fc.assert(
       fc.property(limits, fc.array(request, { maxLength: 100 }), fc.integer({ min: 1, max: 5 }), (limit, requests, cost) => {
         let bucket: Bucket | undefined;
@@ -81,7 +81,7 @@ describe("bucket", () => {
     );
   });
 
-  test("a burst that is used up refills to exactly three units in the five seconds it names at 36 a minute", () => {
+  test("at 36 a minute, an empty burst allowance refills to exactly three units in the five seconds that the bucket gives", () => {
     const limit = { restPerMinute: 36, restBurst: 5 };
     const [, refused, early, passed] = play(limit, [
       { afterMs: 0, cost: 5 },
@@ -93,7 +93,7 @@ describe("bucket", () => {
     expect([early?.allowed, passed?.allowed]).toEqual([false, true]);
   });
 
-  test("the allowance stays a whole number of parts at every rate, the slowest and the largest included", () => {
+  test("the burst allowance is a whole number of parts at every rate, including the slowest and the largest", () => {
     const rates = fc.oneof(fc.constant(0.1), fc.integer({ min: 1, max: 2 ** 31 - 1 }));
     const anyLimits = fc.record({ restPerMinute: rates, restBurst: fc.integer({ min: 1, max: 2 ** 31 - 1 }) });
     fc.assert(
@@ -110,7 +110,7 @@ describe("bucket", () => {
     );
   });
 
-  test("keeps remaining and reset within their bounds, whatever the clock does", () => {
+  test("remaining and reset stay within their bounds for any clock", () => {
     fc.assert(
       fc.property(
         limits,
@@ -128,7 +128,7 @@ describe("bucket", () => {
     );
   });
 
-  test("refuses nothing for ever: a cost above the burst takes it all", () => {
+  test("a request whose cost exceeds the burst takes the whole burst and is not rejected forever", () => {
     const [first, second] = play({ restPerMinute: 60, restBurst: 2 }, [
       { afterMs: 0, cost: 5 },
       { afterMs: 0, cost: 5 },

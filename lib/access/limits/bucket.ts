@@ -1,41 +1,41 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
 
-/** Length of the quota's window; it starts with the first request after the last one ended. */
+/** Length of the quota's window, which starts with the first request after the previous window. */
 export const WINDOW_MS = MINUTE_MS;
 /** The slowest rate: one unit in ten minutes. Every rate is a multiple of it. */
 const RATES_PER_UNIT = 10;
 /**
- * The burst allowance is counted in parts of a unit, so many that each millisecond brings back a whole number of them. All
- * sums are whole numbers below 2^53 (for limits up to 2^31), so nothing is ever rounded.
+ * Parts per unit of the burst allowance, chosen so that each millisecond refills a whole number of parts. All sums are whole
+ * numbers below 2^53 (for limits up to 2^31), so nothing is rounded.
  */
 export const PARTS_PER_UNIT = WINDOW_MS * RATES_PER_UNIT;
 
-/** Parts that a millisecond brings back. */
+/** Parts refilled per millisecond. */
 export const partsPerMs = (restPerMinute: number) => Math.round(restPerMinute * RATES_PER_UNIT);
 
-/** What an account has used: a quota in a fixed window, and a burst allowance that refills steadily. */
+/** The usage of an account: a quota in a fixed window, and a burst allowance that refills steadily. */
 export interface Bucket {
   readonly windowStartMs: number;
   readonly used: number;
-  /** The burst allowance left, in parts of a unit. */
+  /** The remaining burst allowance, in parts of a unit. */
   readonly parts: number;
-  /** When `parts` was true. */
+  /** The time of `parts`. */
   readonly partsAtMs: number;
 }
 
 /** The outcome of one request. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** Units a window. */
+  /** Units per window. */
   readonly limit: number;
   /** Units left in the window. */
   readonly remaining: number;
   /** Whole seconds until the window ends. */
   readonly resetS: number;
-  /** Whole seconds after which the same request would pass; 0 when it passed. */
+  /** Whole seconds after which the same request is allowed; 0 when it was allowed. */
   readonly retryAfterS: number;
-  /** What refused it: the window's quota, or the burst allowance alone; absent when it passed. */
+  /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
 }
 
@@ -44,9 +44,9 @@ export type BucketLimits = Pick<PlanLimits, "restPerMinute" | "restBurst">;
 const seconds = (ms: number) => Math.ceil(ms / 1000);
 
 /**
- * Judges a request of `cost` units: it must fit the window's quota (`restPerMinute` units in 60 s) and the burst
- * allowance (`restBurst` units, refilled at `restPerMinute` / 60 a second). A refused request uses nothing.
- * A cost above a limit counts as that limit, so that no request is refused forever. A clock that goes back changes neither.
+ * Decides on a request of `cost` units: it must fit the window's quota (`restPerMinute` units in 60 s) and the burst
+ * allowance (`restBurst` units, refilled at `restPerMinute` / 60 per second). A rejected request uses nothing.
+ * A cost above a limit counts as that limit, so that no request is rejected forever. A clock that goes back changes neither.
  * @param cost whole units
  * @param nowMs whole milliseconds
  */

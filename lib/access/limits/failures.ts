@@ -4,14 +4,14 @@ import { AUTH_FAILURES_PER_MINUTE_COUNT } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
 
 const WINDOW_MS = MINUTE_MS;
-/** Addresses remembered at once; past it the least recently seen one is forgotten. */
+/** Most addresses kept; past it the least recently seen one is dropped. */
 const ADDRESSES_MAX_COUNT = 100_000;
 
 /** Counts the failed authentications of each client. */
 export interface Failures {
-  /** Notes one more. */
+  /** Counts one more failure. */
   add(client: string): void;
-  /** Whole seconds for which unverified keys of this client are not looked up; 0 when they are. */
+  /** Whole seconds during which unverified keys of this client are not looked up; 0 when they are. */
   blockedS(client: string): number;
 }
 

@@ -1,21 +1,21 @@
 import { createSharedScript, type SharedOptions } from "#lib/redis-script";
 import { type Bucket, type BucketLimits, PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
 
-/** Units that are not spent within this are given back. Long enough that a busy client does not need a call for each request. */
+/** Unspent units are returned after this time. Long enough that a busy client does not need a call for each request. */
 export const LEASE_MS = 2_000;
-/** A lease is recorded for longer than it may be spent, so that units given back at its end still count. */
+/** A lease is recorded for longer than it can be spent, so that units returned at its end still count. */
 const LEASE_NOTED_MS = 2 * LEASE_MS;
-/** A lease takes one part in so many of the units left, so that the last ones are not held by a node the client does not use. */
+/** A lease takes at most 1/n of the remaining units, so that a node that the client does not use does not hold the last ones. */
 const LEASE_PART = 4;
 
 /**
- * One bucket, shared. `take` in bucket.ts judges the same way, which a test compares. Beside it: units that nodes hold are
- * taken off already, and the allowance refills up to the burst less what they may still spend, so that all together never
- * let more pass than one bucket would.
+ * A shared bucket. It decides like `take` in bucket.ts, which a test verifies. In addition, units held by nodes are already
+ * subtracted, and the allowance refills up to the burst minus what they can still spend, so that all nodes together never allow
+ * more than one bucket would.
  *
- * It counts in the same parts of a unit; Lua's numbers are doubles, which hold them exactly. The bucket is stored in units,
- * as earlier releases did and still do beside this one: a part is far larger than what a division rounds away, so rounding
- * to the nearest part gives back what was stored.
+ * It counts in the same parts of a unit, which Lua's doubles represent exactly. The bucket is stored in units, because earlier
+ * releases do so and may run beside this one. A part is far larger than the rounding error of a division, so rounding to the
+ * nearest part restores the stored value.
  */
 const LUA = `
 local key, node = KEYS[1], ARGV[2]
@@ -87,40 +87,40 @@ local function exact(number) return string.format("%.17g", number) end
 return { exact(now - start), exact(used), exact(parts), exact(leased), exact(lasts) }
 `;
 
-/** What a node sends about a bucket. */
+/** The arguments of a node's call for a bucket. */
 export interface BucketCall {
-  /** Tells the nodes apart. */
+  /** Identifies the node. */
   readonly node: string;
   readonly limits: BucketLimits;
-  /** Of the request that waits for the answer; 0 without one. */
+  /** Cost of the waiting request; 0 without one. */
   readonly cost: number;
-  /** Units it would like to hold on top. */
+  /** Additional units that the node wants to hold. */
   readonly want: number;
-  /** Units it keeps holding during the call; it may have spent some when the answer arrives. */
+  /** Units that the node holds during the call; it may have spent some when the reply arrives. */
   readonly held: number;
-  /** Units it held, and gives back. */
+  /** Held units that the node returns. */
   readonly back: number;
-  /** Units it let pass while Redis was unreachable. */
+  /** Units that the node allowed while Redis was unreachable. */
   readonly owed: number;
-  /** A request may begin a window; what is done in the background may not. */
+  /** True for a request, which can begin a window; false for background work, which cannot. */
   readonly opens: boolean;
-  /** The bucket as the node sees it, for one that Redis has lost; undefined where it knows nothing. */
+  /** The node's copy of the bucket, in case Redis has lost it; undefined without a copy. */
   readonly known: Bucket | undefined;
 }
 
 interface BucketReply {
-  /** The shared bucket before the cost and the lease are taken off, in the node's time; `take` judges the cost by it. */
+  /** The shared bucket before the cost and the lease are subtracted, in the node's time; `take` applies the cost to it. */
   readonly bucket: Bucket;
-  /** Units that are leased now. */
+  /** Units leased by this call. */
   readonly leased: number;
-  /** How long after the call was sent the held and the leased may be spent; 0 once their window is over. */
+  /** How long after the call the held and leased units can be spent; 0 once their window is over. */
   readonly lastsMs: number;
 }
 
-/** Asks Redis for one bucket, in one call. */
+/** Runs the script for one bucket, in one call. */
 type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
 
-/** Makes the call. It rejects when Redis is unreachable. */
+/** Makes the call. Rejects when Redis is unreachable. */
 export function createAskBucket(options: SharedOptions): AskBucket {
   const { redis, clock } = options;
   const script = createSharedScript(options, LUA);
@@ -133,7 +133,7 @@ export function createAskBucket(options: SharedOptions): AskBucket {
     const asked = [...call, partsPerMs(restPerMinute), ageMs, known?.used ?? 0, parts];
     const answer = (await script(redis.key(`b:${key}`, "bucket"), ...asked)) as readonly string[];
     const [age = 0, used = 0, left = 0, leased = 0, lastsMs = 0] = answer.map(Number);
-    // Counted from the sending: here a window and a lease end no later than there.
+    // Counted from the time of the call, so that a window and a lease end no later here than in Redis.
     return { bucket: { windowStartMs: sentMs - age, used, parts: left, partsAtMs: sentMs }, leased, lastsMs };
   };
 }

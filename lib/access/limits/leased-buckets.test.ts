@@ -17,11 +17,11 @@ const describeOnRedis = await redisDescribe();
 
 interface Node extends LeasedBuckets {
   readonly redis: Redis;
-  /** Takes so many single units one after the other; resolves to how many passed. */
+  /** Takes `count` single units in sequence; resolves with the number that passed. */
   spend(count: number, limits?: typeof LIMITS): Promise<number>;
 }
 
-/** Nodes of one installation, on one clock that is Redis' too. */
+/** Nodes of one installation, which share a clock with Redis. */
 async function openNodes(t: RedisNodes, clock: ManualClock, count: number, waitingMaxCount = 1_000): Promise<Node[]> {
   const prefix = randomUUID();
   const open = async () => {
@@ -37,7 +37,7 @@ async function openNodes(t: RedisNodes, clock: ManualClock, count: number, waiti
   return Promise.all(Array.from({ length: count }, open));
 }
 
-/** Two nodes and what they share the time with. */
+/** Two nodes and their shared clock. */
 async function pair(t: RedisNodes) {
   const clock = manualClock(START);
   const [a, b] = (await openNodes(t, clock, 2)) as [Node, Node];
@@ -50,7 +50,7 @@ describeOnRedis("leased buckets", (t) => {
     return createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
   });
 
-  test("let no more pass over several nodes than one bucket would, whatever comes and when", async () => {
+  test("leased buckets on several nodes never allow more than one bucket would, for any sequence of requests", async () => {
     const request = fc.record({ node: fc.nat(2), cost: fc.integer({ min: 0, max: 5 }) });
     const step = fc.record({
       afterMs: fc.oneof(fc.nat(300), fc.nat(3_000), fc.nat(70_000)),
@@ -90,7 +90,7 @@ describeOnRedis("leased buckets", (t) => {
     );
   });
 
-  test("make no call while a client is warm, and few in the background", async () => {
+  test("leased buckets make no call for the requests of an active client, and few in the background", async () => {
     const { clock, a, settled } = await pair(t);
     expect(await a.spend(1, WIDE)).toBe(1);
     const before = await t.scripts();
@@ -106,7 +106,7 @@ describeOnRedis("leased buckets", (t) => {
     expect((await t.scripts()) - before).toBeLessThan(101);
   });
 
-  test("answer a flood of refused requests here, and ask again each second", async () => {
+  test("leased buckets reject a flood of requests locally, and call Redis once a second", async () => {
     const { clock, a, settled } = await pair(t);
     expect(await a.spend(21)).toBe(20);
     const before = await t.scripts();
@@ -119,7 +119,7 @@ describeOnRedis("leased buckets", (t) => {
     expect((await t.scripts()) - before).toBe(1);
   });
 
-  test("give back what is not used, so that the node where the client is gets it", async () => {
+  test("leased buckets return unused units, so that the node of the client gets them", async () => {
     const { clock, a, b, settled } = await pair(t);
     const stop = new AbortController();
     const running = a.run(stop.signal);
@@ -133,14 +133,14 @@ describeOnRedis("leased buckets", (t) => {
     await running;
   });
 
-  test("give everything back when the node stops", async () => {
+  test("leased buckets return all units when the node stops", async () => {
     const { a, b } = await pair(t);
     expect(await a.spend(1)).toBe(1);
     await a.run(AbortSignal.abort());
     expect(await b.spend(20)).toBe(19);
   });
 
-  test("lose no more than a block to a node that dies, and that only until the window ends", async () => {
+  test("leased buckets lose at most a block to a dead node, and only until the window ends", async () => {
     const { clock, a, b } = await pair(t);
     expect(await a.spend(1)).toBe(1);
     a.redis.close();
@@ -151,7 +151,7 @@ describeOnRedis("leased buckets", (t) => {
     expect(await b.spend(21)).toBe(20);
   });
 
-  test("never hold an old window's units in the next one", async () => {
+  test("leased buckets never hold units of an old window in the next one", async () => {
     const narrow = { restPerMinute: 20, restBurst: 100 };
     const { clock, a, b } = await pair(t);
     clock.set(START);
@@ -164,7 +164,7 @@ describeOnRedis("leased buckets", (t) => {
     expect((await a.spend(30, narrow)) + (await b.spend(30, narrow))).toBe(10);
   });
 
-  test("let a burst pass once: what is held does not refill beside it", async () => {
+  test("leased buckets allow a burst only once, because held units do not refill", async () => {
     const { clock, a, b } = await pair(t);
     expect(await a.spend(1, WIDE)).toBe(1);
     clock.set(START + 1_900);
@@ -173,7 +173,7 @@ describeOnRedis("leased buckets", (t) => {
     expect(passed).toBeGreaterThanOrEqual(WIDE.restBurst - Math.ceil(WIDE.restBurst / 8));
   });
 
-  test("are remembered up to a number; one that was forgotten is asked for, not started full", async () => {
+  test("leased buckets are kept up to a limit, and a dropped one is read from Redis and does not start full", async () => {
     const clock = manualClock(START);
     const store = createLeasedBuckets({
       redis: await t.open(),
@@ -188,7 +188,7 @@ describeOnRedis("leased buckets", (t) => {
     expect((await again).remaining).toBeLessThan(50);
   });
 
-  test("are judged here when the server refuses to count, which is logged once", async () => {
+  test("leased buckets count locally when the script fails in Redis, which is logged once", async () => {
     const lines: Record<string, unknown>[] = [];
     const clock = manualClock(START);
     const redis = await t.open();
@@ -206,13 +206,13 @@ describeOnRedis("leased buckets", (t) => {
     expect(await store.take("a", LIMITS, 0)).toMatchObject({ remaining: 45 });
   });
 
-  test("a bucket is stored in units, fractions included, so that an earlier release and this one share it", async () => {
+  test("a leased bucket is stored in units, including fractions, so that an earlier release can share it", async () => {
     const clock = manualClock(START);
     const redis = await t.open();
     const store = createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
     const key = redis.key("b:a", "bucket");
     const limits = { restPerMinute: 36, restBurst: 5 };
-    // What sums of fractions left there: 3 units less a rounding error.
+    // The result of sums of fractions: 3 units minus a rounding error.
     const write = `redis.call("SET", KEYS[1], cmsgpack.pack({ start = ${START}, used = 5, tokens = 3 - 2 ^ -51, at = ${START}, leases = {} }))`;
     await redis.client.eval(write, { keys: [key] });
     clock.set(START + 1);
@@ -221,7 +221,7 @@ describeOnRedis("leased buckets", (t) => {
     expect(Number(left)).toBeCloseTo(36 / 60_000, 9);
   });
 
-  test("refuse a request past the bound on waiting ones", async () => {
+  test("leased buckets reject a request when too many are waiting", async () => {
     const [node] = (await openNodes(t, manualClock(START), 1, 3)) as [Node];
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => node.take("a", WIDE, 1)));
     expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, true, ...Array(6).fill(false)]);
@@ -230,7 +230,7 @@ describeOnRedis("leased buckets", (t) => {
 });
 
 describeOnRedis("leased buckets without Redis for a while", (t) => {
-  test("are judged by what each node knew, and report what passed when Redis is back, emptied", async () => {
+  test("without Redis, leased buckets use the state of each node, and report the allowed requests when Redis is back and empty", async () => {
     const { clock, a, b } = await pair(t);
     expect(await a.spend(15, LIMITS)).toBe(15);
     await t.server.kill();
@@ -244,7 +244,7 @@ describeOnRedis("leased buckets without Redis for a while", (t) => {
     expect(await b.take("a", LIMITS, 0)).toMatchObject({ remaining: 60 - 20 - 1 - 20 });
   });
 
-  test("are judged by what was known also where Redis is silent, and nobody waits twice", async () => {
+  test("with a silent Redis, leased buckets use the last known state, and no request waits twice", async () => {
     const { clock, a, b } = await pair(t);
     expect(await a.spend(5, WIDE)).toBe(5);
     const silent = b.redis.client;
@@ -261,7 +261,7 @@ describeOnRedis("leased buckets without Redis for a while", (t) => {
     await ready(b.redis);
     await t.settled(b.redis);
     clock.set(clock.now() + 1_000);
-    // The silent call came through after all, and counts as well: rather too little passes than too much.
+    // The silent call reached Redis after all and counts too: rather too few requests pass than too many.
     const { remaining } = await b.take("a", WIDE, 0);
     expect(remaining).toBeLessThanOrEqual(600 - 5 - 4);
     expect(remaining).toBeGreaterThan(600 - 5 - 4 - 2 - 2 * 15 - 1);

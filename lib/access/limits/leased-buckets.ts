@@ -6,62 +6,61 @@ import { type Bucket, type BucketLimits, PARTS_PER_UNIT, take, type Verdict } fr
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
 
-/** A node holds one part in so many of the burst allowance, so that a busy client needs a call only every few requests. */
+/** A node holds at most 1/n of the burst allowance, so that a busy client needs a call only every few requests. */
 const BLOCK_PART = 8;
-/** An answer of Redis stays valid this long: a flood of refused requests makes no calls. */
+/** A reply of Redis stays valid this long, so that a flood of rejected requests makes no calls. */
 const BELIEVED_MS = 1_000;
-/** Pause after a failed call; then a single call is tried. */
+/** Pause after a failed call, before a single call is tried. */
 const FAILED_PAUSE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 500;
-/** Owners whose units go back in one sweep; the rest follow in the next. */
+/** Most owners whose units one sweep returns; the rest follow in the next. */
 const SWEEP_MAX_COUNT = 1_000;
-/** Requests of one owner that wait for an answer about it; a further one is refused for a second. */
+/** Most waiting requests of one owner; a further one is rejected for a second. */
 const WAITING_MAX_COUNT = 10_000;
 
-/** What this node knows of one bucket. */
+/** The local state of one bucket. */
 interface Share {
-  /** The shared bucket as last seen, with the units held here put back into it. */
+  /** The last known shared bucket, including the units held here. */
   bucket: Bucket | undefined;
   limits: BucketLimits;
-  /** When Redis said so. */
+  /** When Redis sent it. */
   seenMs: number;
-  /** Units that are taken off the shared bucket and may be spent here. */
+  /** Units subtracted from the shared bucket that can be spent here. */
   units: number;
-  /** When they may be spent, and from when on or below what count more are asked for. */
+  /** Until when they can be spent, and from which time or below which count more are requested. */
   sinceMs: number;
   untilMs: number;
   renewMs: number;
   renewUnits: number;
-  /** Units let pass while Redis was unreachable, less those that were lost on the way there. */
+  /** Units allowed while Redis was unreachable, minus those lost in transit. */
   owed: number;
-  /** The one call under way. */
+  /** The call in progress. */
   asking: Promise<Verdict | undefined> | undefined;
   waiting: number;
 }
 
-/** Buckets that nodes share. */
+/** Buckets shared by nodes. */
 export interface LeasedBuckets extends BucketStore {
-  /** Gives back what is not used, until the signal aborts, and then everything. */
+  /** Returns unused units until the signal aborts, and then all units. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface LeasedBucketsOptions extends SharedOptions {
-  /** Owners remembered at once; past it the least recently used one is read again. */
+  /** Most owners kept; past it the least recently used one is dropped and read again later. */
   readonly maxCount?: number;
   readonly waitingMaxCount?: number;
 }
 
 /**
- * Buckets in Redis, from which this node leases small blocks of units: they are taken off first and spent here, so that a
- * warm request makes no call. All nodes together let no more pass than one bucket would; a node that dies takes the units
- * it holds with it until the window ends. While Redis is unreachable each node judges by what it knew, and reports to Redis
- * afterwards.
+ * Buckets in Redis, from which this node leases small blocks of units: they are subtracted first and spent here, so that most
+ * requests make no call. All nodes together allow no more than one bucket would. If a node dies, the units it holds are lost
+ * until the window ends. While Redis is unreachable, each node uses its last known state, and reports to Redis afterwards.
  */
 export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBuckets {
   const { redis, clock, maxCount = BUCKETS_MAX_COUNT, waitingMaxCount = WAITING_MAX_COUNT } = options;
   const node = randomUUID();
   const ask = createAskBucket(options);
-  /** Shares that hold units or owe some. */
+  /** Local states that hold units or must report some. */
   const unsettled = new Map<string, Share>();
   const shares = new LRUCache<string, Share>({ max: maxCount, dispose: (_, key) => unsettled.delete(key) });
   let failedMs: number | undefined;
@@ -91,7 +90,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     else if (unsettled.get(key) === share) unsettled.delete(key);
   }
 
-  /** One call to Redis, and what follows from it. Resolves to the verdict on its cost, undefined when Redis is unreachable. */
+  /** Calls Redis and applies the reply. Resolves with the outcome for its cost, undefined when Redis is unreachable. */
   async function settle(key: string, share: Share, call: Pick<BucketCall, "cost" | "want" | "held" | "back" | "opens">) {
     const { limits, owed, bucket: known } = share;
     const sentMs = clock.now();
@@ -123,7 +122,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
 
   const blockOf = ({ restBurst }: BucketLimits) => Math.ceil(restBurst / BLOCK_PART);
 
-  /** Judges without a call, where what is held or known here is enough. */
+  /** Decides without a call when the local state is enough. */
   function judgeHere(key: string, share: Share, cost: number): Verdict | undefined {
     const nowMs = clock.now();
     const { bucket, verdict } = take(share.bucket, share.limits, cost, nowMs);
@@ -144,10 +143,10 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     share.asking = settle(key, share, { cost: 0, want: Math.max(0, blockOf(limits) - held), held, back: 0, opens: false });
   }
 
-  /** Judges by what was known when Redis became unreachable. */
+  /** Decides from the last state before Redis became unreachable. */
   function judgeAlone(key: string, share: Share, cost: number): Verdict {
     const { bucket, verdict } = take(share.bucket, share.limits, cost, clock.now());
-    // What was owed in a window that is over no longer has to be reported.
+    // Units of a window that is over need not be reported.
     if (bucket.windowStartMs !== share.bucket?.windowStartMs) share.owed = 0;
     if (verdict.allowed) share.owed += cost;
     share.bucket = bucket;
@@ -163,7 +162,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     return (await asking) ?? judgeAlone(key, share, cost);
   }
 
-  /** One call per owner at a time: requests that arrive during it wait for its answer, which is often enough for all. */
+  /** Makes one call per owner at a time: requests that arrive during it wait for its reply, which often covers all of them. */
   async function judgeInTurn(key: string, share: Share, limits: BucketLimits, cost: number): Promise<Verdict> {
     while (share.asking !== undefined) {
       share.waiting += 1;

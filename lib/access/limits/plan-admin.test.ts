@@ -4,7 +4,7 @@ import { PLANS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { listPlans, putPlan } from "./plan-admin";
 
-/** The free plan as forms and answers have it. */
+/** The free plan in the form of requests and responses. */
 const FREE = {
   rest_per_minute: PLAN_DEFAULTS.free.restPerMinute,
   rest_burst: PLAN_DEFAULTS.free.restBurst,
@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 describe("plans", () => {
-  test("are listed with their limits, the smallest first", async () => {
+  test("plans are listed with their limits, the smallest first", async () => {
     const plans = (await listPlans(t)).filter(({ name }) => name in PLAN_DEFAULTS);
     expect(plans.map(({ name }) => name)).toEqual(["demo", "free", "standard", "pro"]);
     expect(plans[1]).toMatchObject(FREE);
   });
 
-  test("count as they were changed, from the next request on", async () => {
+  test("a changed plan applies from the next request on", async () => {
     const { text: key } = await t.issueKey({ plan: "free" });
     const limit = async () => (await t.ask("/api/v1/market/instruments", { key })).headers.get("x-ratelimit-limit");
     expect(await limit()).toBe("120");
@@ -35,7 +35,7 @@ describe("plans", () => {
     expect(await limit()).toBe("240");
   });
 
-  test("can be added, under a well-formed name, up to a bound", async () => {
+  test("plans can be added with a valid name, up to a limit", async () => {
     expect(await putPlan(t, "team-a", FREE)).toEqual({ before: null, after: FREE });
     for (const name of ["Team A", "", "-", "a".repeat(41)])
       await expect(putPlan(t, name, FREE)).rejects.toMatchObject({ id: "invalid_parameter", data: { parameter: "name" } });

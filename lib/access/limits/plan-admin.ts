@@ -22,8 +22,8 @@ export async function listPlans({ db }: PlanContext): Promise<AdminPlan[]> {
 }
 
 /**
- * Makes a plan or changes the limits of one; every process counts by them within a second.
- * @throws Fault invalid_parameter for a name that cannot be, and for a new plan past PLANS_MAX_COUNT
+ * Creates a plan or changes its limits; every process applies them within a second.
+ * @throws Fault invalid_parameter for an invalid name, and for a new plan past PLANS_MAX_COUNT
  */
 export async function putPlan(
   { db }: PlanContext,

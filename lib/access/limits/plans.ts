@@ -1,11 +1,11 @@
 import type { PlanLimits } from "#lib/contract/limits";
 
-/** A plan as it is enforced: limits shared by all keys of an account. */
+/** The limits of a plan, shared by all keys of an account. */
 export interface Plan extends PlanLimits {
   readonly name: string;
 }
 
-/** A plan as the database has it. */
+/** A plan in the database. */
 export interface PlanRow {
   readonly name: string;
   readonly rest_per_minute: number;
@@ -14,10 +14,10 @@ export interface PlanRow {
   readonly subscriptions_per_connection: number;
 }
 
-/** An operator edits these rows by hand: a limit below one would shut the account out without a word. */
+/** Operators edit these rows by hand. A limit below 1 would block the account without an error. */
 const atLeastOne = (limit: number) => Math.max(1, limit);
 
-/** The plan of a row. */
+/** Converts a row to a plan. */
 export function toPlan(row: PlanRow): Plan {
   return {
     name: row.name,

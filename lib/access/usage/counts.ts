@@ -5,13 +5,13 @@ import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyBand } from "./latency-bands";
 
-/** Different (minute, key, operation, code) that wait to be written, and as many again that are being counted. */
+/** Most combinations of (minute, key, operation, code) that wait to be written, and as many that are being counted. */
 const WAITING_MAX_COUNT = 50_000;
-/** Counts and logged requests are written so often. */
+/** Interval of writing counts and logged requests. */
 export const FLUSH_INTERVAL_MS = 2_000;
 /**
- * Requests of one account that are logged between two flushes; further ones are only counted. What the largest plan that ships
- * allows in that time; it keeps one busy account from pushing the requests of others out of the log.
+ * Most requests of one account that are logged between two flushes; further ones are only counted. It is what the largest
+ * built-in plan allows in that time. It keeps a busy account from displacing the requests of others in the queue.
  */
 const LOGGED_MAX_COUNT = Math.max(
   ...Object.values(PLAN_DEFAULTS).map(
@@ -25,23 +25,23 @@ export interface CallCount {
   readonly keyId: string;
   readonly operation: string;
   readonly code: number;
-  /** Begin of the minute, Unix milliseconds. */
+  /** Start of the minute, Unix milliseconds. */
   readonly atMs: number;
   calls: number;
-  /** In each latency band. */
+  /** Calls in each latency band. */
   readonly latency: number[];
 }
 
 /** Counts calls in memory. */
 interface UsageCounts {
-  /** Counts one call, in constant time; true when it is to be logged as well. */
+  /** Counts one call, in constant time; true when it should also be logged. */
   add(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
-  /** Takes up to so many of the counts that wait; they are the caller's to write, or to give back. */
+  /** Takes up to `max` waiting counts; the caller writes them or gives them back. */
   take(max: number): CallCount[];
   giveBack(counts: readonly CallCount[]): void;
-  /** Begins a new interval between flushes: what was counted waits to be written from now on. */
+  /** Begins a new interval between flushes: the counts so far now wait to be written. */
   turn(): void;
-  /** Calls that were neither kept nor written since this was last asked. */
+  /** Calls dropped since the last call of this function. */
   dropped(): number;
 }
 
@@ -60,8 +60,8 @@ interface KeyCounts {
 const nameOf = ({ atMs, keyId, operation, code }: CallCount) => `${atMs} ${keyId} ${operation} ${code}`;
 
 /**
- * Makes counts by minute. When so many wait that a minute has no room (the database was away long), counting goes on in the
- * last one that had some; past its own bound, calls of keys, operations and codes that are not in it are dropped.
+ * Makes counts by minute. When too many wait (the database was unavailable for long), new calls are added to the last minute
+ * with room; when that is full too, calls of new combinations of key, operation and code are dropped.
  */
 export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, loggedMax = LOGGED_MAX_COUNT): UsageCounts {
   const waiting = new Map<string, CallCount>();
@@ -118,7 +118,7 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
 
   return {
     add({ keyId, accountId, perAddress }, operation, code, latencyMs) {
-      // Where the demo account was taken out of the database, its key is nobody's.
+      // The demo key has no owner if the demo account was deleted from the database.
       if (accountId === DEMO_NAME) return false;
       if (clock.now() >= minuteEndMs) turn();
       const known = keys.get(keyId)?.operations.get(operation)?.get(code);
@@ -131,7 +131,7 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
       const band = latencyBand(latencyMs);
       cell.calls += 1;
       cell.latency[band] = (cell.latency[band] ?? 0) + 1;
-      // Nobody owns the demo key, so nobody may read where its users come from.
+      // The demo key is public, so the addresses of its users are not logged.
       if (perAddress || key.log.left === 0) return false;
       key.log.left -= 1;
       return true;

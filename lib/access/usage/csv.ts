@@ -3,7 +3,7 @@ import { Fault } from "#lib/fault";
 import { latencyQuantile } from "./latency-bands";
 import { CALLS_OF_SPAN, STREAMS_OF_SPAN, spanValues, type UsageSpan } from "./query";
 
-/** Rows of one file; past it a shorter span or a filter is asked for. */
+/** Most rows of a file; a larger one requires a shorter period or a filter. */
 const ROWS_MAX_COUNT = 50_000;
 const HEAD = "at,key_id,key,operation,code,calls,p50_ms,p95_ms,connections,subscriptions,messages,merged";
 
@@ -33,7 +33,7 @@ interface Row {
   merged: number | null;
 }
 
-/** A text as a cell. A spreadsheet would run one that begins like a formula: the quote in front makes it text. */
+/** Escapes a text for a cell. A leading quote keeps a spreadsheet from running a text that looks like a formula. */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -58,7 +58,7 @@ function lineOf({
 }
 
 /**
- * Use over a span as CSV (RFC 4180): a line for each bucket, key, operation and code, and one for each bucket and key of
+ * Usage in a period as CSV (RFC 4180): a line for each bucket, key, operation and code, and one for each bucket and key of
  * streams.
  * @throws Fault invalid_parameter for more than 50,000 lines
  */
@@ -67,7 +67,7 @@ export async function usageCsv(pool: Pick<Pool, "query">, accountId: string, spa
   if (rows.length > ROWS_MAX_COUNT)
     throw new Fault("invalid_parameter", {
       parameter: "grain",
-      detail: `A file holds at most ${ROWS_MAX_COUNT} lines: choose a coarser grain, a shorter span or one key.`,
+      detail: `A file contains at most ${ROWS_MAX_COUNT} lines: choose a coarser grain, a shorter period or one key.`,
       max: ROWS_MAX_COUNT,
     });
   return `${[HEAD, ...rows.map(lineOf)].join("\r\n")}\r\n`;

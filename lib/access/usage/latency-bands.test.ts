@@ -8,11 +8,11 @@ function counted(latencies: readonly number[]): number[] {
   return counts;
 }
 
-test("puts a latency into the band whose bounds hold it", () => {
+test("a latency is counted in the band that contains it", () => {
   expect([0, 0.1, 0.11, 1, 5_000, 5_001, 1e9].map(latencyBand)).toEqual([0, 0, 1, 4, 20, 21, 21]);
 });
 
-test("gives a quantile within the band that holds the true one", () => {
+test("an estimated quantile lies in the band of the exact one", () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0.001, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 200 }),
@@ -28,7 +28,7 @@ test("gives a quantile within the band that holds the true one", () => {
   );
 });
 
-test("knows none where nothing was counted, and tells of the longest band its lower bound", () => {
+test("a quantile is null without calls, and the lower bound for the longest band", () => {
   expect(latencyQuantile([], 0.5)).toBeNull();
   expect(latencyQuantile(counted([60_000]), 0.5)).toBe(5_000);
 });

@@ -15,7 +15,7 @@ const access = { remaining: () => ({ allowed: true, limit: 1, remaining: 1, rese
 const unverifiedOf = async (accountId: string) =>
   (await overview({ db, clock: systemClock, access }, accountId)).unverified_email;
 
-test("names the address that has to be verified first, until it is; an account without a user has none", async () => {
+test("the overview names an unverified email address, and none for a verified user or an account without a user", async () => {
   const { id } = await db.prisma.account.create({ data: { name: "ada" } });
   expect(await unverifiedOf(id)).toBeNull();
   await db.prisma.user.create({ data: { accountId: id, email: EMAIL } });

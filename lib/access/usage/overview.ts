@@ -9,7 +9,7 @@ import { DAY_MS } from "#lib/units";
 import { usagePoints } from "./query";
 
 const WEEK_DAYS = 7;
-/** Keys that end within this are told of. */
+/** Keys that expire within this time are listed. */
 const EXPIRING_MS = 14 * DAY_MS;
 
 const DONE = `
@@ -21,7 +21,7 @@ const PLAN = `
          (SELECT email FROM portal_user WHERE account_id = a.id AND email_verified_at IS NULL) AS unverified_email
     FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
 
-/** The account at a glance. */
+/** The overview of an account. */
 export async function overview(
   context: KeyContext & { readonly db: Pick<Database, "pool">; readonly access: Pick<Access, "remaining"> },
   accountId: string,

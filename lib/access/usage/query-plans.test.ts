@@ -41,7 +41,7 @@ interface Plan {
 
 const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
 
-/** How every statement that `work` sends reads the tables of usage: "Index Scan usage_bucket". */
+/** The scans of usage tables in all statements of `work`, for example "Index Scan usage_bucket". */
 async function reads(work: (db: Pick<Database, "pool" | "prisma" | "control">) => Promise<unknown>): Promise<string[]> {
   const found: string[] = [];
   async function query(text: string, values: unknown[]) {
@@ -68,7 +68,7 @@ test.each([
   ["audit log", 1, (one) => listAudit(one, { accountId })],
   ["retention", 7, ({ pool }) => deleteExpiredUsage(pool, { ...systemClock, now: () => NOW_MS - 3_600_000_000 })],
 ] satisfies [string, number, Parameters<typeof reads>[0]][])(
-  "finds rows by an index, never by reading a table: %s",
+  "%s finds rows by an index and never scans a whole table",
   async (_, atLeast, work) => {
     const found = await reads(work);
     expect(found.length).toBeGreaterThanOrEqual(atLeast);

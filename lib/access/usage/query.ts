@@ -7,7 +7,7 @@ import { DAY_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyQuantile } from "./latency-bands";
 import { GRAIN_MS } from "./store";
 
-/** Points of one answer: more than a chart shows, few enough to be added up at once. */
+/** Most points of a response: more than a chart shows, few enough to aggregate in one query. */
 const POINTS_MAX_COUNT: Readonly<Record<UsageGrain, number>> = { minute: 360, hour: 200, day: 750 };
 const FILTER_MAX_CHARACTERS = 60;
 const SPAN_DEFAULT_MS = DAY_MS;
@@ -15,7 +15,7 @@ const SPAN_DEFAULT_MS = DAY_MS;
 const Instant = z.iso.datetime({ offset: true });
 const Filter = z.string().max(FILTER_MAX_CHARACTERS);
 
-/** What one asks of usage; the last day by the hour unless said otherwise. */
+/** Parameters of a usage query; by default the last day by the hour. */
 export const UsageQuery = z.strictObject({
   from: Instant.optional(),
   to: Instant.optional(),
@@ -25,7 +25,7 @@ export const UsageQuery = z.strictObject({
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** A span in whole buckets, Unix milliseconds, `fromMs <= at < toMs`. */
+/** A period in whole buckets, Unix milliseconds, `fromMs <= at < toMs`. */
 export interface UsageSpan {
   readonly grain: UsageGrain;
   readonly fromMs: number;
@@ -35,8 +35,8 @@ export interface UsageSpan {
 }
 
 /**
- * The span of a query, widened to whole buckets.
- * @throws Fault invalid_parameter for one that is empty, or longer than is shown in that grain
+ * The period of a query, widened to whole buckets.
+ * @throws Fault invalid_parameter for an empty period, or one with too many points for its grain
  */
 export function usageSpan({ from, to, grain, key_id, operation }: UsageQuery, clock: Clock): UsageSpan {
   const toMs = to === undefined ? clock.now() : Date.parse(to);
@@ -47,27 +47,27 @@ export function usageSpan({ from, to, grain, key_id, operation }: UsageQuery, cl
   if ((toMs - fromMs) / GRAIN_MS[grain] > max + 1)
     throw new Fault("invalid_parameter", {
       parameter: "grain",
-      detail: `At most ${max} points are shown: choose a coarser grain or a shorter span.`,
+      detail: `At most ${max} points are shown: choose a coarser grain or a shorter period.`,
       max,
     });
   return { grain, fromMs, toMs, keyId: key_id || null, operation: operation || null };
 }
 
-/** $1 to $6 of every statement: the account and the span. */
+/** $1 to $6 of every statement: the account and the period. */
 export function spanValues(accountId: string, { grain, fromMs, toMs, keyId, operation }: UsageSpan): unknown[] {
   return [accountId, grain, new Date(fromMs), new Date(toMs), keyId, operation];
 }
 
-/** Rows of the account in the span; the primary key finds them. */
+/** Rows of the account in the period, found by the primary key. */
 export const CALLS_OF_SPAN = `
   account_id = $1 AND grain = $2 AND at >= $3 AND at < $4
   AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR operation = $6)`;
-/** The same of streams, which have no operation: one that is asked for leaves them out. */
+/** The same for streams. They have no operation, so a filter by operation excludes them. */
 export const STREAMS_OF_SPAN = `
   account_id = $1 AND grain = $2 AND at >= $3 AND at < $4
   AND ($5::text IS NULL OR key_id = $5) AND $6::text IS NULL`;
 
-// Added up band by band: taking each array apart and grouping its elements costs several times as much.
+// Sums each band separately, because unnesting and grouping the arrays takes several times as long.
 const BANDS = Array.from({ length: LATENCY_BANDS_COUNT }, (_, band) => `sum(latency[${band + 1}])`).join(", ");
 const POINTS = `
   SELECT at, sum(calls)::float8 AS calls, coalesce(sum(calls) FILTER (WHERE code <> 0), 0)::float8 AS errors,
@@ -97,7 +97,7 @@ type StreamRow = { at: Date } & Pick<UsagePoint, "connections" | "subscriptions"
 const NO_CALLS = { calls: 0, errors: 0, latency: [] };
 const NO_STREAMS = { connections: 0, subscriptions: 0, messages: 0, merged: 0 };
 
-/** One point a bucket of the span, oldest first. */
+/** One point per bucket of the period, oldest first. */
 export async function usagePoints(pool: Pick<Pool, "query">, accountId: string, span: UsageSpan): Promise<UsagePoint[]> {
   const values = spanValues(accountId, span);
   const [calls, streams] = await Promise.all([pool.query<PointRow>(POINTS, values), pool.query<StreamRow>(STREAMS, values)]);
@@ -112,7 +112,7 @@ export async function usagePoints(pool: Pick<Pool, "query">, accountId: string, 
   return points;
 }
 
-/** What an account's keys were used for over a span. */
+/** The usage of an account's keys in a period. */
 export async function usageReport(pool: Pick<Pool, "query">, accountId: string, span: UsageSpan): Promise<UsageReport> {
   const [items, { rows }] = await Promise.all([
     usagePoints(pool, accountId, span),

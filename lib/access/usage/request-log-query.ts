@@ -10,21 +10,21 @@ const REQUEST_ID_MAX_CHARACTERS = 200;
 
 const Filter = z.string().max(FILTER_MAX_CHARACTERS);
 
-/** Which requests are asked for. */
+/** Filters of the request log. */
 export const LogQuery = z.strictObject({
-  /** `next_before` of the page before. */
+  /** `next_before` of the previous page. */
   before: z
     .string()
     .regex(/^\d{1,18}$/, "must be the `next_before` of the previous page.")
     .optional(),
   key_id: Filter.optional(),
-  /** A status, or a class of them: 404, 4xx. */
+  /** A status or a class of statuses: 404, 4xx. */
   status: z
     .string()
     .regex(/^[1-5](\d\d|xx)$/, "must be a status such as 404, or a class such as 4xx.")
     .optional(),
   operation: Filter.optional(),
-  /** Part of path, request id, address or origin. */
+  /** Text contained in path, request id, address or origin. */
   q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
 });
 export type LogQuery = z.infer<typeof LogQuery>;
@@ -32,11 +32,11 @@ export type LogQuery = z.infer<typeof LogQuery>;
 /** One page of the log, newest first. */
 interface LogPage {
   readonly items: RequestLogEntry[];
-  /** Asks for the next page; null at the end. */
+  /** Cursor of the next page; null at the end. */
   readonly next_before: string | null;
 }
 
-/** Why a request was answered as it was, and what to do about it. */
+/** Why a request failed, and what to do about it. */
 interface LogExplanation {
   readonly title: string;
   readonly cause: string;
@@ -45,14 +45,14 @@ interface LogExplanation {
 }
 
 const COLUMNS = "id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent";
-// A search may have to read a whole log: LIKE with the likely cases takes a fraction of what ILIKE does.
+// A search may read a whole log, and LIKE with the likely cases is several times faster than ILIKE.
 const PAGE = `
   SELECT ${COLUMNS} FROM request_log
    WHERE account_id = $1 AND id < $2
      AND ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
      AND ($7::text[] IS NULL OR path LIKE ANY($7) OR request_id LIKE ANY($7) OR address LIKE ANY($7) OR origin LIKE ANY($7))
    ORDER BY id DESC LIMIT ${LOG_PAGE_MAX_ROWS + 1}`;
-// A client may send the same id again: the newest counts.
+// A client can reuse a request id; the newest request counts.
 const ONE = `SELECT ${COLUMNS} FROM request_log WHERE account_id = $1 AND request_id = $2 ORDER BY id DESC LIMIT 1`;
 const NEWEST = "9223372036854775807";
 
@@ -67,7 +67,7 @@ function statusRange(status: string | undefined): [number, number] {
   return [Number(status.replace("xx", "00")), Number(status.replace("xx", "99"))];
 }
 
-/** Patterns with which LIKE finds a text anywhere: as it is, in capitals (tickers) and in small letters. */
+/** LIKE patterns for a text anywhere: unchanged, in upper case (tickers) and in lower case. */
 function patterns(text: string | undefined): string[] | null {
   if (!text) return null;
   const forms = new Set([text, text.toUpperCase(), text.toLowerCase()]);
@@ -84,9 +84,9 @@ export async function listRequests(pool: Pick<Pool, "query">, accountId: string,
 }
 
 /**
- * One request of an account by its id, with why it was refused; null where it was not.
- * @param base address of the docs, without a slash at its end; empty for paths without a host
- * @throws Fault not_found, also for a request of another account
+ * One request of an account by its id, with the reason of a failure, null for a success.
+ * @param base address of the docs, without a trailing slash; empty for paths without a host
+ * @throws Fault not_found, including for a request of another account
  */
 export async function explainRequest(
   pool: Pick<Pool, "query">,
@@ -96,7 +96,7 @@ export async function explainRequest(
 ): Promise<{ entry: RequestLogEntry; explanation: LogExplanation | null }> {
   const { rows } = await pool.query<Row>(ONE, [accountId, requestId.slice(0, REQUEST_ID_MAX_CHARACTERS)]);
   const [row] = rows;
-  if (row === undefined) throw new Fault("not_found", { detail: "No request of yours in the log has this id." });
+  if (row === undefined) throw new Fault("not_found", { detail: "Your request log has no request with this id." });
   const id = ERROR_IDS.find((candidate) => ERRORS[candidate].code === row.code);
   if (id === undefined) return { entry: toEntry(row), explanation: null };
   const { title, cause, fix } = ERRORS[id];

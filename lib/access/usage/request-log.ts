@@ -2,16 +2,16 @@ import type { Pool } from "pg";
 import { maskKeys } from "#lib/access/mask-keys";
 import { REQUEST_LOG_MAX_ROWS } from "#lib/contract/portal";
 
-/** Requests that wait to be written; past it the oldest are dropped, so many at once. */
+/** Most requests that wait to be written, and the number of oldest ones dropped past it. */
 const WAITING_MAX_COUNT = 20_000;
 const DROPPED_AT_ONCE_COUNT = 1_000;
-/** An account's log is cut back to its cap whenever so many were added, and on each retention. */
+/** An account's log is trimmed to its maximum after this many new rows, and on each retention run. */
 const TRIM_AFTER_COUNT = 10_000;
 const PATH_MAX_CHARACTERS = 2_000;
 const USER_AGENT_MAX_CHARACTERS = 200;
 const ORIGIN_MAX_CHARACTERS = 300;
 
-/** One request as it is noted. */
+/** A logged request. */
 export interface LoggedRequest {
   readonly accountId: string;
   readonly keyId: string;
@@ -19,7 +19,7 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly operation: string;
   readonly method: string;
-  /** Path and query as they were sent; anything like a key is masked here. */
+  /** Path and query as sent; text that looks like a key is masked when it is logged. */
   readonly path: string;
   readonly status: number;
   readonly code: number;
@@ -29,13 +29,13 @@ export interface LoggedRequest {
   readonly userAgent: string;
 }
 
-/** Requests on their way to the database. */
+/** Requests waiting to be written to the database. */
 interface RequestLog {
   add(request: LoggedRequest): void;
-  /** Takes up to so many, oldest first; they are the caller's to write, or to give back. */
+  /** Takes up to `max` requests, oldest first; the caller writes them or gives them back. */
   take(max: number): LoggedRequest[];
   giveBack(requests: readonly LoggedRequest[]): void;
-  /** Requests that were dropped since this was last asked. */
+  /** Requests dropped since the last call of this function. */
   dropped(): number;
 }
 
@@ -63,7 +63,7 @@ export function createRequestLog(waitingMax = WAITING_MAX_COUNT): RequestLog {
         origin: request.origin && cut(request.origin, ORIGIN_MAX_CHARACTERS),
         userAgent: cut(request.userAgent, USER_AGENT_MAX_CHARACTERS),
       });
-      // Some more than one: moving all the others up for each request would cost more than the log is worth.
+      // Drops several at once, because shifting the array for each request is expensive.
       keepBound(Math.min(DROPPED_AT_ONCE_COUNT, waitingMax) - 1);
     },
     take: (max) => waiting.splice(0, max),
@@ -90,17 +90,17 @@ const TRIM = `
    WHERE account_id = $1
      AND id <= (SELECT id FROM request_log WHERE account_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)`;
 
-/** Writes requests and keeps each account's log within its cap. */
+/** Writes requests and keeps each account's log within its maximum. */
 interface RequestLogStore {
-  /** @throws pg's error; then none was written */
+  /** @throws the error of pg; no request is written then */
   write(requests: readonly LoggedRequest[]): Promise<void>;
-  /** Cuts the logs of accounts back to their cap: those that grew by 10 % of it since they were, or all that grew. */
+  /** Trims logs to their maximum: those that grew by 10 % of it since the last trim, or all that grew. */
   trim(which: "grown" | "all"): Promise<void>;
 }
 
-/** Makes it over a database. */
+/** Makes a writer for a database. */
 export function createRequestLogStore(pool: Pick<Pool, "query">, maxRows = REQUEST_LOG_MAX_ROWS): RequestLogStore {
-  /** Rows written for each account since its log was cut back. */
+  /** Rows written for each account since its log was trimmed. */
   const grown = new Map<string, number>();
 
   return {

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S, type UsageGrain } from "#lib/contract/portal";
 
-/** Rows that one statement deletes: a long backlog must not hold locks, or run into the longest time of a query. */
+/** Rows deleted per statement, so that a large backlog does not hold locks for long or exceed the query timeout. */
 const BATCH_ROWS = 10_000;
 
 const deleteOld = (table: string, where: string) => `
@@ -11,7 +11,7 @@ const deleteOld = (table: string, where: string) => `
 const OLD_LOG = deleteOld("request_log", "at < $1");
 const OLD_USAGE = ["usage_bucket", "stream_usage_bucket"].map((table) => deleteOld(table, "at < $1 AND grain = $2"));
 
-/** Deletes what is kept no longer: usage by grain, requests by age. @throws pg's error; what was deleted until then stays so */
+/** Deletes expired usage of each grain and expired requests. @throws the error of pg; completed deletions are kept */
 export async function deleteExpiredUsage(pool: Pick<Pool, "query">, clock: Clock): Promise<void> {
   const ago = (seconds: number) => new Date(clock.now() - seconds * 1_000);
   async function deleteAll(statement: string, values: unknown[]): Promise<void> {

@@ -4,11 +4,11 @@ import { DAY_MS, HOUR_MS } from "#lib/units";
 import type { CallCount } from "./counts";
 import type { StreamCount } from "./stream-use";
 
-/** Length of each grain, milliseconds; all begin on multiples of it in UTC. */
+/** Length of each grain, milliseconds; buckets begin at multiples of it in UTC. */
 export const GRAIN_MS: Readonly<Record<UsageGrain, number>> = { minute: 60_000, hour: HOUR_MS, day: DAY_MS };
 const GRAINS = Object.keys(GRAIN_MS) as UsageGrain[];
 
-// Sorted, so that two processes that write the same rows lock them in one order and cannot block each other for good.
+// Sorted, so that two processes that write the same rows lock them in the same order and cannot deadlock.
 const ADD_CALLS = `
   INSERT INTO usage_bucket AS b (account_id, grain, at, key_id, operation, code, calls, latency)
   SELECT account_id, grain, at, key_id, operation, code, calls, latency::bigint[]
@@ -29,7 +29,7 @@ const ADD_STREAMS = `
 
 type Row<Count> = { grain: UsageGrain; at: Date; count: Count };
 
-/** Each count once a grain; counts of one bucket stand together, since one statement may touch a row only once. */
+/** Repeats each count for every grain and merges counts of the same bucket, because one statement can update a row only once. */
 function inGrains<Count extends { atMs: number }>(
   counts: readonly Count[],
   nameOf: (count: Count) => string,
@@ -60,7 +60,7 @@ function addStreams(sum: StreamCount, count: StreamCount): void {
   sum.merged += count.merged;
 }
 
-/** Adds calls to their minute, hour and day, in one statement. @throws pg's error; then nothing was added */
+/** Adds calls to their minute, hour and day, in one statement. @throws the error of pg; nothing is added then */
 export async function writeCalls(pool: Pick<Pool, "query">, counts: readonly CallCount[]): Promise<void> {
   const nameOf = ({ keyId, operation, code }: CallCount) => `${keyId} ${operation} ${code}`;
   const rows = inGrains(counts, nameOf, addCalls, (count) => ({ ...count, latency: [...count.latency] }));

@@ -3,14 +3,14 @@ import type { Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { MINUTE_MS } from "#lib/units";
 
-/** Keys whose use is counted at once, also while it cannot be written; past it that of further keys is dropped. */
+/** Most keys whose usage is counted, even while it cannot be written; usage of further keys is dropped. */
 const KEYS_MAX_COUNT = 50_000;
 
-/** What a key's streams did in one minute. */
+/** Stream usage of a key in one minute. */
 export interface StreamCount {
   readonly accountId: string;
   readonly keyId: string;
-  /** Begin of the minute, Unix milliseconds. */
+  /** Start of the minute, Unix milliseconds. */
   readonly atMs: number;
   connections: number;
   subscriptions: number;
@@ -19,12 +19,12 @@ export interface StreamCount {
 }
 
 /**
- * Use of streams by one key; its connections share it. A class: counting is one addition, and its methods are shared.
+ * Stream usage of one key, shared by its connections. A class, because its instances share their methods.
  */
 export class StreamUse {
   readonly keyId: string;
   readonly accountId: string;
-  /** Connections that are open now. */
+  /** Open connections. */
   open = 0;
   connections = 0;
   subscriptions = 0;
@@ -36,41 +36,41 @@ export class StreamUse {
     this.accountId = accountId;
   }
 
-  /** Topics that a connection follows from now on. */
+  /** Counts topics that a connection starts to follow. */
   subscribed(topics: number): void {
     this.subscriptions += topics;
   }
 
-  /** Messages that were handed to a connection. */
+  /** Counts messages passed to a connection. */
   sent(messages: number): void {
     this.messages += messages;
   }
 
-  /** Records that were merged into newer ones because a connection was slow. */
+  /** Counts records merged into newer ones because a connection was slow. */
   merged(records: number): void {
     this.records += records;
   }
 
-  /** One connection is gone. Call it once for each. */
+  /** Counts the end of a connection. Call it once for each. */
   closed(): void {
     this.open -= 1;
   }
 }
 
-/** What the streams of all keys do. */
+/** Stream usage of all keys. */
 interface StreamCounts {
-  /** Counts one opened connection; report what it does to the result. */
+  /** Counts one opened connection; report its activity to the result. */
   connected(principal: Pick<Principal, "keyId" | "accountId">): StreamUse;
-  /** Takes what was counted since of up to so many keys; it is the caller's to write, or to give back. */
+  /** Takes the new usage of up to `max` keys; the caller writes it or gives it back. */
   take(max: number): StreamCount[];
   giveBack(counts: readonly StreamCount[]): void;
-  /** Connections that were opened and not counted since this was last asked. */
+  /** Connections opened without being counted since the last call of this function. */
   dropped(): number;
 }
 
 /**
- * Makes counts of streams, one a key. While they cannot be written there are as many as keys in use, however long that
- * lasts: what is given back counts for the minute in which it is taken again.
+ * Makes counts of streams, one per key. While they cannot be written, there is at most one per key in use: counts given back
+ * are added to the minute in which they are taken again.
  */
 export function createStreamCounts(clock: Clock, keysMax = KEYS_MAX_COUNT): StreamCounts {
   const uses = new Map<string, StreamUse>();

@@ -26,7 +26,7 @@ async function accountOf(keyId: string): Promise<string> {
   return (await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: keyId } })).accountId;
 }
 
-/** What the last hour of an account looks like, by the minute. */
+/** The usage of an account in the last hour, by the minute. */
 async function lastHour(accountId: string, filter: Partial<UsageQuery> = {}) {
   const to = new Date(t.clock.now() + MINUTE_MS).toISOString();
   const from = new Date(t.clock.now() - 60 * MINUTE_MS).toISOString();
@@ -36,7 +36,7 @@ async function lastHour(accountId: string, filter: Partial<UsageQuery> = {}) {
 }
 
 describe("requests", () => {
-  test("count for their key, operation and code, in their minute, hour and day, with their latency", async () => {
+  test("requests count for their key, operation and code, in their minute, hour and day, with their latency", async () => {
     const { text: key, record } = await t.issueKey();
     const accountId = await accountOf(record.id);
     await t.ask(QUOTES, { key });
@@ -84,7 +84,7 @@ describe("requests", () => {
     for (const { calls, latency } of rows) expect(latency.reduce((sum, count) => sum + count, 0n)).toBe(calls);
   });
 
-  test("are filtered by key and operation", async () => {
+  test("usage is filtered by key and operation", async () => {
     const first = await t.issueKey({ account: "two keys" });
     const second = await t.issueKey({ account: "two keys" });
     await t.ask(QUOTES, { key: first.text });
@@ -98,7 +98,7 @@ describe("requests", () => {
     expect(await calls({ key_id: second.record.id, operation: "marketStatus" })).toEqual([1]);
   });
 
-  test("that are refused after the key was verified count and are logged; those without a valid key are not", async () => {
+  test("failed requests with a valid key count and are logged, and those without a valid key are not", async () => {
     const { text: key, record } = await t.issueKey({ scopes: ["market:stream"] });
     expect(await t.ask(QUOTES, { key })).toMatchObject(failed("insufficient_scope"));
     const before = await t.db.prisma.requestLog.count();
@@ -109,7 +109,7 @@ describe("requests", () => {
     expect(items).toMatchObject([{ key_id: record.id, operation: "instruments", status: 403, code: 40301 }]);
   });
 
-  test("are logged as they were sent, but for what looks like a key", async () => {
+  test("requests are logged as sent, except for text that looks like a key", async () => {
     const { text: key, record } = await t.issueKey({ origins: ["https://app.example.com"] });
     const headers = {
       origin: "https://app.example.com",
@@ -133,7 +133,7 @@ describe("requests", () => {
     expect(JSON.stringify(items)).not.toContain(key.slice(8, 20));
   });
 
-  test("of the demo key count, and stand in no log", async () => {
+  test("requests of the demo key count and are not logged", async () => {
     await t.ask(QUOTES, { key: DEMO_KEY });
     await t.usage.flush();
     expect(await t.db.prisma.usageBucket.count({ where: { keyId: "demo" } })).toBe(3);
@@ -141,8 +141,8 @@ describe("requests", () => {
   });
 });
 
-describe("what is kept no longer", () => {
-  test("is deleted, each grain at its age", async () => {
+describe("expired usage", () => {
+  test("usage of each grain and logged requests are deleted at their age", async () => {
     const { text: key, record } = await t.issueKey();
     const where = { accountId: await accountOf(record.id) };
     await t.ask(QUOTES, { key });
@@ -179,7 +179,7 @@ function line(requestId: string, accountId = ACCOUNT): LoggedRequest {
 }
 
 describe("while the database is unavailable", () => {
-  /** A pool that can be cut off from the database. */
+  /** A pool that can be disconnected from the database. */
   function cuttable() {
     const state = { away: false };
     const query = ((...args: Parameters<typeof t.db.pool.query>) =>
@@ -189,7 +189,7 @@ describe("while the database is unavailable", () => {
     return { state, pool: { query } };
   }
 
-  test("calls, streams and requests wait, and each is written once when it is back", async () => {
+  test("without the database, calls, streams and requests wait, and each is written once when it is back", async () => {
     const { state, pool } = cuttable();
     const clock = manualClock(TEST_START_MS);
     const usage = createUsage({ pool, clock, log: t.log, metrics: t.metrics });
@@ -212,17 +212,17 @@ describe("while the database is unavailable", () => {
     expect(await t.db.prisma.requestLog.count({ where: { requestId: "waits" } })).toBe(1);
   });
 
-  test("one count that the database refuses does not take others with it, and is logged", async () => {
+  test("a count that the database rejects is logged and does not affect other counts", async () => {
     t.logged.length = 0;
     const usage = createUsage({ pool: t.db.pool, clock: manualClock(TEST_START_MS), log: t.log, metrics: t.metrics });
     for (const keyId of ["fits 1", "not\u0000fit", "fits 2"]) usage.count(principal(keyId), "klines", 0, 1);
     await usage.stop();
     expect(await t.db.prisma.usageBucket.count({ where: { grain: "day", keyId: { startsWith: "fits" } } })).toBe(2);
     expect(await t.metrics.registry.metrics()).toContain('spotwire_usage_dropped_total{what="calls"} 1');
-    expect(t.logged).toMatchObject([{ msg: "database refused a usage record; dropping it", what: "calls" }]);
+    expect(t.logged).toMatchObject([{ msg: "database rejected a usage record; dropping it", what: "calls" }]);
   });
 
-  test("calls of minutes that find no room count with the minute before; past the bound those of new keys are dropped", async () => {
+  test("calls of minutes without room count for the minute before, and past its limit calls of new keys are dropped", async () => {
     const clock = manualClock(TEST_START_MS);
     const counts = createUsageCounts(clock, 2);
     counts.add(principal("a"), "klines", 0, 1);
@@ -251,7 +251,7 @@ describe("while the database is unavailable", () => {
     ]);
   });
 
-  test("streams of further keys than are kept are dropped and counted, and those that wait are written in batches", () => {
+  test("streams past the maximum number of keys are dropped and counted, and waiting ones are written in batches", () => {
     const streams = createStreamCounts(manualClock(TEST_START_MS), 2);
     for (const keyId of ["a", "b", "c", "a"]) streams.connected(principal(keyId)).closed();
     expect([streams.dropped(), streams.dropped()]).toEqual([1, 0]);
@@ -267,7 +267,7 @@ describe("while the database is unavailable", () => {
     expect(streams.take(9).map(({ keyId }) => keyId)).toEqual(["c", "a"]);
   });
 
-  test("the last use of further keys than are kept is not noted, however often writing fails", async () => {
+  test("the last use of keys past the maximum number is not recorded, however often writing fails", async () => {
     const { state, pool } = cuttable();
     const clock = manualClock(TEST_START_MS);
     const keys = await Promise.all([1, 2, 3].map(async () => (await t.issueKey()).record.id));
@@ -286,7 +286,7 @@ describe("while the database is unavailable", () => {
     expect(rows.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
 
-  test("the oldest requests make room for new ones, and are counted", () => {
+  test("the oldest requests are dropped for new ones, and counted", () => {
     const log = createRequestLog(3);
     for (const id of ["1", "2", "3"]) log.add(line(id));
     const taken = log.take(3);
@@ -298,7 +298,7 @@ describe("while the database is unavailable", () => {
 });
 
 describe("the request log", () => {
-  test("takes so many requests of one account between two flushes; its keys share them, other accounts do not", () => {
+  test("the request log accepts a limited number of requests per account between two flushes, shared by its keys", () => {
     const counts = createUsageCounts(manualClock(TEST_START_MS), 100, 2);
     const logged = (keyId: string, accountId = ACCOUNT) => counts.add(principal(keyId, accountId), "klines", 0, 1);
     expect([logged("a"), logged("b"), logged("a"), logged("b"), logged("c", "another")]).toEqual([
@@ -313,7 +313,7 @@ describe("the request log", () => {
     expect(counts.take(10).reduce((sum, { calls }) => sum + calls, 0)).toBe(5);
   });
 
-  test("keeps the newest of an account up to its cap", async () => {
+  test("the request log keeps the newest requests of an account up to its maximum", async () => {
     const store = createRequestLogStore(t.db.pool, 2);
     const [mine, other] = ["00000000-0000-7000-8000-0000000000c1", "00000000-0000-7000-8000-0000000000c2"];
     await store.write([...["1", "2", "3", "4"].map((id) => line(id, mine)), line("5", other)]);
@@ -325,10 +325,10 @@ describe("the request log", () => {
   });
 });
 
-describe("a span", () => {
+describe("the period of a query", () => {
   const span = (query: Partial<UsageQuery>) => usageSpan(UsageQuery.parse(query), t.clock);
 
-  test("is widened to whole buckets, and has a point for each", async () => {
+  test("the period of a query is widened to whole buckets, with a point for each", async () => {
     const query = { from: "2026-01-07T00:30:00+02:00", to: "2026-01-07T01:10:00Z" };
     const { items } = await usageReport(t.db.pool, ACCOUNT, span(query));
     expect(items.map(({ at }) => at.slice(11, 16))).toEqual(["22:00", "23:00", "00:00", "01:00"]);
@@ -338,7 +338,7 @@ describe("a span", () => {
     ["from", { from: "2026-01-07T00:00:00Z", to: "2026-01-07T00:00:00Z" }],
     ["grain", { from: "2026-01-01T00:00:00Z", to: "2026-01-07T00:00:00Z", grain: "minute" as const }],
     ["grain", { from: "2020-01-01T00:00:00Z", to: "2026-01-07T00:00:00Z", grain: "day" as const }],
-  ])("that is empty or too long is refused, naming %s: %j", (parameter, query) => {
+  ])("an empty or too long period is rejected, naming %s: %j", (parameter, query) => {
     expect(() => span(query)).toThrow(
       expect.objectContaining({ id: "invalid_parameter", data: expect.objectContaining({ parameter }) }),
     );

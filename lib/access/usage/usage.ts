@@ -13,22 +13,22 @@ import { writeCalls, writeStreams } from "./store";
 import { createStreamCounts, type StreamUse } from "./stream-use";
 
 const RETENTION_INTERVAL_MS = HOUR_MS;
-/** One statement's worth. */
+/** Rows per statement. */
 const BATCH_COUNT = 2_000;
 
-/** What keys are used for: counted in memory on the request's path, written in batches off it. */
+/** Usage of keys: counted in memory during a request, written in batches in the background. */
 export interface Usage {
   /**
-   * Counts one answered request, in constant time. True when it is to be logged as well: then tell `log` of it. (Most of a
-   * busy account's are not, and cost nothing more.)
+   * Counts one answered request, in constant time. True when it should also be logged with `log`. (Most requests of a busy
+   * account are not logged, which costs nothing more.)
    * @param code the envelope's code, 0 for success
    */
   count(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
-  /** Puts a request that was counted into its account's log. */
+  /** Adds a counted request to its account's log. */
   log(request: LoggedRequest): void;
-  /** Counts one opened stream connection; report what it does to the result. */
+  /** Counts one opened stream connection; report its activity to the result. */
   connected(principal: Principal): StreamUse;
-  /** Writes everything pending. Never rejects: what the database does not accept now stays pending. */
+  /** Writes everything pending. Never rejects: what cannot be written stays pending. */
   flush(): Promise<void>;
   /** Ends the background work after a last write. */
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ interface Waiting<Item> {
   giveBack(items: readonly Item[]): void;
 }
 
-/** SQLSTATE classes of an error about the data, which no waiting mends. */
+/** SQLSTATE classes of data errors, which a retry does not fix. */
 const REFUSED_CLASSES = ["22", "23"];
 
 function isRefused(error: unknown): boolean {
@@ -55,8 +55,8 @@ function isRefused(error: unknown): boolean {
 }
 
 /**
- * Counts use and writes it every two seconds; deletes what is kept no longer every hour. A batch whose answer is lost with the
- * connection is written again, and may then be counted twice.
+ * Counts usage and writes it every two seconds; deletes expired data every hour. If the connection breaks before the reply, a
+ * batch is written again and may be counted twice.
  */
 export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage {
   const counts = createUsageCounts(clock);
@@ -66,7 +66,7 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
   const stopping = new AbortController();
   let failing = false;
 
-  /** Writes what can be written of a batch, and gives what has to wait; what the database refuses for what it holds is lost. */
+  /** Writes a batch and returns the items that must wait. Items that the database rejects as invalid are dropped. */
   async function writeBatch<Item>(what: string, batch: Item[], write: (items: Item[]) => Promise<void>): Promise<Item[]> {
     try {
       await write(batch);
@@ -78,18 +78,18 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
         return batch;
       }
       if (batch.length > 1) {
-        // One item that is refused must not take those of other keys along.
+        // A rejected item must not affect those of other keys.
         const middle = batch.length >> 1;
         const first = await writeBatch(what, batch.slice(0, middle), write);
         return first.concat(await writeBatch(what, batch.slice(middle), write));
       }
       metrics.usageDropped(what, 1);
-      log.error({ err: error, what }, "database refused a usage record; dropping it");
+      log.error({ err: error, what }, "database rejected a usage record; dropping it");
       return [];
     }
   }
 
-  /** Writes everything pending, a batch at a time; false when the database is unavailable, and then the rest stays pending. */
+  /** Writes everything pending in batches; false when the database is unavailable, and the rest stays pending. */
   async function drain<Item>(what: string, { take, giveBack }: Waiting<Item>, write: (items: Item[]) => Promise<void>) {
     for (let batch = take(BATCH_COUNT); batch.length > 0; batch = take(BATCH_COUNT)) {
       const left = await writeBatch(what, batch, write);

@@ -31,8 +31,8 @@ async function change(id: string, what: Parameters<typeof changeAccount>[2]) {
   return changed;
 }
 
-describe("accounts, as an operator sees them", () => {
-  test("are found by part of their name or of their owner's address, whatever the case", async () => {
+describe("the list of accounts", () => {
+  test("accounts are found by part of their name or their owner's address, in upper or lower case", async () => {
     const { id } = await customer("Findable Metals Ltd");
     await openPortalSession(t.db, id, t.clock.now());
     for (const q of ["metals ltd", id.slice(0, 13).toUpperCase()]) {
@@ -43,7 +43,7 @@ describe("accounts, as an operator sees them", () => {
     expect(await find("nobody is called this")).toEqual([]);
   });
 
-  test("count the keys that are valid alone", async () => {
+  test("an account counts only valid keys", async () => {
     const { record } = await customer("three keys");
     await t.issueKey({ account: "three keys", plan: "free" });
     await t.issueKey({ account: "three keys", plan: "free", expiresAt: new Date(t.clock.now() + 1000) });
@@ -54,7 +54,7 @@ describe("accounts, as an operator sees them", () => {
     expect(await find("three keys")).toMatchObject([{ active_keys: 1 }]);
   });
 
-  test("come page by page, newest first, each once", async () => {
+  test("accounts are listed page by page, newest first, each once", async () => {
     const count = LOG_PAGE_MAX_ROWS + 3;
     for (let made = 0; made < count; made += 1) await putAccount(t.keyContext, `paged ${made}`);
     const first = await listAccounts(t.keyContext, { q: "paged " });
@@ -65,14 +65,14 @@ describe("accounts, as an operator sees them", () => {
 });
 
 describe("a change of an account", () => {
-  test("of its plan shows in the limits of the next answer", async () => {
+  test("a change of an account's plan applies to the next response", async () => {
     const { id, instruments } = await customer("plan change");
     expect((await instruments()).headers.get("x-ratelimit-limit")).toBe("120");
     expect(await change(id, { plan: "pro" })).toMatchObject({ plan: "pro" });
     expect((await instruments()).headers.get("x-ratelimit-limit")).toBe("3000");
   });
 
-  test("of its permissions decides which instruments there are", async () => {
+  test("a change of an account's permissions changes its instruments", async () => {
     const { id, instruments } = await customer("permission change");
     await change(id, { permissions: { kind: "tickers", values: ["EURUSD"] } });
     expect((await instruments()).body.data.items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["EURUSD"]);
@@ -80,7 +80,7 @@ describe("a change of an account", () => {
     expect((await instruments()).body.data.items).toEqual([]);
   });
 
-  test("suspends its keys, and restores them", async () => {
+  test("suspending an account suspends its keys, and lifting the suspension restores them", async () => {
     const { id, instruments } = await customer("suspension");
     expect((await instruments()).status).toBe(200);
     expect((await change(id, { suspended: true })).suspended_at).toBe(new Date(t.clock.now()).toISOString());
@@ -89,7 +89,7 @@ describe("a change of an account", () => {
     expect((await instruments()).status).toBe(200);
   });
 
-  test("is written down with who, from where, before and after", async () => {
+  test("a change of an account is recorded in the audit log with actor, address, before and after", async () => {
     const { id } = await customer("audited");
     await change(id, { plan: "standard" });
     const [entry] = (await listAudit(t.db, { accountId: id })).items;
@@ -100,7 +100,7 @@ describe("a change of an account", () => {
     });
   });
 
-  test("to what cannot be is refused and changes nothing", async () => {
+  test("an invalid change of an account is rejected and changes nothing", async () => {
     const { id } = await customer("unchanged");
     await expect(change(id, { plan: "gold", suspended: true })).rejects.toMatchObject({
       id: "invalid_parameter",

@@ -6,11 +6,11 @@ import { parsePermissions } from "#lib/access/permissions";
 import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 
-/** Which accounts are asked for. */
+/** Filters of the list of accounts. */
 interface AccountsPageQuery {
-  /** Part of the name or of the owner's address. */
+  /** Text contained in the name or the owner's address. */
   readonly q?: string | undefined;
-  /** `next_before` of the page before. */
+  /** `next_before` of the previous page. */
   readonly before?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ function toPortalAccount(row: Row): PortalAccount {
   };
 }
 
-/** Accounts whose name or owner holds a text, newest first. */
+/** Accounts whose name or owner's address contains a text, newest first. */
 export async function listAccounts({ db, clock }: KeyContext, { q, before }: AccountsPageQuery): Promise<AccountsPage> {
   const holds = { contains: q ?? "", mode: "insensitive" } as const;
   const rows = await db.prisma.account.findMany({
@@ -61,8 +61,8 @@ export async function listAccounts({ db, clock }: KeyContext, { q, before }: Acc
 }
 
 /**
- * Changes plan, permissions or suspension of an account; every process follows it within a second, open connections too.
- * @throws Fault not_found; invalid_parameter for a plan that there is not
+ * Changes plan, permissions or suspension of an account; every process applies it within a second, also to open connections.
+ * @throws Fault not_found; invalid_parameter for an unknown plan
  */
 export async function changeAccount(
   context: KeyContext,
@@ -72,12 +72,12 @@ export async function changeAccount(
 ): Promise<PortalAccount> {
   const { db } = context;
   const before = z.uuid().safeParse(id).success ? await find(context, id) : null;
-  if (before === null) throw new Fault("not_found", { detail: "There is no such account." });
+  if (before === null) throw new Fault("not_found", { detail: "This account does not exist." });
   const data = await changeColumns(context, change);
   const shown = ({ plan, permissions, suspended_at }: PortalAccount) => ({ plan, permissions, suspended: suspended_at !== null });
   await db.prisma.account.update({ where: { id }, data });
   const after = await find(context, id);
-  if (after === null) throw new Fault("not_found", { detail: "There is no such account." });
+  if (after === null) throw new Fault("not_found", { detail: "This account does not exist." });
   await audit(db.prisma, {
     actor,
     address,

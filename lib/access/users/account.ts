@@ -6,7 +6,7 @@ import type { UserContext, Visitor } from "./context";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 
-/** Changes what a user is called. */
+/** Changes a user's name. */
 export async function changeName({ db }: UserContext, user: PortalUser, name: string, { address }: Visitor): Promise<void> {
   const { id, accountId, email } = user;
   await db.prisma.$transaction(async (tx) => {
@@ -16,7 +16,7 @@ export async function changeName({ db }: UserContext, user: PortalUser, name: st
   });
 }
 
-/** Ends every session of a user, this one too. */
+/** Ends every session of a user, including this one. */
 export async function signOutEverywhere({ db, clock }: UserContext, user: PortalUser, { address }: Visitor): Promise<void> {
   const { id, accountId, email } = user;
   await db.prisma.$transaction(async (tx) => {
@@ -27,8 +27,8 @@ export async function signOutEverywhere({ db, clock }: UserContext, user: Portal
 }
 
 /**
- * Deletes a user with the account, its keys, and what was remembered of their use. The audit log stays.
- * @throws Fault invalid_parameter when `confirm` is not the user's address, or for a wrong password where there is one
+ * Deletes a user with the account, its keys and their usage. The audit log stays.
+ * @throws Fault invalid_parameter when `confirm` is not the user's address, or for a wrong password if the user has one
  */
 export async function deleteAccount(
   context: UserContext,

@@ -3,19 +3,19 @@ import type { Attempts } from "#lib/access/limits/attempts";
 import type { MailMessage } from "#lib/mail/messages";
 import type { Passwords } from "./password-hash";
 
-/** What users, their sessions and their passwords are managed with. */
+/** Services for managing users, their sessions and their passwords. */
 export interface UserContext extends KeyContext {
   readonly passwords: Passwords;
   readonly attempts: Attempts;
-  /** Sends later and never throws: whether an address has an account must not show in how long an answer takes. */
+  /** Sends later and never throws, so that the response time does not reveal whether an address has an account. */
   readonly send: (message: MailMessage) => void;
 }
 
-/** Who asks for something. */
+/** The origin of a request. */
 export interface Visitor {
   /** The client's address. */
   readonly address: string;
   readonly userAgent: string;
-  /** What links in mails start with, without a slash at the end. */
+  /** Base URL of links in emails, without a trailing slash. */
   readonly base: string;
 }

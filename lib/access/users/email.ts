@@ -11,8 +11,8 @@ import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
- * Sends a link to the new address; the change counts once it is opened. An address that is taken gets another mail, and the
- * answer does not tell.
+ * Sends a link to the new address; the change takes effect when the link is opened. An address with an account gets another
+ * email, and the response does not reveal it.
  * @throws Fault invalid_parameter for a wrong password; rate_limited
  */
 export async function requestEmailChange(
@@ -23,7 +23,7 @@ export async function requestEmailChange(
 ): Promise<void> {
   const { db, clock, send } = context;
   await requirePassword(context, user, current, visitor);
-  if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is your address already." });
+  if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is already your address." });
   await takeMailAttempt(context, "change_email", email, visitor);
   const token = await issueToken(db.prisma, clock, { purpose: "change_email", userId: user.id, email });
   const taken = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
@@ -31,9 +31,9 @@ export async function requestEmailChange(
 }
 
 /**
- * Gives a user the address whose link they opened, inside a transaction: links sent to the old one are void, other browsers
- * signed out. Resolves to the mail that tells the old address.
- * @throws Fault invalid_parameter when the address has been taken since
+ * Gives a user the address of the opened link, inside a transaction. Links sent to the old address become invalid, and other
+ * browsers are signed out. Resolves with the email that notifies the old address.
+ * @throws Fault invalid_parameter when another user has taken the address
  */
 async function confirmEmailChange(
   tx: Prisma.TransactionClient,
@@ -58,8 +58,8 @@ async function confirmEmailChange(
 }
 
 /**
- * Opens the link of a verifying mail, or of one that confirms a new address; resolves to the address that is the user's now.
- * @throws Fault invalid_parameter for a link that is used up, expired or was never made
+ * Handles the link of a verification email or of an email change; resolves with the user's current address.
+ * @throws Fault invalid_parameter for a used, expired or invalid link
  */
 export async function verifyEmail(context: UserContext, token: string, visitor: Visitor): Promise<string> {
   const { db, clock } = context;

@@ -11,23 +11,23 @@ const LIFETIME_S = {
   reset: RESET_LINK_LIFETIME_S,
 } as const;
 
-/** What the link of a mail is good for. */
+/** Purpose of the link in an email. */
 type TokenPurpose = keyof typeof LIFETIME_S;
 
-/** The database, or one transaction of it. */
+/** The database or a transaction. */
 type TokenStore = Pick<Database["prisma"], "oneTimeToken">;
 
-/** What a token stood for. */
+/** The data of a token. */
 interface RedeemedToken {
   readonly purpose: TokenPurpose;
   readonly userId: string;
-  /** The address the mail went to. */
+  /** The address the email was sent to. */
   readonly email: string;
 }
 
 const hashOf = (text: string) => new Uint8Array(createHash("sha256").update(text).digest());
 
-/** A new token for a link; its text is in the mail alone. An older one of the same user and purpose is void from now on. */
+/** Creates a token for a link; its text is only in the email. Invalidates an older token of the same user and purpose. */
 export async function issueToken(store: TokenStore, clock: Clock, { purpose, userId, email }: RedeemedToken): Promise<string> {
   const text = randomBytes(TOKEN_BYTES).toString("base64url");
   const nowMs = clock.now();
@@ -40,8 +40,8 @@ export async function issueToken(store: TokenStore, clock: Clock, { purpose, use
 }
 
 /**
- * Uses a token up: of two who come with the same, one gets it.
- * @throws Fault invalid_parameter, one answer for unknown, used, expired and made for another purpose
+ * Consumes a token: of two concurrent uses only one succeeds.
+ * @throws Fault invalid_parameter, the same for unknown, used and expired tokens and those with another purpose
  */
 export async function redeemToken(
   store: TokenStore,

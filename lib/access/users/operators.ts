@@ -3,27 +3,27 @@ import type { KeyContext } from "#lib/access/keys";
 import { Email } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 
-/** Operators listed at once. */
+/** Most operators listed. */
 const OPERATORS_MAX_COUNT = 1_000;
 
-/** Someone who may open the operators' pages. */
+/** A user who may open the operators' pages. */
 interface Operator {
   readonly email: string;
   readonly verified: boolean;
 }
 
 /**
- * Lets a user open the operators' pages, or no longer; counts with their next request.
- * @throws Fault invalid_parameter for an address without a user, and for granting to one whose address is not verified:
- * anybody may have signed up with it
+ * Grants a user access to the operators' pages or revokes it, from their next request on.
+ * @throws Fault invalid_parameter for an address without a user, and for granting access to an unverified address, because
+ * anyone may have signed up with it
  */
 export async function setOperator({ db }: KeyContext, email: string, operator: boolean): Promise<Operator> {
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
   const parsed = Email.safeParse(email);
   const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
-  if (user === null) throw refuse(`Nobody has signed up as ${email}.`);
+  if (user === null) throw refuse(`No user has the address ${email}.`);
   const verified = user.emailVerifiedAt !== null;
-  if (operator && !verified) throw refuse(`${user.email} is not verified yet: open the link of the mail first.`);
+  if (operator && !verified) throw refuse(`${user.email} is not verified yet: open the link in the verification email first.`);
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { operator } });
     const change = { target: user.email, before: { operator: user.operator }, after: { operator } };
@@ -33,7 +33,7 @@ export async function setOperator({ db }: KeyContext, email: string, operator: b
   return { email: user.email, verified };
 }
 
-/** Everyone who may open the operators' pages, by address. */
+/** All operators, sorted by address. */
 export async function listOperators({ db }: KeyContext): Promise<Operator[]> {
   const users = await db.prisma.user.findMany({
     where: { operator: true },

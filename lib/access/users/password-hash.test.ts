@@ -5,7 +5,7 @@ import { createPasswords } from "./password-hash";
 const PASSWORD = "correct horse battery";
 
 describe("passwords", () => {
-  test("match the hash that was made of them, and no other", async () => {
+  test("a password matches its hash and no other", async () => {
     const passwords = createPasswords();
     const [first, second] = await Promise.all([passwords.hash(PASSWORD), passwords.hash(PASSWORD)]);
     expect(first).not.toBe(second);
@@ -13,11 +13,11 @@ describe("passwords", () => {
     expect(await passwords.matches(second, `${PASSWORD} `)).toBe(false);
   });
 
-  test("never match where there is no hash", async () => {
+  test("no password matches without a hash", async () => {
     expect(await createPasswords().matches(null, PASSWORD)).toBe(false);
   });
 
-  test("take about the same time where there is no hash", async () => {
+  test("checking a password takes about the same time without a hash", async () => {
     const passwords = createPasswords();
     const stored = await passwords.hash(PASSWORD);
     const took = async (hash: string | null) => {
@@ -37,7 +37,7 @@ describe("passwords", () => {
     expect(median(unknown)).toBeLessThan(median(known) * 3);
   });
 
-  test("wait for their turn, thirty-two at the most; more are refused at once", async () => {
+  test("at most thirty-two passwords wait for their turn, and further ones are rejected at once", async () => {
     const passwords = createPasswords();
     const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.hash(PASSWORD)));
     const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));

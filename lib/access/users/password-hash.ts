@@ -2,33 +2,33 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { Fault } from "#lib/fault";
 
-/** The first choice of OWASP's password storage cheat sheet for argon2id (the library's default): 19 MiB, two passes, one lane. */
+/** OWASP's first choice for argon2id in its password storage cheat sheet (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** Hashes at once: each takes a thread and 19 MiB. The threads that are left serve files and names. */
+/** Concurrent hashes: each takes a thread and 19 MiB. The remaining threads serve file system and DNS calls. */
 const RUNNING_MAX_COUNT = 2;
-/** Hashes that wait for their turn. */
+/** Most waiting hashes. */
 const WAITING_MAX_COUNT = 32;
 const BUSY_RETRY_AFTER_S = 2;
 
-/** Makes and checks password hashes, few at a time, so that a flood of sign-ins does not slow the market. */
+/** Creates and checks password hashes, few at a time, so that a flood of sign-ins does not slow down market data. */
 export interface Passwords {
   /**
    * The hash of a password in PHC form, salted.
-   * @throws Fault rate_limited when too many wait already
+   * @throws Fault rate_limited when too many are waiting
    */
   hash(password: string): Promise<string>;
   /**
-   * True when the password is the one behind the hash. Without a hash it takes the same time and is false.
-   * @throws Fault rate_limited when too many wait already
+   * True when the password matches the hash. Without a hash it returns false after the same time.
+   * @throws Fault rate_limited when too many are waiting
    */
   matches(stored: string | null, password: string): Promise<boolean>;
 }
 
-/** Makes a queue of its own; one process has one. */
+/** Makes a separate queue; a process has one. */
 export function createPasswords(): Passwords {
   const waiting: (() => void)[] = [];
   let running = 0;
-  // What is compared where there is no hash; nobody knows its password.
+  // Compared when there is no hash; its password is unknown.
   let decoy: Promise<string> | undefined;
 
   async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -40,7 +40,7 @@ export function createPasswords(): Passwords {
     try {
       return await work();
     } finally {
-      // The turn is handed on, never given back first, so that nobody gets in between.
+      // Passes the turn directly to the next waiter, so that no new call can take it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

@@ -10,7 +10,7 @@ import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
- * Sends a link for a new password to an address that has an account; to any other, nothing. The answer does not say which.
+ * Sends a link for a new password if the address has an account. The response is the same either way.
  * @throws Fault rate_limited
  */
 export async function requestReset(context: UserContext, email: string, visitor: Visitor): Promise<void> {
@@ -23,7 +23,7 @@ export async function requestReset(context: UserContext, email: string, visitor:
 
 /**
  * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions.
- * @throws Fault invalid_parameter for a link that is used up, expired or was never made; rate_limited
+ * @throws Fault invalid_parameter for a used, expired or invalid link; rate_limited
  */
 export async function resetPassword(
   context: UserContext,
@@ -32,7 +32,7 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
   const { address, base } = visitor;
-  // Guessing tokens costs a hash each, so it counts as guessing passwords does.
+  // Each guess of a token costs a hash, so it counts like a password attempt.
   await context.attempts.take("password_client", clientBlock(address));
   const passwordHash = await passwords.hash(password);
   const user = await db.prisma.$transaction(async (tx) => {

@@ -8,12 +8,12 @@ import type { Visitor } from "./context";
 
 /** The use of a session is recorded at most this often. */
 const TOUCH_INTERVAL_MS = 60_000;
-/** Sessions of one user that are good at once; one more ends the one that was used the longest ago. */
+/** Most valid sessions of one user; a further one ends the least recently used. */
 const SESSIONS_MAX_COUNT = 50;
 
 type SessionStore = Pick<Database["prisma"], "portalSession">;
 
-/** Which sessions are good at an instant: not revoked, used lately, not too old. */
+/** Filter of the sessions valid at an instant: not revoked, used recently, not too old. */
 const isGood = (nowMs: number) => ({
   revokedAt: null,
   expiresAt: { gt: new Date(nowMs) },
@@ -22,12 +22,12 @@ const isGood = (nowMs: number) => ({
 
 const isId = (id: string) => z.uuid().safeParse(id).success;
 
-/** Starts a session for a user who just showed who they are; resolves to its id, which is new every time. */
+/** Starts a session for a user who has just authenticated; resolves with its id, which is always new. */
 export async function startSession({ db, clock }: KeyContext, userId: string, visitor: Visitor): Promise<string> {
   const nowMs = clock.now();
   const now = new Date(nowMs);
   const sessions = db.prisma.portalSession;
-  // Nobody will ask for these again.
+  // These are never read again.
   await sessions.deleteMany({ where: { userId, NOT: isGood(nowMs) } });
   const surplus = await sessions.findMany({
     where: { userId },
@@ -49,7 +49,7 @@ export async function startSession({ db, clock }: KeyContext, userId: string, vi
   return id;
 }
 
-/** The user behind a session as the database has both now; undefined when the session is not good. Notes the use. */
+/** The current user of a session; undefined when the session is not valid. Records the use. */
 export async function findSessionUser({ db, clock }: KeyContext, sessionId: string): Promise<PortalUser | undefined> {
   if (!isId(sessionId)) return undefined;
   const nowMs = clock.now();
@@ -74,7 +74,7 @@ export async function findSessionUser({ db, clock }: KeyContext, sessionId: stri
   };
 }
 
-/** The browsers a user is signed in with, the one used last first. */
+/** A user's signed-in browsers, the most recently used first. */
 export async function listSessions({ db, clock }: KeyContext, user: PortalUser): Promise<PortalSessionInfo[]> {
   const rows = await db.prisma.portalSession.findMany({
     where: { userId: user.id, ...isGood(clock.now()) },
@@ -92,27 +92,27 @@ export async function listSessions({ db, clock }: KeyContext, user: PortalUser):
 }
 
 /**
- * Ends one session of a user, and within a second what was minted in it.
- * @throws Fault not_found for an id that is not a good session of theirs
+ * Ends one session of a user, and within a second the tokens created in it.
+ * @throws Fault not_found for an id that is not a valid session of the user
  */
 export async function revokeSession({ db, clock }: KeyContext, user: PortalUser, sessionId: string): Promise<void> {
   const nowMs = clock.now();
   const where = { id: sessionId, userId: user.id, ...isGood(nowMs) };
   const data = { revokedAt: new Date(nowMs) };
   const { count } = isId(sessionId) ? await db.prisma.portalSession.updateMany({ where, data }) : { count: 0 };
-  if (count === 0) throw new Fault("not_found", { detail: "You have no such session." });
+  if (count === 0) throw new Fault("not_found", { detail: "You have no session with this id." });
   await db.control.publish({ kind: "sessions", sessionId });
 }
 
-/** Ends the session of the browser that holds it; does nothing when it is no longer valid. */
+/** Ends the session of this browser; does nothing when it is no longer valid. */
 export async function endSession(context: KeyContext, sessionId: string): Promise<void> {
   const user = await findSessionUser(context, sessionId);
   if (user !== undefined) await revokeSession(context, user, sessionId);
 }
 
 /**
- * Ends every session of a user, but for the one that is kept, if any; may run inside a transaction. Publish `sessions`
- * after it, so that what was minted in them ends too.
+ * Ends every session of a user, except the one to keep, if any; may run inside a transaction. Publish `sessions` afterwards,
+ * so that the tokens created in them end too.
  */
 export async function endSessions(store: SessionStore, nowMs: number, userId: string, keep?: string): Promise<void> {
   const where = { userId, revokedAt: null, ...(keep !== undefined && { id: { not: keep } }) };

@@ -16,9 +16,9 @@ async function takePasswordAttempt({ attempts }: UserContext, email: string, { a
 }
 
 /**
- * The id of the user with this address and password; undefined when there is none, with no difference between an unknown
- * address and a wrong password, in time neither.
- * @throws Fault rate_limited, for unknown addresses as for known ones
+ * The id of the user with this address and password; undefined when there is none. An unknown address and a wrong password
+ * give the same result in the same time.
+ * @throws Fault rate_limited, for unknown and known addresses alike
  */
 export async function checkSignIn(
   context: UserContext,
@@ -32,7 +32,7 @@ export async function checkSignIn(
 }
 
 /**
- * Asks a signed-in user for the password once more, before a change that a borrowed browser must not make.
+ * Checks the password of a signed-in user again, before a change that someone else in the same browser must not make.
  * @throws Fault invalid_parameter naming the field `current`; rate_limited
  */
 export async function requirePassword(context: UserContext, user: PortalUser, password: string, visitor: Visitor): Promise<void> {
@@ -41,24 +41,24 @@ export async function requirePassword(context: UserContext, user: PortalUser, pa
   if (!user.hasPassword) throw refuse("You sign in without a password. Set one first: sign out, then Forgot password.");
   await takePasswordAttempt(context, user.email, visitor);
   const row = await db.prisma.user.findUnique({ where: { id: user.id }, select: { passwordHash: true } });
-  if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("That is not your password.");
+  if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("This is not your password.");
 }
 
-/** A person as an OpenID or OAuth provider knows them. */
+/** A person's identity at an OpenID or OAuth provider. */
 export interface ProviderIdentity {
   readonly provider: string;
-  /** The provider's own name for the person; never changes. */
+  /** The provider's id of the person; never changes. */
   readonly subject: string;
   readonly email: string | undefined;
-  /** True when the provider says so, not when it is silent. */
+  /** True only when the provider confirms it. */
   readonly emailVerified: boolean;
   readonly name: string;
 }
 
 /**
- * The id of the user a provider's identity belongs to: the one it was linked to before, else the one with its address, else a
- * new one. Undefined, and nothing is linked, when the provider does not say that the address was verified. A user whose address
- * was never verified here loses the password that somebody chose for it, and every session.
+ * The id of the user of a provider's identity: the linked user, else the user with its address, else a new user. Undefined,
+ * without linking, when the provider does not confirm the address. A user whose address was never verified here loses the
+ * password, which someone else may have chosen, and every session.
  */
 export async function signInWithProvider(
   { db, clock }: UserContext,

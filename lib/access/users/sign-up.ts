@@ -8,8 +8,8 @@ import { endSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
 
 /**
- * Signs somebody up. Whether or not the address is taken the answer is the same, and takes as long; only the mail differs. An
- * account whose address was never verified belongs to nobody yet: its password is replaced and its browsers are signed out.
+ * Signs a user up. The response and its time are the same whether or not the address has an account; only the email differs.
+ * If the address of an existing account was never verified, its password is replaced and its browsers are signed out.
  * @throws Fault rate_limited
  */
 export async function signUp(context: UserContext, form: z.infer<typeof SignUpForm>, visitor: Visitor): Promise<void> {
@@ -33,7 +33,7 @@ export async function signUp(context: UserContext, form: z.infer<typeof SignUpFo
 }
 
 /**
- * Sends the verification mail again to an address whose account waits for it; to any other, nothing. The answer does not say which.
+ * Sends the verification email again if the address has an unverified account. The response is the same either way.
  * @throws Fault rate_limited
  */
 export async function resendVerification(context: UserContext, email: string, visitor: Visitor): Promise<void> {

@@ -3,7 +3,7 @@ import { audit } from "#lib/access/audit";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import type { UserContext, Visitor } from "./context";
 
-/** What a new user is made of. */
+/** The data of a new user. */
 interface NewUser {
   readonly email: string;
   readonly name: string;
@@ -11,7 +11,7 @@ interface NewUser {
   readonly verified: boolean;
 }
 
-/** Makes a user with an account of its own, inside a transaction; the account is named by the address where that is free. */
+/** Creates a user with an account, inside a transaction; the account is named after the address if that name is free. */
 export async function createUser(
   tx: Prisma.TransactionClient,
   nowMs: number,
@@ -32,7 +32,7 @@ export async function createUser(
 }
 
 /**
- * Counts a mail that a visitor asks for.
+ * Counts an email that a visitor requests.
  * @throws Fault rate_limited
  */
 export async function takeMailAttempt(
@@ -45,10 +45,10 @@ export async function takeMailAttempt(
   await attempts.take("mail_address", `${purpose} ${email}`);
 }
 
-/** What PostgreSQL says, through Prisma, of a row that another transaction made first. */
+/** Prisma's code for a row that another transaction created first. */
 const UNIQUE_VIOLATION = "P2002";
 
-/** Does work once more when another transaction took its name or address meanwhile: it finds what that one made then. */
+/** Repeats the work once if another transaction took its name or address meanwhile, because it then finds that row. */
 export async function retryOnConflict<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
