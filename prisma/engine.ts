@@ -9,8 +9,8 @@ import * as glue from "@prisma/schema-engine-wasm/schema_engine_bg";
 import pg from "pg";
 
 /**
- * Prisma's own schema engine as WebAssembly: what `prisma migrate` drives, without the binary it would download.
- * Its version is pinned to the one the Prisma release of package.json names.
+ * Prisma's schema engine as WebAssembly, which replaces the binary that `prisma migrate` would download.
+ * Its version is pinned to the one that the Prisma release in package.json requires.
  */
 
 const FOLDER = path.dirname(fileURLToPath(import.meta.url));
@@ -18,18 +18,18 @@ const SCHEMA_FILE = path.join(FOLDER, "schema.prisma");
 const MIGRATIONS_FOLDER = path.join(FOLDER, "migrations");
 const LOCK_FILE = "migration_lock.toml";
 
-/** Tables that migrations make by hand and schema.prisma does not know. */
+/** Tables created by hand-written migrations, which are not in schema.prisma. */
 const RAW_TABLES = ["public.kline", "public.last_quote", "public.venue_lease"];
 
-/** Left out of every comparison: the hand-written tables, and whatever partitions `kline` has by now. */
+/** Excluded from all comparisons: the hand-written tables, and the partitions of `kline`. */
 export const FILTERS = { externalTables: RAW_TABLES, externalEnums: [] };
 
-/** The glue keeps its instance in its own module, so it is made once a process. */
+/** The bindings keep their instance in their module, so it is created once per process. */
 let instance: Promise<void> | undefined;
 
 /**
- * What the engine imports. It gives itself ten seconds to get Prisma's lock and leaves that timer running when it has
- * it: a command that migrated would stay for them.
+ * The imports of the engine. The engine sets a timer of ten seconds to get Prisma's lock and does not clear it, which would
+ * keep a command running after a migration.
  */
 function imports(): WebAssembly.ModuleImports {
   const timers = Object.keys(glue).filter((name) => name.startsWith("__wbg_setTimeout_"));
@@ -46,12 +46,12 @@ async function instantiate(): Promise<void> {
   exports.__wbindgen_start();
 }
 
-/** The schema file, as the engine takes it. */
+/** The schema file, in the engine's format. */
 export async function readSchema(): Promise<SchemasContainer> {
   return { files: [{ path: SCHEMA_FILE, content: await readFile(SCHEMA_FILE, "utf8") }] };
 }
 
-/** The migrations folder, as the engine takes it; directories in order of their names. */
+/** The migrations folder, in the engine's format; directories sorted by name. */
 export async function readMigrations(): Promise<MigrationList> {
   const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
   const names = entries
@@ -75,9 +75,9 @@ export async function readMigrations(): Promise<MigrationList> {
 }
 
 /**
- * The driver as the engine gets it. PrismaPg cuts a script at every semicolon, those of comments and function bodies
- * included, and runs the pieces one by one. Sent whole it is one implicit transaction, as Prisma's binary sends it: a
- * migration that fails leaves nothing behind.
+ * The database driver for the engine. PrismaPg splits a script at every semicolon, including those in comments and function
+ * bodies, and runs the pieces separately. This driver sends the whole script as one implicit transaction, like Prisma's binary,
+ * so that a failed migration leaves no changes.
  */
 function wholeScripts(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const factory = new PrismaPg(pool);
@@ -96,8 +96,8 @@ function wholeScripts(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
 }
 
 /**
- * Opens the engine on one database for the length of `work`.
- * @throws Error with the engine's own words (Prisma's P-codes included) when `work` fails there.
+ * Opens the engine on one database for the duration of `work`.
+ * @throws Error with the engine's message, including Prisma's error code, when `work` fails in the engine.
  */
 export async function withEngine<Result>(
   config: pg.PoolConfig,
@@ -108,7 +108,7 @@ export async function withEngine<Result>(
   const { SchemaEngine: Engine } = glue as unknown as { SchemaEngine: typeof SchemaEngine };
   const { files } = await readSchema();
   const datamodels = files.map((file): [string, string] => [file.path, file.content]);
-  // The engine leaves its connections open when it is freed: the pool is ours, so that we can end it.
+  // The engine leaves its connections open when it is freed, so this function owns the pool and ends it.
   const pool = new pg.Pool({ ...config, max: 1 });
   let engine: SchemaEngine | undefined;
   try {

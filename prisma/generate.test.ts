@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { generate } from "./generate";
 
 describe("generate", () => {
-  test("leaves a client alone that is up to date", () => {
+  test("generate does not rewrite a client that is up to date", () => {
     generate();
     expect(generate()).toBe(false);
   });

@@ -6,10 +6,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Writes the Prisma client into lib/generated/prisma, unless it is there for this schema and this Prisma already.
+ * Writes the Prisma client to lib/generated/prisma, unless it is up to date with the schema and the Prisma version.
  *
- * `prisma generate` wants a schema-engine binary and downloads it, though it never runs it. Any existing file does in
- * its place: it is given Node itself, and nothing is downloaded.
+ * `prisma generate` requires a schema-engine binary and downloads it, although it never runs it. Any existing file satisfies
+ * it, so this passes the path of Node, and nothing is downloaded.
  */
 
 const FOLDER = path.dirname(fileURLToPath(import.meta.url));
@@ -19,15 +19,15 @@ const MARK = path.join(OUTPUT, ".made-from");
 
 const prismaFolder = path.dirname(createRequire(import.meta.url).resolve("prisma/package.json"));
 
-/** Names what the client is made from: another schema or another Prisma makes another client. */
+/** Identifies the inputs of the client: the schema and the Prisma version. */
 function fingerprint(): string {
   const { version } = JSON.parse(readFileSync(path.join(prismaFolder, "package.json"), "utf8")) as { version: string };
   return createHash("sha256").update(version).update(readFileSync(SCHEMA)).digest("hex");
 }
 
 /**
- * Brings the client up to date; true when it had to be written.
- * @throws Error with Prisma's words when it cannot be generated.
+ * Updates the client; true when it was written.
+ * @throws Error with Prisma's output when it cannot be generated.
  */
 export function generate(): boolean {
   const wanted = fingerprint();
@@ -41,7 +41,7 @@ export function generate(): boolean {
       env: {
         NODE_ENV: "production",
         PATH: path.dirname(process.execPath),
-        // Where Prisma keeps notes about itself.
+        // Folder of Prisma's own state.
         HOME: path.join(prismaFolder, "..", ".cache", "prisma"),
         PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
         PRISMA_HIDE_UPDATE_MESSAGE: "1",

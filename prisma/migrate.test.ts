@@ -6,7 +6,7 @@ import { execute, onDatabase } from "#server/testing/database-server";
 import { FILTERS, readMigrations, readSchema, withEngine } from "./engine";
 import { migrate } from "./migrate";
 
-/** Hand-written, so that schema.prisma cannot know them. */
+/** Hand-written tables, which are not in schema.prisma. */
 const RAW_TABLES = /^(kline(_y\d{4})?|last_quote|venue_lease|_prisma_migrations)$/;
 
 describe("migrate", () => {
@@ -35,7 +35,7 @@ describe("migrate", () => {
       "SELECT migration_name, applied_steps_count, finished_at IS NOT NULL AS finished FROM _prisma_migrations ORDER BY started_at",
     );
 
-  test("applies every migration of the folder once, and records it as prisma migrate deploy does", async () => {
+  test("migrate applies every migration in the folder once, and records it like prisma migrate deploy", async () => {
     const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
     expect(await migrate(url)).toEqual(names);
     expect(await migrate(url)).toEqual([]);
@@ -51,14 +51,14 @@ describe("migrate", () => {
     });
   });
 
-  test("applies each migration once when several processes start at once", async () => {
+  test("migrate applies each migration once when several processes start at the same time", async () => {
     const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     expect(applied.flat()).toEqual(names);
     expect(await recorded()).toHaveLength(names.length);
   });
 
-  /** Columns, indexes and constraints, as PostgreSQL itself describes them; hand-written tables are named alone. */
+  /** Columns, indexes and constraints in PostgreSQL's description, without those of hand-written tables. */
   async function shape(): Promise<string[]> {
     const described = await rows(`
       SELECT table_name AS "table", concat_ws(' ', 'column', column_name, udt_name, datetime_precision, is_nullable, column_default) AS what
@@ -70,7 +70,7 @@ describe("migrate", () => {
     return described.filter(({ table }) => !RAW_TABLES.test(String(table))).map(({ table, what }) => `${table}: ${what}`);
   }
 
-  test("gives what schema.prisma says, beside the hand-written tables", async () => {
+  test("migrations give the tables of schema.prisma and the hand-written ones", async () => {
     const { stdout } = await withEngine({ connectionString: url }, async (engine) =>
       engine.diff({
         from: { tag: "empty" },
@@ -89,7 +89,7 @@ describe("migrate", () => {
     expect(await shape()).toEqual(wanted);
   });
 
-  test("leaves nothing of a migration that fails, and says so in Prisma's words", async () => {
+  test("a failed migration leaves no changes, and the error has Prisma's message", async () => {
     await execute(url, "CREATE DOMAIN kline AS integer");
     await expect(migrate(url)).rejects.toThrow(/could not be migrated.*kline.*already exists/s);
     expect(
@@ -98,7 +98,7 @@ describe("migrate", () => {
     await expect(migrate(url)).rejects.toThrow(/failed migrations/);
   });
 
-  test("refuses a database that holds something else already", async () => {
+  test("migrate rejects a database that contains other tables", async () => {
     await execute(url, "CREATE TABLE somebody_elses (id integer)");
     await expect(migrate(url)).rejects.toThrow(/could not be migrated.*not empty/s);
   });

@@ -5,11 +5,11 @@ import pg from "pg";
 import { connectionConfig, isDatabaseAway, longQuery } from "#lib/db";
 import { FILTERS, readMigrations, withEngine } from "./engine";
 
-/** Held while migrating, so that of two starting processes the second finds everything done. "spot" in ASCII. */
+/** Held while migrating, so that the second of two starting processes finds all migrations applied. "spot" in ASCII. */
 const ADVISORY_LOCK = 0x73706f74;
 const LOCK_POLL_MS = 100;
 
-/** Where Prisma's engine records what it applied, as the engine makes it. */
+/** Prisma's table of applied migrations, as its engine creates it. */
 const RECORD_TABLE = `CREATE TABLE _prisma_migrations (
   id varchar(36) PRIMARY KEY NOT NULL, checksum varchar(64) NOT NULL, finished_at timestamptz,
   migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
@@ -22,8 +22,8 @@ const textOf = ({ migrationFile: { content } }: MigrationList["migrationDirector
 const checksumOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /**
- * Waits for the lock, however long another process migrates. It asks again and again, as one query that waits could not be
- * told from a network that went silent.
+ * Waits for the lock without a time limit, because another process may migrate for long. It polls, because a single waiting
+ * query could not be distinguished from a stalled network.
  */
 async function takeLock(client: pg.Client): Promise<void> {
   for (;;) {
@@ -33,7 +33,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** The folder's migrations that are recorded as applied with the text they have now; others need the engine. */
+/** Whether all migrations in the folder are recorded as applied with their current text; otherwise the engine is needed. */
 async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boolean> {
   const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS made");
   if (!tables[0]?.made) return false;
@@ -45,10 +45,10 @@ async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boole
 }
 
 /**
- * Brings the database to the newest migration, as `prisma migrate deploy` does and recorded in the same table; gives
- * the names it applied. Safe when several processes start at once.
- * @throws pg's error when the database cannot be reached; otherwise Error with Prisma's message: a migration that failed
- * before, or a database that contains other tables
+ * Applies all pending migrations, like `prisma migrate deploy` and with the same records. Returns the names of the applied
+ * migrations. Safe when several processes start at the same time.
+ * @throws the error of pg when the database cannot be reached; otherwise Error with Prisma's message: a migration failed
+ * earlier, or the database contains other tables
  */
 export async function migrate(connectionString: string): Promise<string[]> {
   const list = await readMigrations();
@@ -70,18 +70,18 @@ export async function migrate(connectionString: string): Promise<string[]> {
       cause: error,
     });
   } finally {
-    // Ends the session, and with it the lock.
+    // Ends the session, which releases the lock.
     await client.end().catch(() => undefined);
   }
 }
 
-/** Names of the migrations this version has, oldest first. */
+/** Names of the migrations of this version, oldest first. */
 export async function migrationNames(): Promise<string[]> {
   return (await readMigrations()).migrationDirectories.map(({ path }) => path);
 }
 
 /**
- * Keeps every `migrate` waiting until the caller's transaction ends; false when another process migrates now.
+ * Makes every `migrate` wait until the caller's transaction ends; false when another process is migrating.
  */
 export async function holdMigrations(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS held", [ADVISORY_LOCK]);
@@ -89,8 +89,8 @@ export async function holdMigrations(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Makes the tables as these migrations left them, inside the caller's transaction (the engine has connections of its
- * own), and records them as the engine does. The database must hold none of ours.
+ * Applies these migrations inside the caller's transaction (the engine would use its own connections) and records them like
+ * the engine. The database must contain none of Spotwire's tables.
  * @throws PostgreSQL's error when a script fails
  */
 export async function applyInTransaction(client: pg.ClientBase, names: readonly string[]): Promise<void> {

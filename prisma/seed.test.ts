@@ -10,7 +10,7 @@ describe("seed", () => {
   });
   afterAll(() => db.close());
 
-  test("puts in every plan, listing and the demo account on its plan", async () => {
+  test("seed inserts all plans, all listings, and the demo account with its plan", async () => {
     expect(await db.prisma.plan.count()).toBe(4);
     expect(await db.prisma.listing.count({ where: { venue: "live" } })).toBe(LIVE_LISTINGS.length);
     expect(await db.prisma.listing.count({ where: { venue: "sandbox" } })).toBe(SANDBOX_LISTINGS.length);
@@ -18,7 +18,7 @@ describe("seed", () => {
     expect([demo.planName, demo.permissions]).toEqual(["demo", { kind: "all" }]);
   });
 
-  test("keeps what an operator edited when it runs again, and adds nothing twice", async () => {
+  test("a repeated seed keeps operators' edits and adds no duplicates", async () => {
     const listings = await db.prisma.listing.count();
     await db.prisma.plan.update({ where: { name: "free" }, data: { restPerMinute: 7 } });
     await db.prisma.calendar.update({ where: { name: "metals" }, data: { definition: { kind: "never" } } });

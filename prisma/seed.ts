@@ -6,7 +6,7 @@ import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import type { Listing } from "#lib/domain/instrument";
 import type { Prisma } from "#lib/generated/prisma/client";
 
-/** The account behind the public demo key. */
+/** The account of the public demo key. */
 const DEMO_ACCOUNT = "demo";
 
 function listingRow(venue: Venue, { calendar, streams, timeframes, ...listing }: Listing): Prisma.ListingCreateManyInput {
@@ -20,7 +20,7 @@ const MISSING = `
                   WHERE NOT EXISTS (SELECT FROM listing l WHERE l.venue = wanted.venue AND l.ticker = wanted.ticker))
       OR NOT EXISTS (SELECT FROM account WHERE name = $5) AS missing`;
 
-/** True when all of it is there. Asked with one statement: putting nothing in takes Prisma most of a second at each start. */
+/** True when all seed rows exist. One statement checks this, because a seed without changes takes Prisma most of a second. */
 async function isSeeded(pool: Database["pool"]): Promise<boolean> {
   const keys = [
     ...LIVE_LISTINGS.map(({ ticker }) => ["live", ticker]),
@@ -37,8 +37,8 @@ async function isSeeded(pool: Database["pool"]): Promise<boolean> {
 }
 
 /**
- * Puts in what every installation starts with: plans, calendars, listings of both venues, the demo account. Rows that
- * are there stay as they are, so what an operator edited or retired is kept; may be repeated.
+ * Inserts the initial data of an installation: plans, calendars, listings of both venues, the demo account. Existing rows do
+ * not change, so that operators' edits are kept. Can be repeated.
  */
 export async function seed({ prisma, pool }: Pick<Database, "prisma" | "pool">): Promise<void> {
   if (await isSeeded(pool)) return;
@@ -48,7 +48,7 @@ export async function seed({ prisma, pool }: Pick<Database, "prisma" | "pool">):
     prisma.calendar.createMany({
       data: Object.entries(SEED_CALENDARS).map(([name, definition]) => ({
         name,
-        // Definitions are plain data; only their readonly marks keep them from being JSON for the compiler.
+        // Definitions are plain data; the cast is needed only because their types are readonly.
         definition: definition as unknown as Prisma.InputJsonObject,
       })),
       skipDuplicates,
