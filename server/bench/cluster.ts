@@ -33,7 +33,7 @@ function described({ nodes, redis }: Installation, measurement: ClusterMeasureme
   const perCpu = Math.round(messagesPerSecond / (sum(cores) + redisCores));
   const latency = `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
   const rates = `${Math.round(messagesPerSecond)} msg/s, ${perCpu} msg/CPU-s`;
-  return `${rates}, ${latency}, ${Math.round(takenShare * 100)} % of ticks taken, cores: ${parts.join(", ")}`;
+  return `${rates}, ${latency}, ${Math.round(takenShare * 100)} % of ticks accepted, cores: ${parts.join(", ")}`;
 }
 
 const scene = ({ tickers, ticksPerSecond, clients, each }: ClusterLoad) =>
@@ -122,7 +122,7 @@ export async function benchCluster(seconds: number): Promise<Row[]> {
       }
     }
     const [alone, cluster] = outcomes;
-    const value = `${((cluster?.tickUs ?? Number.NaN) - (alone?.tickUs ?? Number.NaN)).toFixed(0)} µs of CPU a tick, on all parts together`;
+    const value = `${((cluster?.tickUs ?? Number.NaN) - (alone?.tickUs ?? Number.NaN)).toFixed(0)} µs of CPU per tick, all parts together`;
     return [...outcomes.flatMap(({ rows }) => rows), { what: "overhead of the bus", value }];
   } finally {
     await clients.stop();

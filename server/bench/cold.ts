@@ -18,13 +18,13 @@ const LOOK_INTERVAL_MS = 5;
 const TICKER = "EURUSD";
 const BID = 1.23456;
 
-/** Minutes up to now, as many of each instrument, in the order of the key. */
+/** Minutes up to now, the same number for each instrument, in the order of the key. */
 const FILL = `
   INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
   SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
     FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
-/** Stores about `rows` minutes; gives the open time of the last one, Unix seconds. */
+/** Stores about `rows` minutes; returns the open time of the last one, Unix seconds. */
 async function fill({ db }: Stores, rows: number): Promise<number> {
   const each = Math.ceil(rows / LIVE_LISTINGS.length);
   const last = Math.floor(Date.now() / 1000 / MINUTE_S) * MINUTE_S - MINUTE_S;
@@ -35,7 +35,7 @@ async function fill({ db }: Stores, rows: number): Promise<number> {
   return last;
 }
 
-/** Pushes one tick, so that there is a quote to answer with. */
+/** Pushes one tick, so that there is a quote. */
 async function pushTick(ingest: Contestant, key: string): Promise<void> {
   const body = JSON.stringify({ ticker: TICKER, time_msc: Date.now(), bid: BID, ask: BID + 0.0001 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-ndjson" };
@@ -66,7 +66,7 @@ interface ColdStart {
   readonly cpuMs: number;
 }
 
-/** Starts an edge like an operator; returns the milliseconds until quotes and klines are correct, and the CPU time of the start. */
+/** Starts an edge like an operator; returns the milliseconds until quotes and klines are correct, and the CPU time until then. */
 async function coldStart({ shared }: Stores, key: string, last: number): Promise<ColdStart> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -116,11 +116,11 @@ export async function benchCold(): Promise<Row[]> {
       });
       return [
         row(
-          "first right quote",
+          "first correct quote",
           runs.map(({ quotesMs }) => quotesMs),
         ),
         row(
-          "first 1000 right klines",
+          "first 1000 correct klines",
           runs.map(({ klinesMs }) => klinesMs),
         ),
         { what: "the same: CPU time of the edge until then", value: spread(runs.map(({ cpuMs }) => cpuMs)) },

@@ -9,7 +9,7 @@ const TARGET_MS = 100;
 const RUNS_COUNT = 40;
 const WARM_UP_COUNT = 5;
 
-/** What a reader's browser asks for one page: the page, then what it reads. */
+/** The requests of a browser for one page: the page, then its data. */
 interface Visit {
   readonly what: string;
   readonly paths: readonly string[];
@@ -29,8 +29,8 @@ function visits(accountId: string): Visit[] {
     { what: "usage, last 7 days", paths: ["/dashboard/usage", usageOf(7 * 24, "hour")] },
     { what: "usage, last 90 days", paths: ["/dashboard/usage", usageOf(90 * 24, "day")] },
     { what: "logs", paths: ["/dashboard/logs", "/api/portal/logs"] },
-    { what: "logs, refused ones", paths: ["/dashboard/logs?status=4xx", "/api/portal/logs?status=4xx"] },
-    { what: "logs, a search that finds nothing", paths: ["/dashboard/logs", "/api/portal/logs?q=no+such+text"] },
+    { what: "logs, failed requests", paths: ["/dashboard/logs?status=4xx", "/api/portal/logs?status=4xx"] },
+    { what: "logs, search without results", paths: ["/dashboard/logs", "/api/portal/logs?q=no+such+text"] },
     { what: "logs, one request", paths: [`/api/portal/logs/${accountId}50000`] },
     { what: "account and audit log", paths: ["/dashboard/account", "/api/portal/audit"] },
   ];
@@ -40,7 +40,7 @@ function quantile(times: readonly number[], q: number): number {
   return [...times].sort((a, b) => a - b)[Math.ceil(times.length * q) - 1] ?? Number.NaN;
 }
 
-/** Milliseconds until each answer was there in full. @throws Error for an answer that is not 200 */
+/** Milliseconds until each response was complete. @throws Error for a response that is not 200 */
 async function timed(url: string, headers: Record<string, string>): Promise<number> {
   const startMs = performance.now();
   const response = await fetch(url, { headers, redirect: "manual" });
@@ -49,7 +49,7 @@ async function timed(url: string, headers: Record<string, string>): Promise<numb
   return performance.now() - startMs;
 }
 
-/** Server time of each page of the dashboard and of what it reads, one reader at a time, on a busy account among others. */
+/** Measures the response times of each dashboard page and its data, one reader at a time, for a busy account among others. */
 export async function benchDashboard(): Promise<Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const env = { PORT: "0", HOST: "127.0.0.1", DATA_DIR: folder, LOG_LEVEL: "error", TRUSTED_PROXIES: "127.0.0.1" };
@@ -59,7 +59,7 @@ export async function benchDashboard(): Promise<Row[]> {
     const accountId = /^account (\S+)$/m.exec(server.output)?.[1] ?? "";
     const rows: Row[] = [];
     for (const [visit, { what, paths }] of visits(accountId).entries()) {
-      // An address each: the portal's own limit by client is not what is measured.
+      // A separate address for each, because the portal's limit per client is not measured.
       const headers = { cookie, "x-forwarded-for": `203.0.113.${visit}` };
       const times = paths.map((): number[] => []);
       for (let run = -WARM_UP_COUNT; run < RUNS_COUNT; run += 1)

@@ -67,8 +67,8 @@ export async function benchFlood(seconds: number): Promise<Row[]> {
     return [
       { what: `quotes/latest beside ${2 * ATTEMPTS_PER_SECOND} plain requests/s`, value: row(before) },
       {
-        what: `quotes/latest beside ${ATTEMPTS_PER_SECOND} sign-ins/s, an address each`,
-        value: `${row(during)}; ${during.refused} answers 429 to ${during.sent} sign-ins`,
+        what: `quotes/latest beside ${ATTEMPTS_PER_SECOND} sign-ins/s, each from another address`,
+        value: `${row(during)}; ${during.refused} responses 429 to ${during.sent} sign-ins`,
         ratio: { value: during.perSecond / before.perSecond, target: TARGET, against: "plain" },
       },
     ];

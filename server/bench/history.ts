@@ -13,7 +13,7 @@ import { createSandboxPrices } from "#server/feed/sandbox/prices";
 export const HISTORY_FROM_S = 1_704_067_200;
 const PAGE_ROWS = 5_000;
 
-/** `rows` synthetic M1 klines of XAUUSD, a page at a time. */
+/** Generates `rows` synthetic M1 klines of XAUUSD in pages. */
 export async function* history(rows: number): AsyncGenerator<Kline[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
@@ -27,7 +27,7 @@ export async function* history(rows: number): AsyncGenerator<Kline[]> {
   }
 }
 
-/** Writes the history as a file, one line a kline. */
+/** Writes the history to a file, one line per kline. */
 export async function writeHistory(file: string, rows: number, header: string, line: (kline: Kline) => string): Promise<void> {
   const out = createWriteStream(file);
   out.write(header);

@@ -20,7 +20,7 @@ function seconds(work: () => void): number {
   return (performance.now() - start) / 1000;
 }
 
-/** The whole import command against psql's \copy of the same M1 rows into the same table, each into an empty table. */
+/** Measures the complete import command against psql's \copy of the same M1 rows, each into an empty table. */
 export async function benchImport(): Promise<Row[]> {
   if (spawnSync("psql", ["--version"]).status !== 0) return [{ what: "import: skipped, psql is not installed", value: "" }];
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));

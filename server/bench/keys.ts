@@ -3,10 +3,10 @@ import { systemClock } from "#lib/clock";
 import { SCOPES, VENUES } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 
-/** More than any load generator asks. */
+/** More than any load generator sends. */
 const UNLIMITED = 1_000_000_000;
 
-/** Makes an account that no limit stops, with a key of each venue; gives their texts. */
+/** Creates an account without effective limits, with a key of each venue; returns the texts of the keys. */
 export async function benchKeys(db: Database): Promise<string[]> {
   const limits = {
     restPerMinute: UNLIMITED,

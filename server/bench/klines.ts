@@ -17,7 +17,7 @@ const ROWS_COUNT = 50_000;
 const ROUNDS_COUNT = 3;
 const PATH = "/api/v1/market/klines?ticker=XAUUSD&timeframe=M1&limit=1000";
 
-/** klines?limit=1000 of stored history, warm, against Fastify + pg + JSON.stringify on the same database. */
+/** Measures klines?limit=1000 of stored history, warm, against Fastify + pg + JSON.stringify on the same database. */
 export async function benchKlines(seconds: number): Promise<Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const env = readEnv({ DATA_DIR: folder, LOG_LEVEL: "error" });
@@ -26,7 +26,7 @@ export async function benchKlines(seconds: number): Promise<Row[]> {
   const store = createKlineStore(db.pool, "live");
   for await (const page of history(ROWS_COUNT)) await store.copyKlines(page);
   await db.pool.query("ANALYZE kline");
-  // A database that others may use too wants its secret from the environment.
+  // With DATABASE_URL the secret must come from the environment.
   const spotwire = await startSpotwire("direct", { DATABASE_URL: url, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   const fastify = await startChild("server/bench/fastify.ts", {}, ["--database", url]);
   try {

@@ -9,7 +9,7 @@ import { localAddress } from "#server/ops/start-message";
 import { startService } from "#server/service";
 import { seedUsage } from "./usage-seed";
 
-/** The service with a signed-in owner of 100 keys, one million rows of usage and 100,000 requests in the log, among others. */
+/** Starts the service with a signed-in owner of 100 keys, one million usage rows and 100,000 logged requests, among others. */
 
 const SEED = {
   keys: 100,
@@ -24,7 +24,7 @@ const service = await startService({ env, log: createLog(env.LOG_LEVEL), clock: 
 const { db } = service;
 const nowMs = systemClock.now();
 const [busy, other] = await Promise.all(["busy", "other"].map((name) => db.prisma.account.create({ data: { name } })));
-if (busy === undefined || other === undefined) throw new Error("no account was made");
+if (busy === undefined || other === undefined) throw new Error("no account was created");
 await seedUsage(db.pool, { ...SEED, accountId: busy.id, nowMs });
 await seedUsage(db.pool, { ...SEED, accountId: other.id, nowMs, combinations: 20 });
 const user = await db.prisma.user.create({ data: { accountId: busy.id, email: "busy@example.com" } });

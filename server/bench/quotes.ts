@@ -8,7 +8,7 @@ import type { Row } from "./table";
 const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 const ROUNDS_COUNT = 3;
 
-/** The service with keys whose plan never limits; `through` picks the way a request takes: uncounted is direct without accounting. */
+/** Starts the service with keys without effective limits; `through` selects the path of requests (uncounted: direct, no accounting). */
 export async function startSpotwire(
   through: "direct" | "next" | "uncounted",
   env: Record<string, string> = {},
@@ -26,7 +26,7 @@ export function measured(what: string, { requestsPerSecond, requestsPerCpuSecond
   return { what, value: `${rates}, p99 ${p99Ms} ms` };
 }
 
-/** quotes/latest with all guards against bare Fastify sending the same bytes, and against the same route through Next. */
+/** Measures quotes/latest with all guards against bare Fastify with the same bytes, and against the same route through Next. */
 export async function benchQuotes(seconds: number): Promise<Row[]> {
   const direct = await startSpotwire("direct");
   const next = await startSpotwire("next");

@@ -7,7 +7,7 @@ import { benchKeys } from "./keys";
 import { answerMemory } from "./stream-memory";
 import { createUncounted } from "./uncounted";
 
-/** The service as it is, with keys that no plan limits; `next` as argument sends REST through Next too, `uncounted` counts no use. */
+/** Starts the service with keys without effective limits. Argument `next` sends REST through Next, `uncounted` counts no usage. */
 
 const env = readEnv();
 const log = createLog(env.LOG_LEVEL);

@@ -51,7 +51,7 @@ export function createCaller(child: ChildProcess): <Result>(method: string, argu
         if (error === undefined) resolve(result as Result);
         else reject(new Error(`${method}: ${error}`));
       };
-      const timer = setTimeout(() => settle({ error: "no answer came" }), ANSWER_MAX_MS);
+      const timer = setTimeout(() => settle({ error: "no reply" }), ANSWER_MAX_MS);
       waiting.set(id, settle);
       const question: Question = { id, method, argument };
       child.send(question, (error) => error && settle({ error: error.message }));

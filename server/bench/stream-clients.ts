@@ -4,13 +4,13 @@ import { openSocket, type StreamSocket } from "./stream-socket";
 import { elapsedMs, stampNow, stampOf } from "./stream-stamp";
 
 /**
- * The clients of the stream benches, a process of their own. It counts frames and reads one message of many, so that it
- * keeps up with servers that send several hundred thousand a second.
+ * The clients of the stream benches, in a separate process. It counts frames and parses one message of many, so that it keeps
+ * up with servers that send several hundred thousand messages per second.
  */
 
 const OPENING_AT_ONCE_COUNT = 64;
 const READ_BYTES = 65_536;
-/** One in this many messages is parsed; a prime, so that it is not always one of the same ticker. */
+/** One in this many messages is parsed; a prime, so that the parsed messages have different tickers. */
 const SAMPLE_EVERY = 31;
 const SAMPLES_MAX_COUNT = 1_000_000;
 

@@ -6,14 +6,14 @@ import { createView } from "#server/view/view";
 import type { Row } from "./table";
 
 const INSTRUMENTS_COUNT = 60;
-/** Each instrument has a tick every 20 ms of the bench's time; the clock is shown to the engine as in a market. */
+/** Each instrument has a tick every 20 ms of simulated time; the clock of the engine advances with it. */
 const TICK_INTERVAL_MS = 20;
 const ADVANCE_INTERVAL_MS = 100;
-/** Ticks are made ahead, so many milliseconds of them, and the making is not measured. */
+/** Milliseconds of ticks that are generated ahead, outside the measurement. */
 const CHUNK_MS = 10_000;
 const START_MS = Date.UTC(2026, 0, 5, 12);
 
-/** A chunk of ticks, in order; each price a step from the one before. */
+/** A chunk of ticks in order; each price is a step from the previous one. */
 function ticksOf(fromMs: number): Tick[] {
   const ticks: Tick[] = [];
   const listings = SANDBOX_LISTINGS.slice(0, INSTRUMENTS_COUNT);
@@ -25,7 +25,7 @@ function ticksOf(fromMs: number): Tick[] {
   return ticks;
 }
 
-/** Ticks through one engine, judged and folded into quote, snapshot and all nine timeframes, shown in a view. */
+/** Measures ticks through one engine, which checks them and updates quote, snapshot, all nine timeframes, and a view. */
 export async function benchEngine(seconds: number): Promise<Row[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const engine = createEngine({ listingOf: (ticker) => listings.get(ticker), alignment: createAlignment(), epoch: "bench" });

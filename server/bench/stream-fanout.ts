@@ -12,10 +12,10 @@ import type { Row } from "./table";
 
 const SOCKETS_COUNT = 1_000;
 const TICKERS_EACH_COUNT = 10;
-/** The scenes beside the one with the target take this part of its time. */
+/** The scenes without a target take this share of the time of the main scene. */
 const SIDE_SHARE = 0.4;
 
-/** What is offered: how many instruments in all, and how often each has a tick. */
+/** The load: the number of instruments, and the tick rate of each. */
 interface Scene {
   readonly name: string;
   readonly tickersCount: number;
@@ -55,7 +55,7 @@ function rowsOf(scene: Scene, results: ReadonlyMap<string, StreamMeasurement>): 
   ];
 }
 
-/** A thousand sockets that follow ten tickers each, against Socket.IO rooms and a plain loop over WebSockets. */
+/** Measures a thousand sockets with ten tickers each, against Socket.IO rooms and a plain loop over WebSockets. */
 export async function benchFanout(seconds: number): Promise<Row[]> {
   const clients = startClients();
   const contestants: StreamContestant[] = [];

@@ -3,7 +3,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { seconds } from "./stream-load";
 import { priceOf, stampNow } from "./stream-stamp";
 
-/** Time between pushes: each carries some of the tickers, so that ticks are spread over time. */
+/** Time between pushes. Each push has some of the tickers, so that ticks are spread over time. */
 const PUSH_INTERVAL_MS = 5;
 const PATH = "/api/v1/ingest/ticks";
 const SPREAD_POINTS = 12;
@@ -14,7 +14,7 @@ const ANSWER_MAX_MS = 30_000;
 interface Feeder {
   /** Ticks accepted so far. */
   accepted(): number;
-  /** Stops; resolves when the last push was answered. @throws Error when a push was refused */
+  /** Stops; resolves when the last push was answered. @throws Error when a push was rejected */
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface FeederOptions {
   readonly url: string;
   readonly key: string;
   readonly listings: readonly Listing[];
-  /** Ticks of each instrument a second. */
+  /** Ticks per second of each instrument. */
   readonly perSecond: number;
 }
 
@@ -31,7 +31,7 @@ interface Lane {
   waiting: boolean;
 }
 
-/** A batch of ticks, one a listing, stamped now. */
+/** A batch of ticks, one per listing, stamped with the current time. */
 function batchOf(listings: readonly Listing[]): string {
   const stamp = stampNow();
   const time_msc = Date.now();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clientFrame, FrameReader, PONG, TEXT } from "./stream-frames";
 
-/** A frame as a server sends it. */
+/** A server frame. */
 function serverFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const { length } = payload;
@@ -14,7 +14,7 @@ function serverFrame(text: string): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** Reads a stream in pieces of one size through one buffer that is written over, as sockets do. */
+/** Reads a stream in pieces of one size through one buffer that is overwritten, like sockets. */
 function readInPieces(stream: Buffer, size: number, whole: boolean): { bytes: number[]; texts: (string | undefined)[] } {
   const bytes: number[] = [];
   const texts: (string | undefined)[] = [];
@@ -35,7 +35,7 @@ function readInPieces(stream: Buffer, size: number, whole: boolean): { bytes: nu
 const texts = [1, 2, 125, 126, 300, 65_535, 65_536, 3].map((length, index) => String.fromCharCode(97 + index).repeat(length));
 const stream = Buffer.concat(texts.map(serverFrame));
 
-test("finds every frame, wherever the stream is cut", () => {
+test("every frame is found, wherever the stream is split", () => {
   fc.assert(
     fc.property(fc.integer({ min: 500, max: stream.length }), (size) => {
       expect(readInPieces(stream, size, true).texts).toEqual(texts);
@@ -45,24 +45,24 @@ test("finds every frame, wherever the stream is cut", () => {
   );
 });
 
-test("finds the frames of a stream that comes byte by byte", () => {
+test("frames are found in a stream that arrives byte by byte", () => {
   const small = texts.filter(({ length }) => length <= 300);
   expect(readInPieces(Buffer.concat(small.map(serverFrame)), 1, true).texts).toEqual(small);
 });
 
-test("skips only the payload of large frames that come in pieces", () => {
+test("only the payload of large frames that arrive in pieces is skipped", () => {
   expect(readInPieces(stream, 1, false).texts).toEqual(texts.map((text) => (text.length > 125 ? undefined : text)));
   expect(readInPieces(stream, stream.length, false).texts).toEqual(texts);
 });
 
-test("refuses to put a frame together that is larger than any message", () => {
+test("a frame larger than any message is not assembled", () => {
   const head = Buffer.alloc(10);
   head.set([0x81, 127]);
   head.writeBigUInt64BE(16_777_217n, 2);
   expect(() => readInPieces(head, 10, true)).toThrow("a frame of 16777217 bytes");
 });
 
-test("a client's frame is masked and carries its payload as it is", () => {
+test("a client frame is masked and contains its payload unchanged", () => {
   expect([...clientFrame(PONG, "hi")]).toEqual([0x8a, 0x82, 0, 0, 0, 0, 0x68, 0x69]);
   expect([...clientFrame(TEXT, "x".repeat(300)).subarray(0, 8)]).toEqual([0x81, 0xfe, 1, 44, 0, 0, 0, 0]);
   expect(() => clientFrame(TEXT, "x".repeat(65_536))).toThrow("a client frame of 65536 bytes");

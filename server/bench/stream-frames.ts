@@ -4,13 +4,13 @@ export const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
 
-/** Frames up to this are given whole always: control frames, and the pings of Engine.IO. */
+/** Frames up to this size are always returned complete: control frames, and the pings of Engine.IO. */
 const SMALL_MAX_BYTES = 125;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 const WHOLE_MAX_BYTES = 16_777_216;
 
-/** A frame as a client sends it: masked, with zeros, which leave the payload as it is. */
+/** A client frame: masked with zeros, which do not change the payload. */
 export function clientFrame(opcode: number, payload: string | Buffer): Buffer {
   const bytes = Buffer.byteLength(payload);
   if (bytes > 65_535) throw new Error(`a client frame of ${bytes} bytes`);
@@ -18,24 +18,24 @@ export function clientFrame(opcode: number, payload: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from([opcode | 0x80, ...head, 0, 0, 0, 0]), Buffer.from(payload)]);
 }
 
-/** Takes a frame; the payload is `bytes` of `buffer` from `at`. Undefined: it was skipped, since it came in pieces. */
+/** Receives a frame; the payload is `bytes` of `buffer` from `at`. Undefined: skipped, because it arrived in pieces. */
 export type TakeFrame = (opcode: number, bytes: number, buffer: Buffer | undefined, at: number) => void;
 
-/** Finds the frames in what one server sends, and looks at no payload: a client has to cost less than the server. */
+/** Finds the frames in the data of one server without reading payloads, so that a client costs less than the server. */
 export class FrameReader {
-  /** True: frames that come in pieces are put together. False: they are counted and skipped. */
+  /** True: frames that arrive in pieces are assembled. False: they are counted and skipped. */
   whole = true;
   readonly #take: TakeFrame;
-  /** The beginning of a frame whose end has not come. */
+  /** The beginning of an incomplete frame. */
   #rest: Buffer | undefined;
-  /** Bytes that are still to come of a frame that was counted already. */
+  /** Missing bytes of a frame that is already counted. */
   #skip = 0;
 
   constructor(take: TakeFrame) {
     this.#take = take;
   }
 
-  /** Takes what came; the chunk may be written over afterwards. */
+  /** Processes a chunk, which may be overwritten afterwards. */
   read(chunk: Buffer): void {
     const piece = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#rest = undefined;
@@ -52,7 +52,7 @@ export class FrameReader {
     }
   }
 
-  /** Takes the frame at `at`; gives its end, which may be yet to come, or undefined to wait for it. */
+  /** Processes the frame at `at`; returns its end, which may be past the data, or undefined to wait for more. */
   #frame(piece: Buffer, at: number): number | undefined {
     const left = piece.length - at;
     if (left < 2) return undefined;

@@ -6,12 +6,12 @@ import type { Row } from "./table";
 const SOCKETS_COUNT = 10_000;
 const TICKERS_COUNT = 40;
 const TICKERS_EACH_COUNT = 10;
-/** The first of them are not counted: they take what a server needs once, and room that its heap had to spare. */
+/** The first sockets are not measured, because they include one-time costs and fill spare room of the heap. */
 const FIRST_SOCKETS_COUNT = 2_000;
-/** Every connection has had a heartbeat by then. */
+/** Time after which every connection has had a heartbeat. */
 const SETTLE_S = 16;
 
-/** Memory a socket, bytes. */
+/** Memory per socket, bytes. */
 async function perSocket({ server, dialect, key }: StreamContestant, clients: Clients, subscribed: boolean): Promise<Memory> {
   const tickers = listingsOf(TICKERS_COUNT).map(({ ticker }) => ticker);
   const open = (count: number) => {
@@ -30,10 +30,10 @@ async function perSocket({ server, dialect, key }: StreamContestant, clients: Cl
 }
 
 function described({ resident, used }: Memory): string {
-  return `${(resident / 1024).toFixed(1)} KiB resident, ${(used / 1024).toFixed(1)} KiB heap and buffers a socket`;
+  return `${(resident / 1024).toFixed(1)} KiB resident, ${(used / 1024).toFixed(1)} KiB heap and buffers per socket`;
 }
 
-/** Ten thousand sockets that follow ten quiet tickers each, against as many that are only connected to bare `ws`. */
+/** Measures ten thousand sockets with ten quiet tickers each, against as many that are only connected to bare `ws`. */
 export async function benchIdle(): Promise<Row[]> {
   const clients = startClients();
   const contestants: StreamContestant[] = [];

@@ -2,11 +2,11 @@ import { type Child, startProcess } from "./child";
 import type { OpenSockets, Received } from "./stream-clients";
 import type { Subscribe } from "./stream-dialect";
 
-/** The clients of a stream bench, seen from the bench. */
+/** The interface of a stream bench to its clients. */
 export interface Clients {
   /** Opens sockets; resolves when all are subscribed. */
   open(sockets: OpenSockets): Promise<void>;
-  /** What arrived since the last call. @throws Error when the server closed a socket, unless that is expected */
+  /** Returns what arrived since the last call. @throws Error when the server closed a socket, unless that is expected */
   received(mayLose?: boolean): Promise<Received>;
   /** Stops reading on the newest socket. */
   stall(): Promise<void>;

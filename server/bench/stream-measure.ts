@@ -9,27 +9,27 @@ import { type Clients, seconds } from "./stream-load";
 
 const WARM_UP_S = 1;
 
-/** A server of streams, and how it is spoken to. */
+/** A stream server and its protocol. */
 export interface StreamContestant {
   readonly name: string;
   readonly server: Contestant;
   readonly dialect: DialectName;
-  /** What its clients and its feeder show. */
+  /** The results of its clients and its feeder. */
   readonly key: string;
 }
 
 /** One measurement: what the clients saw and what it cost the server. */
 export interface StreamMeasurement {
   readonly messagesPerSecond: number;
-  /** Messages that reached a client per CPU-second of the serving process: what is compared. */
+  /** Messages that reached a client per CPU-second of the serving process, which the benches compare. */
   readonly messagesPerCpuSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Part of the offered ticks that the server took. */
+  /** Share of the offered ticks that the server accepted. */
   readonly takenShare: number;
-  /** Records that were merged into newer ones; 0 where nothing is. */
+  /** Records merged into newer ones; 0 for servers that do not merge. */
   readonly merged: number;
-  /** Cores the server and the clients were busy on. */
+  /** Busy cores of the server and the clients. */
   readonly serverCores: number;
   readonly clientCores: number;
 }
@@ -39,20 +39,20 @@ export function listingsOf(count: number): readonly Listing[] {
   return LIVE_LISTINGS.slice(0, count);
 }
 
-/** Spotwire with its live venue fed by pushes, over the raw WebSocket. */
+/** Starts Spotwire with pushed ticks on the live venue, over the raw WebSocket. */
 export async function startStreamSpotwire(): Promise<StreamContestant> {
   const server = await startSpotwire("direct", { LIVE_FEED: "push" });
   return { name: "Spotwire, all guards", server, dialect: "raw", key: server.liveKey };
 }
 
-/** One of the rivals (see stream-rival.ts). */
+/** Starts one of the rivals (see stream-rival.ts). */
 export async function startRival(kind: "ws" | "socket.io"): Promise<StreamContestant> {
   const server = await startChild("server/bench/stream-rival.ts", {}, [kind]);
   if (kind === "ws") return { name: "plain ws loop", server, dialect: "raw", key: "bench" };
   return { name: "Socket.IO room emits", server, dialect: "socket.io", key: "bench" };
 }
 
-/** Records that Spotwire has merged since it started, for all its connections; 0 for a rival, which merges nothing. */
+/** Records that Spotwire has merged since it started, for all its connections; 0 for a rival, which does not merge. */
 export async function mergedOf({ server, key }: StreamContestant): Promise<number> {
   if (!key.startsWith("sw_")) return 0;
   const text = await (await fetch(`${server.url}/metrics`)).text();
@@ -62,7 +62,7 @@ export async function mergedOf({ server, key }: StreamContestant): Promise<numbe
 interface Load {
   readonly clients: Clients;
   readonly listings: readonly Listing[];
-  /** Ticks of each instrument a second. */
+  /** Ticks per second of each instrument. */
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -101,11 +101,11 @@ export async function measureStream(contestant: StreamContestant, load: Load): P
   }
 }
 
-/** A measurement as the table shows it. */
+/** A measurement as text for the table. */
 export function described(measurement: StreamMeasurement): string {
   const { messagesPerSecond, messagesPerCpuSecond, p50Ms, p99Ms, takenShare, merged, serverCores, clientCores } = measurement;
   const rates = `${Math.round(messagesPerSecond)} msg/s, ${Math.round(messagesPerCpuSecond)} msg/CPU-s`;
   const latency = `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
   const cores = `cores: server ${serverCores.toFixed(2)}, clients ${clientCores.toFixed(2)}`;
-  return `${rates}, ${latency}, ${Math.round(takenShare * 100)} % of ticks taken, ${merged} merged, ${cores}`;
+  return `${rates}, ${latency}, ${Math.round(takenShare * 100)} % of ticks accepted, ${merged} merged, ${cores}`;
 }

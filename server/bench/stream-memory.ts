@@ -1,19 +1,19 @@
 import type { Child } from "./child";
 import { answerCalls } from "./stream-calls";
 
-/** Memory of a process after its garbage was collected, bytes. */
+/** Memory of a process after a garbage collection, bytes. */
 export interface Memory {
-  /** What the system has given it. */
+  /** Resident memory. */
   readonly resident: number;
-  /** What its objects and buffers take. */
+  /** Memory of its objects and buffers. */
   readonly used: number;
 }
 
-/** Lets the bench ask this process for its memory. */
+/** Lets the bench request the memory of this process. */
 export function answerMemory(): void {
   answerCalls({
     memory(): Memory {
-      // Twice: what the first round frees may hold more.
+      // Twice, because the first collection can make more objects collectable.
       globalThis.gc?.();
       globalThis.gc?.();
       const { rss, heapUsed, external } = process.memoryUsage();
@@ -22,7 +22,7 @@ export function answerMemory(): void {
   });
 }
 
-/** The memory of a process that answers for it. */
+/** Requests the memory of a process. */
 export function memoryOf(child: Child): Promise<Memory> {
   return child.call<Memory>("memory");
 }

@@ -12,14 +12,14 @@ import type { Subscribe } from "./stream-dialect";
 import { answerMemory } from "./stream-memory";
 
 /**
- * What Spotwire's streams are measured against: the same ticks pushed over HTTP, the same records, sent by Socket.IO to a room
- * a ticker, or by a plain loop over WebSockets. Nothing else: no engine, no klines, no guards but a look at the header.
+ * The rivals of Spotwire's streams: they accept the same ticks over HTTP and send the same records, through a Socket.IO room per
+ * ticker or a plain loop over WebSockets. No engine, no klines, and no guards except a check of the header.
  */
 
-/** Sends a message to all who follow the ticker. */
+/** Sends a message to all subscribers of the ticker. */
 type Broadcast = (ticker: string, message: QuoteMessage) => void;
 
-/** Prints each message once and gives the text to each subscriber. */
+/** Encodes each message once and sends the text to each subscriber. */
 function plainLoop(server: Server): Broadcast {
   const subscribers = new Map<string, Set<WebSocket>>();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false, clientTracking: false });
@@ -40,7 +40,7 @@ function plainLoop(server: Server): Broadcast {
   };
 }
 
-/** One `emit` to the ticker's room; it prints the packet once and makes one frame of it for all. */
+/** Makes one `emit` to the ticker's room, which encodes the packet and its frame once for all. */
 function socketIoRooms(server: Server): Broadcast {
   const io = new SocketIoServer(server, { transports: ["websocket"], perMessageDeflate: false, serveClient: false });
   const namespace = io.of(SOCKET_IO_NAMESPACE);
@@ -67,7 +67,7 @@ function take(line: string): void {
   broadcast(ticker, { type: "quote", event: "update", ticker, epoch: "00000000", seq, data });
 }
 
-/** Takes a push of ticks, as Spotwire does. */
+/** Accepts a push of ticks, like Spotwire. */
 async function ingest(request: IncomingMessage): Promise<string> {
   const lines = (await text(request)).split("\n").filter(Boolean);
   for (const line of lines) take(line);

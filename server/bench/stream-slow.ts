@@ -8,16 +8,16 @@ import type { Row } from "./table";
 const SOCKETS_COUNT = 1_000;
 const TICKERS_COUNT = 40;
 const TICKERS_EACH_COUNT = 10;
-/** Few enough that nothing is near its limit: half a core for the server. */
+/** Few enough to stay far from all limits: half a core for the server. */
 const PER_SECOND = 5;
 const WARM_UP_S = 1;
 const ROUNDS_COUNT = 3;
-/** Short windows, and the median of many: other work on the machine disturbs some of them. */
+/** Many short windows and their median, because other work on the machine disturbs some of them. */
 const WINDOW_S = 0.5;
-/** Windows of a round for each second that was asked for; no more than fit before the slow socket is closed. */
+/** Windows per round for each requested second; they must end before the slow socket is closed. */
 const WINDOWS_PER_SECOND = 1;
 const WINDOWS_MAX_COUNT = 10;
-/** The buffers of the system are full and the queue of the slow socket is conflated by then. */
+/** Time after which the system's buffers are full and the queue of the slow socket is conflated. */
 const MERGE_MAX_S = 30;
 const LOOK_S = 0.25;
 const MIB = 1_048_576;
@@ -28,7 +28,7 @@ interface Window {
   readonly residentBytes: number;
 }
 
-/** All streams of the tickers, for the socket that will stop reading. */
+/** Subscriptions to all streams of the tickers, for the socket that will stop reading. */
 function everythingOf(tickers: readonly string[]): Subscribe[] {
   const klines = TIMEFRAMES_ORDER.map((timeframe) => ({ stream: "kline", tickers, timeframe }));
   return [{ stream: "quote", tickers }, { stream: "snapshot", tickers }, ...klines];
@@ -45,7 +45,7 @@ async function measureWindows({ server }: StreamContestant, clients: Clients, co
   return windows;
 }
 
-/** Waits until the server merges for the socket that does not read. */
+/** Waits until the server merges records for the socket that does not read. */
 async function untilMerging(contestant: StreamContestant, before: number): Promise<void> {
   for (let waitedS = 0; waitedS < MERGE_MAX_S; waitedS += LOOK_S) {
     if ((await mergedOf(contestant)) > before) return;

@@ -5,16 +5,16 @@ import { CLOSE, clientFrame, FrameReader, PING, PONG, type TakeFrame, TEXT } fro
 
 const OPEN_MAX_MS = 30_000;
 const HEAD_MAX_BYTES = 16_384;
-/** As much of a refusal is shown. */
-const TOLD_MAX_BYTES = 600;
+/** Longest excerpt of a rejection. */
+const EXCERPT_MAX_BYTES = 600;
 const ENGINE_IO_PING = "2".charCodeAt(0);
 
-/** Takes each message of an open socket, like the frame reader gives it. */
+/** Receives each message of an open socket from the frame reader. */
 type TakeMessage = (bytes: number, buffer: Buffer | undefined, at: number) => void;
 
 /** A subscribed client on a bare TCP socket. */
 export interface StreamSocket {
-  /** Reads no more; the server is held up once the buffers of the system are full. */
+  /** Stops reading; the server is blocked once the system's buffers are full. */
   stall(): void;
   close(): void;
 }
@@ -22,16 +22,16 @@ export interface StreamSocket {
 interface SocketOptions {
   readonly url: string;
   readonly dialect: Dialect;
-  /** Acks to wait for until it counts as open. */
+  /** Number of acks after which it counts as open. */
   readonly acks: number;
-  /** Where every socket reads into, one after the other. */
+  /** Read buffer, shared by all sockets. */
   readonly buffer: Buffer;
   readonly take: TakeMessage;
-  /** The server ended it, or it broke. */
+  /** Called when the server closes it, or it breaks. */
   readonly onLost: () => void;
 }
 
-/** Opens a socket; resolves when everything is subscribed to, rejects when something is refused or too slow. */
+/** Opens a socket; resolves when all subscriptions are acknowledged, rejects on a rejection or timeout. */
 export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketOptions): Promise<StreamSocket> {
   const { hostname, port, host } = new URL(url);
   let state: "opening" | "open" | "closed" = "opening";
@@ -72,7 +72,7 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
       if (endAt === -1 && all.length < HEAD_MAX_BYTES) return;
       head = undefined;
       if (!all.toString("latin1", 0, 12).startsWith("HTTP/1.1 101")) {
-        end(`was refused: ${all.toString("utf8", 0, TOLD_MAX_BYTES)}`);
+        end(`was rejected: ${all.toString("utf8", 0, EXCERPT_MAX_BYTES)}`);
         return;
       }
       for (const text of dialect.hello) say(text);
@@ -95,7 +95,7 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
 
     function onOpening(text: string): void {
       const reaction = dialect.react(text);
-      if (reaction === "refused") end(`was refused: ${text.slice(0, TOLD_MAX_BYTES)}`);
+      if (reaction === "refused") end(`was rejected: ${text.slice(0, EXCERPT_MAX_BYTES)}`);
       else if (reaction === "acked") awaited -= 1;
       else if (reaction !== undefined) for (const message of reaction.say) say(message);
       if (awaited === 0 && state === "opening") opened();

@@ -7,6 +7,6 @@ test.each([
   [{ value: 2, target: 2, against: "it", bound: "at most" as const }, "≤ 2 reached"],
   [{ value: 2.1, target: 2, against: "it", bound: "at most" as const }, "≤ 2 missed"],
   [{ value: Number.NaN, target: 2, against: "it", bound: "at most" as const }, "≤ 2 missed"],
-])("a ratio is judged by its bound: %o", (ratio, verdict) => {
+])("a ratio is compared with its bound: %o", (ratio, verdict) => {
   expect(verdictOf(ratio)).toBe(verdict);
 });

@@ -14,7 +14,7 @@ interface Ratio {
   readonly bound?: "at least" | "at most";
 }
 
-/** Prints rows as a Markdown table, ready to be pasted. */
+/** Prints rows as a Markdown table. */
 export function printTable(rows: readonly Row[]): void {
   const lines = rows.map(({ what, value, ratio }) => {
     if (ratio === undefined) return `| ${what} | ${value} | | |`;

@@ -3,7 +3,7 @@ import { LATENCY_BANDS_COUNT } from "#lib/access/usage/latency-bands";
 import { GRAIN_MS } from "#lib/access/usage/store";
 import type { UsageGrain } from "#lib/contract/portal";
 
-/** How much one account did. */
+/** The amount of usage of one account. */
 interface UsageSeed {
   readonly accountId: string;
   readonly keys: number;
@@ -21,7 +21,7 @@ const KEYS = `
   SELECT gen_random_uuid(), $1::uuid, 'key ' || n, 'live', '{market:read}', '{}', sha256(($1::uuid::text || n)::bytea), 'sw_live_xxxx', 'xxxx', now()
     FROM generate_series(1, $2::int) AS n RETURNING id`;
 
-// Combination c: key c modulo their number, and another operation and code each time around.
+// Combination c has the key c modulo the number of keys, and a different operation and code in each round.
 const CALLS = `
   INSERT INTO usage_bucket (account_id, grain, at, key_id, operation, code, calls, latency)
   SELECT $1::uuid, $2, to_timestamp($3::float8 - b * $4::float8), ($5::text[])[1 + c % cardinality($5)],
@@ -44,7 +44,7 @@ const AUDITED = `
   SELECT gen_random_uuid(), to_timestamp($2::float8 - n * 60), 'a@example.com', $1, 'key.edit', n::text
     FROM generate_series(1, $3::int) AS n`;
 
-/** Writes what such an account would have left behind, and lets the planner know of it. */
+/** Writes the usage data of such an account, and updates the statistics of the planner. */
 export async function seedUsage(pool: Pick<Pool, "query">, seed: UsageSeed): Promise<void> {
   const { accountId, keys, combinations, buckets, requests, audited, nowMs } = seed;
   const { rows } = await pool.query<{ id: string }>(KEYS, [accountId, keys]);

@@ -38,7 +38,7 @@ test.each([
   [["--slow", "2"], "--slow 2: must be a share from 0 to 1."],
   [["--stream", "trades"], "--stream trades: must be one of quote, kline, snapshot."],
   [["--subscriptions", "41"], "--subscriptions 41: there are only 40 tickers (--tickers)."],
-])("npm run simulate refuses %j with one line", (args, line) => {
+])("npm run simulate rejects %j with one line", (args, line) => {
   expect(() => optionsOf(...args)).toThrow(line);
 });
 

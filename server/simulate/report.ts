@@ -29,29 +29,29 @@ function measured({ scene, counts, costs }: Result): Line[] {
   const { seconds, edges } = scene;
   const decoded = counts.events * edges;
   return [
-    ["events", `${count(counts.events / seconds)} a second, ${(counts.events / counts.ticks).toFixed(1)} a tick`],
-    ["messages to clients", `${count(counts.messages / seconds)} a second, ${size(counts.clientBytes / counts.messages)} each`],
+    ["events", `${count(counts.events / seconds)} per second, ${(counts.events / counts.ticks).toFixed(1)} per tick`],
+    ["messages to clients", `${count(counts.messages / seconds)} per second, ${size(counts.clientBytes / counts.messages)} each`],
     [
       "merged",
-      `${percent(counts.merged / (counts.messages + counts.merged))} of the records that were due, ${counts.closed} clients given up`,
+      `${percent(counts.merged / (counts.messages + counts.merged))} of the records due, ${counts.closed} clients closed`,
     ],
     ["waiting for slow clients at the end", size(counts.queuedBytes)],
-    ["engine and own view", `${micros(costs.engineUs / counts.ticks)} a tick`],
-    ["encoding", `${micros(costs.encodeUs / counts.events)} an event, ${micros(costs.encodeUs / counts.ticks)} a tick`],
+    ["engine and its view", `${micros(costs.engineUs / counts.ticks)} per tick`],
+    ["encoding", `${micros(costs.encodeUs / counts.events)} per event, ${micros(costs.encodeUs / counts.ticks)} per tick`],
     [
       "decoding",
-      `${micros(costs.decodeUs / decoded)} an event, ${micros((costs.decodeUs * counts.events) / decoded / counts.ticks)} a tick and edge`,
+      `${micros(costs.decodeUs / decoded)} per event, ${micros((costs.decodeUs * counts.events) / decoded / counts.ticks)} per tick and edge`,
     ],
-    ["following (view, recent events)", `${micros(costs.followUs / decoded)} an event`],
-    ["hub, outbox, frame", `${micros(costs.fanoutUs / counts.messages)} a message, without the socket`],
-    ["memory a client", `${size(costs.bytesPerClient)}, without the socket`],
-    ["memory a ticker and node", size(costs.bytesPerTicker)],
+    ["following (view, recent events)", `${micros(costs.followUs / decoded)} per event`],
+    ["hub, outbox, frame", `${micros(costs.fanoutUs / counts.messages)} per message, without the socket`],
+    ["memory per client", `${size(costs.bytesPerClient)}, without the socket`],
+    ["memory per ticker and node", size(costs.bytesPerTicker)],
     [
       "bus",
-      `${size(counts.busBytes / counts.ticks)} a tick, ${size(counts.busBytes / counts.events)} an event, ${count(counts.batches / seconds)} batches a second`,
+      `${size(counts.busBytes / counts.ticks)} per tick, ${size(counts.busBytes / counts.events)} per event, ${count(counts.batches / seconds)} batches per second`,
     ],
-    ["newest records in Redis", `${size(counts.stateBytes / counts.ticks)} a tick`],
-    ["to clients", `${size(counts.clientBytes / counts.ticks)} a tick`],
+    ["newest records in Redis", `${size(counts.stateBytes / counts.ticks)} per tick`],
+    ["to clients", `${size(counts.clientBytes / counts.ticks)} per tick`],
   ];
 }
 
@@ -61,42 +61,42 @@ function sized(sizing: Sizing, target: Target): Line[] {
     return [
       [
         "edges",
-        `none would do: following the events takes ${percent(sizing.followLoad)} of a core. Split the tickers over installations.`,
+        `no number is enough: following the events takes ${percent(sizing.followLoad)} of a core. Split the tickers over several installations.`,
       ],
     ];
   return [
-    ["messages", `${count(sizing.messagesPerSecond)} a second at ${micros(sizing.messageUs)} (${own(target.messageUs)})`],
+    ["messages", `${count(sizing.messagesPerSecond)} per second at ${micros(sizing.messageUs)} (${own(target.messageUs)})`],
     [
-      "an edge",
-      `${percent(sizing.followLoad)} of a core to follow (${own(target.followUs)}), ${count(sizing.clientsPerEdge)} clients in the rest`,
+      "per edge",
+      `${percent(sizing.followLoad)} of a core to follow events (${own(target.followUs)}), ${count(sizing.clientsPerEdge)} clients with the rest`,
     ],
-    ["edges", `${count(sizing.edges)}, a core each, busy to ${percent(CORE_LOAD_MAX)}`],
+    ["edges", `${count(sizing.edges)}, one core each, at ${percent(CORE_LOAD_MAX)} load`],
     [
-      "memory an edge, beside the process itself",
+      "memory per edge, without the process itself",
       `${size(sizing.memoryPerEdgeBytes)} (connections: ${own(target.connectionBytes)})`,
     ],
-    ["network", `${bits(sizing.networkPerEdgeBytesPerSecond)} an edge, ${bits(sizing.networkBytesPerSecond)} in all`],
+    ["network", `${bits(sizing.networkPerEdgeBytesPerSecond)} per edge, ${bits(sizing.networkBytesPerSecond)} in total`],
     [
       "Redis",
-      `${bits(sizing.redisInBytesPerSecond)} in, ${bits(sizing.redisOutBytesPerSecond)} out to the edges and two ingest nodes in ${count(sizing.redisReadsPerSecond)} reads a second`,
+      `${bits(sizing.redisInBytesPerSecond)} in, ${bits(sizing.redisOutBytesPerSecond)} out to the edges and two ingest nodes in ${count(sizing.redisReadsPerSecond)} reads per second`,
     ],
     [
       "ingest",
-      `${percent(sizing.ingestLoad)} of a core; ${count(sizing.ticksPerSecondMax)} ticks a second would make it ${percent(CORE_LOAD_MAX)}`,
+      `${percent(sizing.ingestLoad)} of a core; ${count(sizing.ticksPerSecondMax)} ticks per second would raise it to ${percent(CORE_LOAD_MAX)}`,
     ],
   ];
 }
 
-/** The tables of a simulation and of what is sized from it, as Markdown. */
+/** The tables of a simulation and of the sizing based on it, as Markdown. */
 export function report(result: Result, sizing: Sizing, target: Target): string {
   const { tickers, ticksPerSecond, clients, subscriptions, stream, slow, seconds, edges } = result.scene;
   const scene =
-    `${tickers} tickers with ${ticksPerSecond} ticks a second each, ${clients} clients on ${edges} edges, ${subscriptions} ` +
-    `${stream} subscriptions a client, ${percent(slow)} of them slow, ${seconds} s`;
+    `${tickers} tickers with ${ticksPerSecond} ticks per second each, ${clients} clients on ${edges} edges, ${subscriptions} ` +
+    `${stream} subscriptions per client, ${percent(slow)} of them slow, ${seconds} s`;
   return [
     `${scene}\n`,
     `${table(["simulated", "CPU of one core, bytes"], measured(result))}\n`,
-    table([`for ${count(target.connections)} connections`, "as many subscriptions and ticks each"], sized(sizing, target)),
+    table([`for ${count(target.connections)} connections`, "with the same subscriptions and ticks each"], sized(sizing, target)),
     "",
   ].join("\n");
 }

@@ -33,7 +33,7 @@ describe("a simulated market", () => {
     expect(counts).toMatchObject({ merged: 0, closed: 0, queuedBytes: 0 });
   });
 
-  test("slow clients miss nothing that merged records do not announce", () => {
+  test("slow clients miss only records that merged records announce", () => {
     const { counts, complaints } = simulate({
       ...SMALL,
       ...{ ticksPerSecond: 200, clients: 4, subscriptions: 4, slow: 0.5, seconds: 12 },
@@ -48,7 +48,7 @@ describe("a simulated market", () => {
   test("closed klines are delivered, and the klines after them continue the sequence", () => {
     const { counts, complaints } = simulate({ ...SMALL, stream: "kline", ticksPerSecond: 2, seconds: 65 });
     expect(complaints).toEqual(RIGHT);
-    // One of M1 and no other closes for each ticker; the clock of M5 and longer ones has not run out.
+    // Only one M1 kline closes per ticker; klines of M5 and longer stay open.
     expect(counts.events - counts.ticks * 11).toBe(4);
     expect(counts.messages).toBe(6 * 2 * (2 * 65 + 1));
   });
@@ -129,13 +129,13 @@ describe("the arithmetic", () => {
     const target = { connections: 1_000_000, messageUs: 2, followUs: 20, connectionBytes: 6_000 };
     const sizing = sizeFor(result, target);
     expect(sizing.clientsPerEdge).toBe(Math.floor((CORE_LOAD_MAX - 0.0016) * 12_500));
-    expect(report(result, sizing, target)).toContain("a second at 2.00 µs (as given)");
+    expect(report(result, sizing, target)).toContain("per second at 2.00 µs (as given)");
   });
 
   test("sizing says when one core cannot even follow the events", () => {
     const busy = { ...result, costs: { ...result.costs, decodeUs: 4_800_000 } };
     const sizing = sizeFor(busy, TARGET);
     expect(sizing.clientsPerEdge).toBe(0);
-    expect(report(busy, sizing, TARGET)).toContain("none would do");
+    expect(report(busy, sizing, TARGET)).toContain("no number is enough");
   });
 });
