@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# One image for every role: ROLE and the other settings come from the environment, as .env.example lists them.
-# Node 26 is the LTS line; the minor is named so that a build is repeatable, patches of it come with each build.
+# One image for every role. ROLE and the other settings come from the environment; see .env.example.
+# Node 26 is the LTS line. The minor version is pinned for repeatable builds; each build gets the latest patch.
 ARG NODE_IMAGE=node:26.13-trixie-slim
 
-# The product, built with everything that building takes.
+# The build, with all build dependencies.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -12,12 +12,12 @@ RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
 COPY . .
 RUN npm run generate && npm run build && rm -rf .next/cache
 
-# The packages that running takes.
+# The packages needed at run time.
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
-# The embedded PostgreSQL makes links beside its libraries when they are missing; the user of the image may not.
+# The embedded PostgreSQL needs links beside its libraries, which the user of the image cannot create at run time.
 COPY server/database/embedded/binaries.ts server/database/embedded/binaries.ts
 RUN ["node", "--import", "tsx", "--input-type=module", "--eval", "await (await import('#server/database/embedded/binaries')).findBinaries()"]
 
@@ -37,8 +37,8 @@ RUN install -d -o node -g node -m 0700 /data
 VOLUME /data
 USER node
 EXPOSE 3000
-# Drains: clients are told, requests end, ticks are written, within 10 seconds.
+# Drains within 10 seconds: notifies clients, finishes requests, writes ticks.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Node itself gets the signal, no shell or npm between. With --init a signal counts before the service listens for it, too.
+# Node receives the signal directly, without a shell or npm. With --init, signals also work before the service handles them.
 CMD ["node", ".next/spotwire/main.mjs"]

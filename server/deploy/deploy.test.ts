@@ -22,7 +22,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 const defaults = readEnv({});
-/** Read by Next and by the balancer's image, not by the service. */
+/** Variables that Next and the load balancer's image read, but not the service. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   caddy: ["SITE_ADDRESS", "EDGES", "STREAM_OPTIONS"],
   postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
@@ -41,7 +41,7 @@ interface ComposeService {
 const composeText = read("compose.yaml");
 const { services } = parse(composeText, { merge: true }) as { services: Readonly<Record<string, ComposeService>> };
 
-/** What the linter says of a compose file: the schema of the specification, and good practice but for matters of taste. */
+/** The linter's messages about a compose file: violations of the specification's schema and of good practice, except style. */
 function lintCompose(text: string): string[] {
   const file = path.join(scratch, "compose.yaml");
   writeFileSync(file, text);
@@ -56,7 +56,7 @@ function lintCompose(text: string): string[] {
   return results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`));
 }
 
-/** A value as compose makes it from an environment that has only what it must. */
+/** A value that compose resolves with only the required variables in the environment. */
 function filled(value: string): string {
   return value
     .replace(/\$\{\w+:-([^}]*)\}/g, "$1")
@@ -65,15 +65,16 @@ function filled(value: string): string {
 }
 
 describe("compose.yaml", () => {
-  test("follows the Compose specification and its linter's rules", () => expect(lintCompose(composeText)).toEqual([]));
+  test("compose.yaml follows the Compose specification and its linter's rules", () =>
+    expect(lintCompose(composeText)).toEqual([]));
 
   test.each([
-    ["a key that is not known", composeText.replace("stop_grace_period:", "stop_grace:")],
+    ["an unknown key", composeText.replace("stop_grace_period:", "stop_grace:")],
     ["a value of the wrong type", composeText.replace("init: true", "init: {}")],
     ["an image without a version", composeText.replace("caddy:2.11-alpine", "caddy")],
-  ])("would be refused with %s", (_, text) => expect(lintCompose(text)).not.toEqual([]));
+  ])("the linter rejects a compose.yaml with %s", (_, text) => expect(lintCompose(text)).not.toEqual([]));
 
-  test.each(["edge", "ingest"])("gives %s nodes a configuration that the service takes", (role) => {
+  test.each(["edge", "ingest"])("compose.yaml gives %s nodes a valid configuration", (role) => {
     const { environment = {} } = services[role] ?? {};
     expect(Object.keys(environment).filter((name) => !(name in EnvSchema.shape))).toEqual([]);
     const env = readEnv(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])));
@@ -81,11 +82,11 @@ describe("compose.yaml", () => {
     expect(composeText).toContain(`subnet: \${SUBNET:-${env.TRUSTED_PROXIES[0]}}`);
   });
 
-  test.each(Object.keys(OTHERS))("gives %s no variable that it does not know", (name) =>
+  test.each(Object.keys(OTHERS))("compose.yaml gives %s only variables that it reads", (name) =>
     expect(OTHERS[name]).toEqual(expect.arrayContaining(Object.keys(services[name]?.environment ?? {}))),
   );
 
-  test("runs two edges and two ingests, lets them drain, and opens only the balancer", () => {
+  test("compose.yaml runs two edges and two ingests, lets them drain, and publishes only the load balancer", () => {
     for (const role of ["edge", "ingest"]) {
       expect(services[role]?.deploy?.replicas).toBe(2);
       expect(Number.parseInt(services[role]?.stop_grace_period ?? "", 10) * 1000).toBeGreaterThan(DRAIN_MAX_MS);
@@ -97,7 +98,7 @@ describe("compose.yaml", () => {
 const dockerfile = DockerfileParser.parse(read("Dockerfile"));
 const complaints = (text: string) => validateDockerfile(text).map(({ message }) => message);
 
-/** The arguments of the only instruction of this kind after the last FROM; a JSON array's strings as they are. */
+/** The arguments of the only instruction of this kind after the last FROM; the strings of a JSON array are unchanged. */
 function atRun(keyword: Keyword): string[] {
   const instructions = dockerfile.getInstructions();
   const from = instructions.findLastIndex((instruction) => instruction.getKeyword() === Keyword.FROM);
@@ -108,7 +109,7 @@ function atRun(keyword: Keyword): string[] {
   return list === undefined ? text.split(/\s+/) : (JSON.parse(list) as string[]);
 }
 
-/** Runs the image's health check against a server that answers with this status; resolves with its exit code. */
+/** Runs the image's health check against a server that responds with this status; resolves with its exit code. */
 async function probe(status: number): Promise<number | null> {
   const [node, ...args] = atRun(Keyword.HEALTHCHECK);
   expect(node).toBe("node");
@@ -122,12 +123,12 @@ async function probe(status: number): Promise<number | null> {
 }
 
 describe("Dockerfile", () => {
-  test("has no fault that its linter knows", () => {
+  test("the Dockerfile passes its linter", () => {
     expect(complaints(read("Dockerfile"))).toEqual([]);
     expect(complaints(read("Dockerfile").replace("EXPOSE 3000", "EXPOSE port"))).not.toEqual([]);
   });
 
-  test("starts what `npm start` starts, as an ordinary user, with Node as the process that gets the signal", () => {
+  test("the image runs the command of `npm start` as an ordinary user, with Node as the process that receives signals", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Readonly<Record<string, string>> };
     expect(scripts.start?.endsWith(` ${atRun(Keyword.CMD).join(" ")}`)).toBe(true);
     expect(atRun(Keyword.USER)).toEqual(["node"]);
@@ -135,29 +136,29 @@ describe("Dockerfile", () => {
     expect(atRun(Keyword.EXPOSE)).toEqual([String(defaults.PORT)]);
   });
 
-  test("sets only what the service knows, and keeps its data on the volume", () => {
+  test("the image sets only variables that the service reads, and keeps its data on the volume", () => {
     const set = Object.fromEntries(atRun(Keyword.ENV).map((pair) => pair.split("=")));
     expect(Object.keys(set).filter((name) => name !== NEXT_VARIABLE && !(name in EnvSchema.shape))).toEqual([]);
     expect([set.DATA_DIR]).toEqual(atRun(Keyword.VOLUME));
   });
 
-  test("copies folders that are there and not kept out of the build", () => {
+  test("the Dockerfile copies only folders that exist and are not ignored", () => {
     const ignored = read(".dockerignore").split("\n");
     const copied = [...read("Dockerfile").matchAll(/^COPY --from=build (.+)$/gm)].flatMap(([, line = ""]) =>
       (line.match(/\/app\/\S+/g) ?? []).map((file) => file.slice("/app/".length)),
     );
     expect(copied).toEqual(expect.arrayContaining(["app", "lib", "prisma", "server", ".next"]));
     expect(copied.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
-    // Made in the build itself.
+    // Created during the build.
     expect(copied.filter((file) => file !== ".next" && ignored.includes(file))).toEqual([]);
   });
 
-  test("tells a healthy process from one that is not", async () => {
+  test("the health check of the image distinguishes healthy from unhealthy processes", async () => {
     expect(await probe(200)).toBe(0);
     expect(await probe(503)).toBe(1);
   });
 
-  test("makes the embedded database's libraries complete with a command that runs", () => {
+  test("the command in the Dockerfile that completes the embedded database's libraries works", () => {
     const command = /^RUN (\["node".+\])$/m.exec(read("Dockerfile"))?.[1] ?? "[]";
     const [node, ...args] = JSON.parse(command) as string[];
     expect(node).toBe("node");
@@ -167,13 +168,13 @@ describe("Dockerfile", () => {
 });
 
 const has = (program: string, flag: string) => spawnSync(program, [flag]).status === 0;
-describe("the balancers", () => {
+describe("the load balancers", () => {
   const caddy = (...settings: string[]) =>
     spawnSync("env", [`HOME=${scratch}`, ...settings, "caddy", "validate", "--adapter", "caddyfile", "--config", CADDYFILE], {
       encoding: "utf8",
     });
 
-  test.skipIf(!has("caddy", "version"))("Caddy takes its file, both ways of finding edges", () => {
+  test.skipIf(!has("caddy", "version"))("Caddy accepts the Caddyfile with both ways of finding edges", () => {
     for (const way of ["by_name", "fixed"]) {
       const { status, stderr } = caddy(`EDGES=${way}`, "EDGE_UPSTREAMS=10.0.0.11:3000 10.0.0.12:3000");
       expect(status, stderr).toBe(0);
@@ -181,7 +182,7 @@ describe("the balancers", () => {
     expect(caddy("EDGES=guessed").status).not.toBe(0);
   });
 
-  test.skipIf(!has("nginx", "-v"))("nginx takes its file", () => {
+  test.skipIf(!has("nginx", "-v"))("nginx accepts nginx.conf", () => {
     const file = path.join(scratch, "nginx.conf");
     const included = path.join(import.meta.dirname, "nginx.conf");
     writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include "${included}"; }\n`);
@@ -189,14 +190,14 @@ describe("the balancers", () => {
     expect(status, stderr).toBe(0);
   });
 
-  test("nginx's file is what the guide shows the core of", () => {
+  test("nginx.conf contains every line of the guide's example", () => {
     const shown = /```nginx\n([\s\S]*?)```/.exec(read("lib/docs/guides/deploy.mdx"))?.[1]?.trim().split("\n") ?? [];
     const lines = read("server/deploy/nginx.conf").split("\n");
     expect(shown.length).toBeGreaterThan(10);
     expect(shown.filter((line) => !lines.includes(line))).toEqual([]);
   });
 
-  test("keep one node for Socket.IO's polling, and operational doors inside", () => {
+  test("the load balancers keep Socket.IO's polling on one node and do not expose operational endpoints", () => {
     const caddyfile = readFileSync(CADDYFILE, "utf8");
     const nginx = read("server/deploy/nginx.conf");
     expect(caddyfile).toContain(`path ${SOCKET_IO_PATH}*`);
@@ -208,7 +209,7 @@ describe("the balancers", () => {
     }
   });
 
-  test("are given what the Caddyfile asks for", () => {
+  test("compose.yaml gives the load balancer only variables in the Caddyfile", () => {
     const asked = [...readFileSync(CADDYFILE, "utf8").matchAll(/\{\$(\w+)/g)].map(([, name]) => name);
     expect(asked).toEqual(expect.arrayContaining([...(OTHERS.caddy ?? [])]));
   });

@@ -58,8 +58,8 @@ const manifests = files
   );
 
 /**
- * What the compiler says of manifests as literals of Kubernetes' own types: a field that is missing, misspelt, of another
- * type or in the wrong place. One compilation for all, as it takes seconds.
+ * The compiler's errors for manifests as literals of Kubernetes' types: fields that are missing, misspelt, of the wrong type or
+ * in the wrong place. Compiles all manifests at once, because a compilation takes seconds.
  */
 function misfits(given: readonly Manifest[]): string[] {
   const file = path.join(FOLDER, "checked-manifests.ts");
@@ -92,12 +92,12 @@ function deployment(name: string): Deployment {
 }
 
 describe("the manifests", () => {
-  test("fit Kubernetes' own types, field by field", () => {
+  test("the manifests match Kubernetes' types in every field", () => {
     expect(manifests.length).toBeGreaterThan(6);
     expect(misfits(manifests.map(([, manifest]) => manifest))).toEqual([]);
   });
 
-  test("would not with a misspelt, missing or mistaken field", () => {
+  test("the check of types rejects a misspelt, missing or wrong field", () => {
     const text = read("edge.yaml");
     const broken = (from: string, to: string) => misfits([parseAllDocuments(text.replace(from, to))[0]?.toJS() as Manifest]);
     expect(broken("terminationGracePeriodSeconds", "terminationGraceSeconds")).not.toEqual([]);
@@ -114,12 +114,12 @@ describe("the manifests", () => {
     expect(() => new Kind({ ...manifest, metadata: { name: [] as unknown as string } }).validate()).toThrow();
   });
 
-  test("are all applied but the examples", () => {
+  test("the kustomization applies all manifests except the examples", () => {
     const { resources } = parse(read("kustomization.yaml")) as { resources: string[] };
     expect([...resources, ...NOT_APPLIED].sort()).toEqual([...files].sort());
   });
 
-  test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("are put together by kustomize", () => {
+  test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("kustomize builds the manifests", () => {
     const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", FOLDER], { encoding: "utf8" });
     expect(status, stderr).toBe(0);
     const made = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
@@ -134,14 +134,14 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  test("is replaced after its successor is ready, and has time to leave the balancers and to drain", () => {
+  test("a pod is replaced after its successor is ready, and has time to leave the load balancers and drain", () => {
     expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
     const leaveMs = container.lifecycle.preStop.sleep.seconds * 1000;
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leaveMs + DRAIN_MAX_MS);
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
   });
 
-  test("is asked at doors that are there", () => {
+  test("the probes of a pod use endpoints that exist", () => {
     const { startupProbe, livenessProbe, readinessProbe, ports } = container;
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
       expect(existsSync(path.join(ROOT, "app", httpGet.path, "route.ts")), httpGet.path).toBe(true);
@@ -152,7 +152,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(ports[0]?.containerPort).toBe(readEnv({}).PORT);
   });
 
-  test("has a configuration that the service takes", () => {
+  test("a pod has a valid configuration", () => {
     const { configMapGenerator } = parse(read("kustomization.yaml")) as { configMapGenerator: [{ literals: string[] }] };
     const { stringData } = manifestsOf("secret.example.yaml")[0] as unknown as { stringData: Record<string, string> };
     const own = container.env.flatMap(({ name, value }) =>
@@ -164,7 +164,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(readEnv(settings)).toMatchObject({ ROLE: role, NODE_URL: "http://10.0.0.7:3000" });
   });
 
-  test("runs as nobody special, and writes only where it is given room", () => {
+  test("a pod runs as an unprivileged user and writes only to its volumes", () => {
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/tmp", "/data"]);
@@ -173,7 +173,7 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
 });
 
 describe("the autoscaler", () => {
-  test("follows a metric that the service has, by the name that the adapter gives it", () => {
+  test("the autoscaler uses a metric of the service, by the adapter's name for it", () => {
     const metrics = createMetrics();
     metrics.streamConnections(() => 0);
     const { spec } = manifestsOf("autoscaler.yaml")[0] as unknown as {
