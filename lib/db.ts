@@ -191,7 +191,7 @@ export async function openDatabase(options: Options): Promise<Database> {
 }
 
 /**
- * Unix milliseconds of the server's clock. It uses a connection of its own: those of the pool may have died unnoticed
+ * Unix milliseconds of the server's clock. It uses a separate connection: those of the pool may have died unnoticed
  * while this machine slept.
  * @throws pg's error when the database is unreachable
  */

@@ -12,7 +12,7 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 const textOf = (value: unknown) =>
   value === null || value === "" ? "–" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** The plain values of an object by path. A list of plain values counts as a set: each member is a value of its own. */
+/** The plain values of an object by path. A list of plain values counts as a set: each member is a separate value. */
 function leaves(value: unknown, path: string, into: Map<string, { path: string; text: string }>): void {
   if (value === undefined) return;
   if (isScalar(value)) into.set(path, { path, text: textOf(value) });

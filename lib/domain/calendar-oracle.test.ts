@@ -9,7 +9,7 @@ import { metals } from "./calendars/metals";
 
 const FIXTURE = path.resolve("lib/testing/fixtures/calendar-oracle.csv");
 const DATA = path.resolve(process.cwd(), "../shared/data/calendar");
-/** The definitions outlive the last instant asked about by weeks; no row depends on the day after that. */
+/** The definitions extend weeks past the last tested instant, so no row depends on their end. */
 const COVERED_UNTIL = "2027-12-31";
 
 const shipped: Record<string, Calendar> = {

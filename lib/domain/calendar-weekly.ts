@@ -71,11 +71,11 @@ function cut(day: readonly WallRange[], exception: DayException): readonly WallR
 }
 
 /**
- * Why it is closed at an instant, by the session rules alone and what dated exceptions took from them:
- * - open by the rules: `holiday` on a holiday's date, where half a day or more was taken in one piece, or a session as a
- *   whole; otherwise `early_close` when the session had run before, `late_open` when it is still to run;
- * - closed by the rules too: `weekend`, or `daily_break` when that rest is shorter than a day. A break after which the
- *   market stays closed belongs to what follows it.
+ * Why a calendar is closed at an instant, from its session rules and the dated exceptions that shorten them:
+ * - open by the rules: `holiday` on a holiday's date, or when half a day or more is removed in one piece, or a complete
+ *   session; otherwise `early_close` when part of the session came before, `late_open` when part of it follows;
+ * - closed by the rules as well: `weekend`, or `daily_break` when the closure is shorter than a day. A break after which
+ *   the market stays closed belongs to the closure that follows it.
  */
 function closureAt(atMs: number, sessions: SessionFinder, rules: SessionFinder, isHoliday: (atMs: number) => boolean): Verdict {
   const gap = sessions.around(atMs);

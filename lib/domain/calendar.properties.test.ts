@@ -51,7 +51,7 @@ test("the state matches a literal reading of the definition", () => {
   );
 });
 
-test("sessions and pauses tile any window, and each edge is a change of state", () => {
+test("sessions and pauses cover any window without overlap, and the state changes at each edge", () => {
   fc.assert(
     fc.property(definition, instant, fc.integer({ min: 1, max: 20 * DAY_MS }), (calendar, fromMs, length) => {
       const compiled = compileCalendar(calendar, []);

@@ -103,7 +103,7 @@ describe("dated exceptions", () => {
     ],
     ["a holiday beats an early close", { holidays: ["2026-06-01"], earlyCloses: { "2026-06-01": "10:00" } }, []],
     ["an exception on a closed day opens nothing", { lateOpens: { "2026-06-01": "22:00" } }, []],
-  ])("%s", (_, changes, expected) => {
+  ])("dated exceptions: %s", (_, changes, expected) => {
     expect(hours(changes, "2026-06-01")).toEqual(expected);
   });
 
@@ -116,7 +116,7 @@ describe("dated exceptions", () => {
     ["2026-06-01T12:30:00", { earlyCloses: { "2026-06-01": "12:00" } }, "holiday", "holiday_calendar"],
     ["2026-06-02T12:00:00", { holidays: ["2026-06-03"] }, "weekend", "session_rules"],
     ["2026-06-01T20:00:00", { holidays: ["2026-06-01"] }, "weekend", "session_rules"],
-  ])("closed at %s with %j: %s", (instant, changes, reason, source) => {
+  ])("a market is closed at %s with %j for the reason %s", (instant, changes, reason, source) => {
     const answer = compile(changes).sessionAt(at(instant));
     expect([answer.state, answer.reason, answer.source]).toEqual(["closed", reason, source]);
   });

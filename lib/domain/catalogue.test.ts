@@ -36,7 +36,7 @@ describe("both catalogues", () => {
   test.each([
     ["live", LIVE_LISTINGS],
     ["sandbox", SANDBOX_LISTINGS],
-  ])("%s: sorted by asset class, then ticker, each ticker once, every calendar seeded, fit for the contract", (_, listings) => {
+  ])("the %s catalogue is valid: sorted by asset class, then ticker, each ticker once, every calendar seeded", (_, listings) => {
     const order = (listing: Listing) => `${ASSET_CLASSES.indexOf(listing.assetClass)} ${listing.ticker}`;
     expect(listings.map(order)).toEqual([...new Set(listings.map(order))].sort());
     for (const listing of listings) {
@@ -88,7 +88,7 @@ describe("each test ticker is in the state its name stands for", () => {
     ["TESTGAP", fresh, "open null"],
     ["TESTFX", quiet, "closed weekend"],
     ["TESTMETAL", quiet, "closed weekend"],
-  ])("%s, last tick at %s: %s", (ticker, lastTickMs, expected) => {
+  ])("the test ticker %s with its last tick at %s is in the state %s", (ticker, lastTickMs, expected) => {
     expect(statusOf(ticker, lastTickMs)).toBe(expected);
   });
 
@@ -113,10 +113,13 @@ describe.skipIf(!existsSync(SYMBOLS))("digits and pips are facts (skipped where 
   const [, ...lines] = existsSync(SYMBOLS) ? readFileSync(SYMBOLS, "utf8").trim().split("\n") : [];
   const rows = new Map(lines.map((line) => [line.split(",")[0], line.split(",")]));
 
-  test.each(LIVE_LISTINGS.map((listing) => [listing.ticker, listing] as const))("%s", (ticker, listing) => {
-    const [, base, quote, , pip = "", dukascopy = "", oanda = ""] = rows.get(ticker) ?? [];
-    expect([listing.base, listing.quote]).toEqual([base, quote]);
-    if (pip !== "") expect(listing.pipSize).toBe(Number(pip));
-    expect(listing.digits).toBe(Number(dukascopy === "" ? oanda : dukascopy));
-  });
+  test.each(LIVE_LISTINGS.map((listing) => [listing.ticker, listing] as const))(
+    "%s has the digits and pip of an external list",
+    (ticker, listing) => {
+      const [, base, quote, , pip = "", dukascopy = "", oanda = ""] = rows.get(ticker) ?? [];
+      expect([listing.base, listing.quote]).toEqual([base, quote]);
+      if (pip !== "") expect(listing.pipSize).toBe(Number(pip));
+      expect(listing.digits).toBe(Number(dukascopy === "" ? oanda : dukascopy));
+    },
+  );
 });

@@ -63,13 +63,13 @@ test.each([
   ["H4", 30],
   ["D1", 5],
   ["W1", 1],
-] as const)("a forex week holds as many klines of %s as it should: %i", (timeframe, count) => {
+] as const)("a forex week has the expected number of %s klines: %i", (timeframe, count) => {
   const [week] = weeks("2026-01-11T22:00Z", 1);
   const from = (week?.openMs ?? 0) / 1000;
   expect(expectedCount(timeframe, from, from + 7 * DAY_S, week ? [week] : [], ALIGNMENT)).toBe(count);
 });
 
-test("the daily break of metals takes an hour of minutes and no day", () => {
+test("the daily break of metals removes an hour of M1 klines and no D1 kline", () => {
   const open = Date.parse("2026-01-11T23:00Z");
   const days = Array.from({ length: 5 }, (_, day) => ({
     openMs: open + day * DAY_MS,
@@ -80,7 +80,7 @@ test("the daily break of metals takes an hour of minutes and no day", () => {
   expect([count("M1"), count("H1"), count("H4"), count("D1"), count("MN1")]).toEqual([6_900, 115, 30, 5, 0]);
 });
 
-test("decades of minutes are counted without walking through them", () => {
+test("decades of minutes are counted without iterating over them", () => {
   let asked = 0;
   const counting: TradingAlignment = {
     ...ALIGNMENT,

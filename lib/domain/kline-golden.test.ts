@@ -31,10 +31,13 @@ function hold(golden: GoldenCase): void {
   });
 }
 
-test.each(FIXTURE_CASES.map((golden) => [title(golden), golden] as const))("%s", (_, golden) => hold(golden));
+test.each(FIXTURE_CASES.map((golden) => [title(golden), golden] as const))(
+  "klines built from shorter ones match the published ones: %s",
+  (_, golden) => hold(golden),
+);
 
 test.skipIf(!hasSharedData).each(SHARED_CASES.map((golden) => [title(golden), golden] as const))(
-  `%s${SHARED_DATA_NOTICE}`,
+  `klines built from shorter ones match the published ones: %s${SHARED_DATA_NOTICE}`,
   (_, golden) => hold(golden),
 );
 
@@ -43,12 +46,17 @@ test.skipIf(!hasSharedData)(`every file of klines or ticks is compared where ano
   expect([...new Set([...compared, ...WITHOUT_COUNTERPART])].sort()).toEqual(sharedMarketFiles().sort());
 });
 
-test.skipIf(!hasSharedData)(`real volume of ticks sums to what the source published a minute${SHARED_DATA_NOTICE}`, () => {
-  const { ticks, digits } = readTicks({ shared: "nolicence/eurusd_ticks_dukascopy_20251201_20251205" });
-  const published = readKlines({ shared: "nolicence/eurusd_m1_dukascopy_jessejay247_to_20251205" });
-  // Instead of tick counts the export has the volume to the nearest million, at least 1; the tick file rounds to hundredths.
-  const volumes = new Map(published.rows.map((kline) => [kline.time, kline.tick_volume]));
-  const built = foldTicks(ticks, digits, createAlignment(ALIGNMENTS.UTC)).filter(({ time }) => volumes.has(time));
-  const off = built.filter(({ time, real_volume }) => Math.abs((volumes.get(time) ?? 0) - Math.max(1, real_volume ?? 0)) > 0.51);
-  expect({ compared: built.length, off }).toEqual({ compared: 6870, off: [] });
-});
+test.skipIf(!hasSharedData)(
+  `the real volume of ticks adds up to the published volume of each minute${SHARED_DATA_NOTICE}`,
+  () => {
+    const { ticks, digits } = readTicks({ shared: "nolicence/eurusd_ticks_dukascopy_20251201_20251205" });
+    const published = readKlines({ shared: "nolicence/eurusd_m1_dukascopy_jessejay247_to_20251205" });
+    // Instead of tick counts the export has the volume to the nearest million, at least 1; the tick file rounds to hundredths.
+    const volumes = new Map(published.rows.map((kline) => [kline.time, kline.tick_volume]));
+    const built = foldTicks(ticks, digits, createAlignment(ALIGNMENTS.UTC)).filter(({ time }) => volumes.has(time));
+    const off = built.filter(
+      ({ time, real_volume }) => Math.abs((volumes.get(time) ?? 0) - Math.max(1, real_volume ?? 0)) > 0.51,
+    );
+    expect({ compared: built.length, off }).toEqual({ compared: 6870, off: [] });
+  },
+);

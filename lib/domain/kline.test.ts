@@ -107,7 +107,7 @@ test("a higher timeframe always equals the aggregation of its M1 rows, in any nu
   );
 });
 
-test("folding rows one by one gives what aggregating them gives", () => {
+test("folding rows one by one gives the same kline as aggregating them", () => {
   fc.assert(
     fc.property(ticks, timeframe, (all, name) => {
       const klines = new Map<number, Kline>();

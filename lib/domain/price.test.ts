@@ -42,7 +42,7 @@ test.each([
   expect(Object.is(roundTo(value, digits), -0)).toBe(false);
 });
 
-test("volumes add without noise, in any grouping", () => {
+test("volumes add up without rounding noise, in any grouping", () => {
   const volume = fc.integer({ min: 0, max: 10_000_000 }).map((hundredths) => hundredths / 100);
   fc.assert(
     fc.property(fc.array(volume, { minLength: 2, maxLength: 50 }), fc.nat(), (volumes, at) => {

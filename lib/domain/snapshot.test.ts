@@ -42,7 +42,7 @@ const quotes = fc
     });
   });
 
-test("quote and snapshot are records of the contract with prices that print short", () => {
+test("quote and snapshot are records of the contract, and their prices print without rounding noise", () => {
   fc.assert(
     fc.property(quotes, (all) => {
       const snapshot = snapshotOf(all);
@@ -77,7 +77,7 @@ test("the day of the snapshot is the D1 kline: same open, high and low, and its 
       const close = days.at(-2)?.close ?? null;
       expect(snapshot).toMatchObject({ open: today?.open, bid_high: today?.high, bid_low: today?.low, close });
 
-      // After a restart the same; without the stored asks all but the ask range of the day that was not seen.
+      // After a restart all fields are the same; without the stored asks, the ask range of the unseen day is unknown.
       const last = all.at(-1) as Quote;
       expect(toSnapshot(last, hydrateDay(days, snapshot, ALIGNMENT), DIGITS)).toEqual(snapshot);
       const unseen = toSnapshot(last, hydrateDay(days, undefined, ALIGNMENT), DIGITS);
@@ -96,7 +96,7 @@ test("the ask range holds every ask of the day and touches two of them", () => {
   );
 });
 
-test("change is against the last bid of the previous trading day, over the weekend too", () => {
+test("change is relative to the last bid of the previous trading day, even over a weekend", () => {
   const friday = quoteAt("2026-01-09T21:59:59.999Z", 1.08);
   const sunday = quoteAt("2026-01-11T22:00:00Z", 1.0854);
   expect(snapshotOf([friday, sunday])).toMatchObject({ open: 1.0854, close: 1.08, change: 0.0054, change_pct: 0.5 });
@@ -123,7 +123,7 @@ test("the ask range of a partly seen day stays unknown until the next day opens"
   expect(snapshotOf([sameDay, nextDay], restored)).toMatchObject({ ask_high: nextDay.ask, ask_low: nextDay.ask, close: 1.09 });
 });
 
-test("the ask range stored on another day is not taken for this one", () => {
+test("the ask range stored on another day is not used for this one", () => {
   const day = Date.parse("2026-01-07T22:00Z") / 1000;
   const kline = foldQuote(undefined, quoteAt("2026-01-08T12:00Z", 1.08), undefined, "D1", day);
   const stored = (at: string) => ({ time_msc: Date.parse(at), ask_high: 1.1, ask_low: 1.05 });
@@ -132,7 +132,7 @@ test("the ask range stored on another day is not taken for this one", () => {
   expect(["2026-01-07T22:00Z", "2026-01-08T21:59:59.999Z"].map(askHigh)).toEqual([1.1, 1.1]);
 });
 
-test("a quote without its day has only its own fields", () => {
+test("the snapshot of a quote without its trading day has only the fields of the quote", () => {
   const quote = quoteAt("2026-01-09T12:00Z", 1.08);
   const other = dayOf([quoteAt("2026-01-07T12:00Z", 1.07)]);
   expect(hydrateDay([], undefined, ALIGNMENT)).toBeUndefined();
@@ -141,7 +141,7 @@ test("a quote without its day has only its own fields", () => {
   }
 });
 
-test("a day is folded without changing the state given", () => {
+test("folding a quote into a day does not change the given state", () => {
   const day = Object.freeze(dayOf([quoteAt("2026-01-09T12:00Z", 1.08)]) as DayState);
   expect(foldDay(day, quoteAt("2026-01-09T12:01Z", 1.09), ALIGNMENT).bidHigh).toBe(1.09);
   expect(day.bidHigh).toBe(1.08);

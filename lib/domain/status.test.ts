@@ -38,7 +38,7 @@ describe("an open market", () => {
     ["within the grace, never a tick", OPEN + 300_000, null, "missing open awaiting_first_quote"],
     ["past the grace, never a tick", OPEN + 300_001, null, "missing open_data_missing no_quote_since_open"],
     ["a tick a millisecond before the open is not of this session", OPEN + 1_000, OPEN - 1, "live open awaiting_first_quote"],
-  ])("%s", (_, atMs, lastTickMs, expected) => {
+  ])("an open market has the right status: %s", (_, atMs, lastTickMs, expected) => {
     expect(badge(atMs, lastTickMs)).toBe(expected);
   });
 
@@ -55,7 +55,7 @@ describe("a closed market", () => {
     ["without a tick ever", CLOSE, null, "missing closed weekend"],
     ["with ticks still arriving", CLOSE + 5_000, CLOSE, "live closed ticks_while_closed"],
     ["after ticks that arrived while closed and have stopped", CLOSE + 90_000, CLOSE + 20_000, "stale closed weekend"],
-  ])("%s", (_, atMs, lastTickMs, expected) => {
+  ])("a closed market has the right status: %s", (_, atMs, lastTickMs, expected) => {
     expect(badge(atMs, lastTickMs)).toBe(expected);
   });
 
@@ -74,7 +74,7 @@ describe("a closed market", () => {
   });
 });
 
-test("an unknown calendar makes an unknown market, whatever the data", () => {
+test("a market with an unknown calendar is unknown, whatever its data", () => {
   const missing = compileCalendar(undefined, []).sessionAt(OPEN);
   expect(badge(OPEN, OPEN, { session: missing })).toBe("live unknown calendar_missing");
   expect(badge(OPEN, null, { session: missing })).toBe("missing unknown calendar_missing");

@@ -9,7 +9,7 @@ const YEAR_10000_MS = 253_402_300_800_000;
 /** All that a status depends on. Instants are Unix milliseconds. */
 export interface StatusFacts {
   readonly listing: Pick<Listing, "ticker" | "staleAfterS" | "openGraceS">;
-  /** What the instrument's calendar says of `atMs`. */
+  /** The state of the instrument's calendar at `atMs`. */
   readonly session: SessionAnswer;
   /** The last tick known at `atMs`, null when none was ever held. */
   readonly lastTickMs: number | null;

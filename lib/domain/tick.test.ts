@@ -34,7 +34,7 @@ test("a bid above the ask is crossed_quote, an equal one is not", () => {
   expect(judgeTick(undefined, tickAt(NOW, 1.1, 1.1), NOW)).toBeNull();
 });
 
-test("a tick may run ahead of the clock by as much as the contract says", () => {
+test("a tick may be ahead of the clock by the maximum of the contract", () => {
   expect(judgeTick(undefined, tickAt(NOW + TICK_MAX_AHEAD_MS), NOW)).toBeNull();
   expect(judgeTick(undefined, tickAt(NOW + TICK_MAX_AHEAD_MS + 1), NOW)).toBe("in_future");
 });

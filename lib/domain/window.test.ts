@@ -62,11 +62,11 @@ test("a window with both bounds returns the oldest rows from `from`, not past `t
   });
 });
 
-test("exactly limit rows in the window leave no next_from", () => {
+test("a window with exactly `limit` rows has no next_from", () => {
   expect(ask(minutes(10), { from: NOW - 300, to: NOW - 180, limit: 2 }).next_from).toBeNull();
 });
 
-test("a to in the future is taken as now, and a kline that opens this very second is inside", () => {
+test("a `to` in the future counts as now, and a kline that opens in this second is included", () => {
   for (const to of [undefined, NOW + 1, NOW + 1_000_000]) {
     const answer = ask(minutes(2), { from: NOW - 60, to, limit: 5 });
     expect(times(answer)).toEqual([NOW - 60, NOW]);
@@ -81,7 +81,7 @@ test("a window in the future is empty and valid, and nothing is read for it", ()
   }
 });
 
-test("an empty window of the newest rows spans limit nominal klines, not before 1970", () => {
+test("an empty window of the newest rows spans `limit` nominal klines, and never starts before 1970", () => {
   expect(ask([], { limit: 10 }, "H1")).toMatchObject({ from: NOW + 1 - 36_000, to: NOW + 1, items: [] });
   expect(ask([], { to: 1_000, limit: 10 }, "MN1")).toMatchObject({ from: 0, to: 1_000, items: [] });
   expect(ask([], { to: 0, limit: 10 })).toMatchObject({ from: 0, to: 0, items: [] });
@@ -122,7 +122,7 @@ test("paging back with `to` set to the previous answer's `from` returns each row
   );
 });
 
-test("every answer is a window that holds its rows", () => {
+test("every row of an answer lies in its window", () => {
   const request = fc.record({ from: fc.option(bound, { nil: undefined }), to: fc.option(bound, { nil: undefined }) });
   fc.assert(
     fc.property(rows, request, fc.integer({ min: 1, max: 20 }), (all, { from, to }, limit) => {

@@ -26,7 +26,7 @@ describe("both clock changes, both ways (New York)", () => {
     expect(newYork.fromLocal(utc("2026-11-01T02:00:00"))).toBe(utc("2026-11-01T07:00:00"));
   });
 
-  test("a local time that happens twice is the first", () => {
+  test("a local time that occurs twice means its first occurrence", () => {
     expect(newYork.fromLocal(utc("2026-11-01T01:30:00"))).toBe(utc("2026-11-01T05:30:00"));
   });
 
@@ -50,7 +50,7 @@ describe("other zones", () => {
     ["Pacific/Apia", "2011-12-30T10:00:00", "2011-12-31T00:00:00"],
     ["Africa/Monrovia", "1972-01-07T00:44:29", "1972-01-06T23:59:59"],
     ["Africa/Monrovia", "1972-01-07T00:44:30", "1972-01-07T00:44:30"],
-  ])("%s at %s UTC is %s", (name, at, local) => {
+  ])("local time in %s at %s UTC is %s", (name, at, local) => {
     expect(localOf(name, at)).toBe(local);
   });
 

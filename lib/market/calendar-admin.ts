@@ -105,7 +105,7 @@ export async function addOverride({ db, clock }: CalendarContext, name: string, 
 }
 
 /**
- * Ends an override now. One that has already ended stays as it is; one that has not started never takes effect. Returns it.
+ * Ends an override now. One that has already ended stays unchanged; one that has not started never takes effect. Returns it.
  * @throws Fault not_found
  */
 export async function liftOverride(

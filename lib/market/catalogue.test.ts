@@ -58,7 +58,7 @@ describe("catalogue", () => {
       "an unknown zone",
       { kind: "weekly", zone: "Mars/Base", week: [], holidays: [], earlyCloses: {}, lateOpens: {}, coveredUntil: "2030-01-01" },
     ],
-  ])("a catalogue keeps its contents and names the calendar when one was edited into %s", async (_what, definition) => {
+  ])("a catalogue keeps its contents and names the invalid calendar after an edit with %s", async (_what, definition) => {
     const before = live.list();
     const { definition: sound } = await db.prisma.calendar.findUniqueOrThrow({ where: { name: "metals" } });
     await db.prisma.calendar.update({ where: { name: "metals" }, data: { definition } });

@@ -27,7 +27,7 @@ async function read(text: string, cuts: readonly number[] = []): Promise<{ lines
 }
 
 describe("reading a body line by line", () => {
-  test("a body gives the same lines however its bytes are chunked", async () => {
+  test("a body yields the same lines however it is split into chunks", async () => {
     const line = fc.string({ unit: fc.constantFrom("a", "é", "💱", " ", "{"), maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.array(fc.nat(60), { maxLength: 6 }), async (lines, cuts) => {

@@ -141,7 +141,7 @@ describe("dropping the short klines of a year", () => {
   test.each([
     ["a long-running reader", "SELECT FROM kline LIMIT 1"],
     ["a writer of that year", "UPDATE kline_y2016 SET close = close"],
-  ])("dropping gives way to %s and leaves nothing behind", async (_what, statement) => {
+  ])("dropping backs off for %s and leaves nothing behind", async (_what, statement) => {
     await store.writeKlines(wholeYear(2016));
     const letGo = await holding(statement);
     expect(await dropShortKlines(db.pool, 2016)).toBe("busy");

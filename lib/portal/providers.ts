@@ -109,7 +109,7 @@ export function configuredProviders(env: ProviderEnv): Provider[] {
   return providers;
 }
 
-/** The providers the sign-in page offers beside a password. */
+/** The providers that the sign-in page offers in addition to a password. */
 export function signInChoices(env: ProviderEnv): SignInChoice[] {
   return configuredProviders(env).map(({ id, name }) => ({ id, name }));
 }

@@ -8,7 +8,7 @@ interface Topic {
   closedChanged: boolean;
 }
 
-/** The newest records of a venue as they stand in Redis, and which of them are not written there yet. */
+/** The newest records of a venue for Redis, and which of them are not written there yet. */
 interface LatestState {
   add(event: MarketEvent): void;
   /** Field, value, field, value: what changed since it was taken last; everything with `all`. */

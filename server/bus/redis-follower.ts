@@ -174,7 +174,7 @@ export function createFollower({ redis, venue, projection, clock, log }: Followe
   }
 
   const onError = (error: unknown, failures: number) => {
-    // While Redis is unreachable its own log line says so.
+    // An unreachable Redis has its own log line.
     if (failures === 1 && redis.connected())
       log.warn({ err: error, venue }, "cannot read market events from Redis; trying again");
   };

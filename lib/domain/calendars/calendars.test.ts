@@ -41,7 +41,7 @@ describe("forex", () => {
     ["2026-12-26T12:00:00", "closed weekend session_rules 2026-12-27T17:00"],
     ["2028-12-30T12:00:00", "closed weekend session_rules never"],
     ["2029-01-01T00:00:00", "unknown calendar_horizon unavailable never"],
-  ])("at %s New York: %s", (local, answer) => {
+  ])("forex at %s New York: %s", (local, answer) => {
     expect(told("forex", local)).toBe(answer);
   });
 });
@@ -68,7 +68,7 @@ describe("metals", () => {
     ["2027-12-24T12:00:00", "closed holiday holiday_calendar 2027-12-26T18:00"],
     ["2027-12-31T12:00:00", "open null session_rules 2028-01-02T18:00"],
     ["2029-01-01T00:00:00", "unknown calendar_horizon unavailable never"],
-  ])("at %s New York: %s", (local, answer) => {
+  ])("metals at %s New York: %s", (local, answer) => {
     expect(told("metals", local)).toBe(answer);
   });
 });
@@ -84,10 +84,13 @@ describe("both clock changes", () => {
     // Europe has changed and New York has not: New York's clock counts.
     ["metals", "2026-10-25T12:00:00", "2026-10-25T22:00:00.000Z", "2026-10-26T21:00:00.000Z"],
     ["metals", "2026-03-29T12:00:00", "2026-03-29T22:00:00.000Z", "2026-03-30T21:00:00.000Z"],
-  ] as const)("%s on Sunday %s opens at %s and closes at %s", (name, local, opens, closes) => {
-    const { nextOpen, nextClose } = compiled[name].sessionAt(ny(local));
-    expect([utc(nextOpen), utc(nextClose)]).toEqual([opens, closes]);
-  });
+  ] as const)(
+    "on the Sunday of a clock change %s is closed at %s, opens at %s and closes at %s",
+    (name, local, opens, closes) => {
+      const { nextOpen, nextClose } = compiled[name].sessionAt(ny(local));
+      expect([utc(nextOpen), utc(nextClose)]).toEqual([opens, closes]);
+    },
+  );
 
   test.each([
     ["forex", 1, 120],
@@ -103,7 +106,7 @@ describe("both clock changes", () => {
   });
 });
 
-test.each(Object.entries(SEED_CALENDARS))("the seed calendar %s survives JSON, is valid, and knows 2028", (_, definition) => {
+test.each(Object.entries(SEED_CALENDARS))("the seed calendar %s survives JSON, is valid, and covers 2028", (_, definition) => {
   expect(CalendarDefinitionSchema.parse(JSON.parse(JSON.stringify(definition)))).toEqual(definition);
   expect(compileCalendar(definition, []).sessionAt(Date.parse("2028-12-31T12:00:00Z")).state).not.toBe("unknown");
 });
@@ -143,7 +146,7 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
     expect(sessions(metals, "2024-01-01", "2027-01-02")).toEqual(theirs);
   });
 
-  test("metals has 519 of the 525 closures of a broker's gold to the kline; the others by name", () => {
+  test("metals has 519 of the 525 closures of a broker's gold exactly; the others are listed", () => {
     expect(disagreements("XAUUSD", "metals")).toEqual({
       rows: 525,
       differ: [
@@ -160,7 +163,7 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
     });
   });
 
-  test("forex has every closure of Dukascopy's and a broker's EURUSD but the broker's own Christmas and New Year", () => {
+  test("forex has every closure of Dukascopy's and a broker's EURUSD, except the broker's own Christmas and New Year", () => {
     expect(disagreements("EURUSD", "forex")).toEqual({
       rows: 146,
       differ: [
@@ -172,7 +175,7 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
     });
   });
 
-  test("a broker's 42,172 hours of gold from 2015 to March 2022 lie in metals sessions but for two days", () => {
+  test("a broker's 42,172 hours of gold from 2015 to March 2022 lie in metals sessions, except on two days", () => {
     const [, ...lines] = gunzipSync(readFileSync(GOLD_H1)).toString().trim().split("\n");
     const hours = lines
       .map((line) => Date.parse(line.slice(0, line.indexOf(","))))
