@@ -198,7 +198,7 @@ describe("a failure", () => {
     ["JSON of another service", { status: 200, body: { ok: true } }],
     ["a broken text", { status: 200, body: '{"code":0,"message":"succ' }],
     ["a success without data", { status: 200, body: { code: 0, message: "success" } }],
-    ["a failure told with 200", { status: 200, body: { code: 0, message: "success", data: null } }],
+    ["a failure with status 200", { status: 200, body: { code: 0, message: "success", data: null } }],
   ])("a response in another form is a bad_answer: %s", async (_, answer) => {
     service.answer(() => answer);
     expect(await failureOf(connect().instruments())).toMatchObject({ id: "bad_answer", status: answer.status });

@@ -20,7 +20,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** A server under test, in a process of its own. */
+/** A server under test, in a separate process. */
 export interface Contestant extends Child {
   readonly url: string;
   /** Its output before it was ready. */

@@ -58,7 +58,7 @@ function attempt(attack: Attack): void {
   if (underWay >= UNDER_WAY_MAX_COUNT) return;
   underWay += 1;
   sent += 1;
-  // What is measured is the market's answers; an attacker whose connection fails goes on.
+  // Only market data is measured, so an attacker continues after a failed connection.
   void (attack.signIn ? signIn(attack) : plain(attack))
     .catch(() => undefined)
     .finally(() => {

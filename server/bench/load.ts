@@ -7,7 +7,7 @@ const WARM_UP_S = 2;
 /** A measurement: the rate the clients saw and the cost to the server. */
 export interface Measurement {
   readonly requestsPerSecond: number;
-  /** Requests per CPU-second of the serving process: what is compared, since the load generator takes a core too. */
+  /** Requests per CPU-second of the serving process, which the benches compare because the load generator needs a core too. */
   readonly requestsPerCpuSecond: number;
   readonly p99Ms: number;
 }

@@ -43,8 +43,8 @@ test("an import stores its progress at most once a second, across all files and 
   report.step(IMPORTING, 0.6, 4_000);
   report.source("EURUSD.zip:b.csv", 1, 2);
   await clock.advance(1_000);
-  report.step("looking for the clock", 0.9, 100);
-  await told({ file: "EURUSD.zip:b.csv", step: "looking for the clock", share: 0.225, rows: 4_000 });
+  report.step("detecting the clock", 0.9, 100);
+  await told({ file: "EURUSD.zip:b.csv", step: "detecting the clock", share: 0.225, rows: 4_000 });
   report.fileDone("b.csv: cannot be read");
   report.source("GBPUSD.csv", 0, 1);
   await clock.advance(1_000);

@@ -5,7 +5,7 @@ import { BackupError } from "./format";
 
 /**
  * Opens a connection for the duration of `work`, without the time limits of the service's connections, because a large table
- * takes long. Closes it hard when `work` fails, because a connection in the middle of a COPY does not close cleanly, and when
+ * takes long. Destroys it when `work` fails, because a connection in the middle of a COPY does not close cleanly, and when
  * `signal` aborts, which makes pending queries of `work` fail.
  * @throws BackupError when the connection breaks; else the error of `work`
  */

@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each(["EURUSD_Candlestick_1_M_ASK_04.02.2019.csv", "eurusd-m1-ask-2019.csv"])(
-  "klines of ask prices, as %s says, are refused",
+  "klines of ask prices are rejected by their file name %s",
   async (name) => {
     expect((await readFile(name, "timestamp,open,high,low,close,volume\n1549238400000,1.1,1.1,1.1,1.1,1\n")).refusal).toContain(
       "ask klines",
