@@ -6,13 +6,16 @@ import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
 import { startService } from "./service";
 
+/** Exit code of a wrong configuration, as of a command that is used wrongly; any other failure is 1. */
+const WRONG_CONFIGURATION = 2;
+
 /** Prints the reason of a failed start, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`\nSpotwire could not start.\n${message}\n`);
   if (!(error instanceof EnvError) && error instanceof Error && env?.LOG_LEVEL === "debug")
     process.stderr.write(`${error.stack}\n`);
-  process.exit(1);
+  process.exit(error instanceof EnvError ? WRONG_CONFIGURATION : 1);
 }
 
 let env: ReturnType<typeof readEnv> | undefined;

@@ -18,6 +18,8 @@ export function feedCases(scene: () => Scene): void {
     async () => {
       const { cluster, load } = scene();
       const [edge] = cluster.edges;
+      // The pause of the case before may still show as stale.
+      await untilState(scene(), "live");
       const socket = await openSocket(edge.url, { key: cluster.keys.crowd });
       await socket.ask("subscribe", { stream: "quote", tickers: [OPEN_TICKER] });
       await load.pause();

@@ -8,7 +8,7 @@ import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
 import { trueFx } from "./formats/truefx";
-import { asUtf8 } from "./text";
+import { asUtf8 } from "./lines";
 
 /** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 export const HEAD_MAX_BYTES = 1_048_576;

@@ -6,6 +6,7 @@ const LINE_MAX_BYTES = 16_384;
 const NEWLINE = 10;
 const RETURN = 13;
 const MARK = [0xef, 0xbb, 0xbf] as const;
+const MARK_LITTLE_ENDIAN = [0xff, 0xfe];
 
 /** Receives one line, bytes[from, to), without its line end; `line` counts from 1. */
 type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
@@ -58,4 +59,15 @@ export function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; e
       rest = null;
     },
   };
+}
+
+/** Converts UTF-16 text, as MetaTrader saves it with a byte order mark, to UTF-8; passes anything else through. */
+export async function* asUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: InstanceType<typeof TextDecoder> | null | undefined;
+  for await (const chunk of chunks) {
+    if (chunk.length === 0) continue;
+    if (decoder === undefined)
+      decoder = MARK_LITTLE_ENDIAN.every((byte, index) => chunk[index] === byte) ? new TextDecoder("utf-16le") : null;
+    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+  }
 }

@@ -1,7 +1,7 @@
 import { headOf, recognise } from "#server/import/detect";
+import { asUtf8 } from "#server/import/lines";
 import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
 import { type Sample, takeSample } from "#server/import/sample";
-import { asUtf8 } from "#server/import/text";
 
 /** The result of reading a file, with the file's own time zone unless the settings override it. */
 interface ReadFile {

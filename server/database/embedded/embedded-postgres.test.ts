@@ -147,7 +147,9 @@ describe("embedded PostgreSQL", () => {
     const first = await startEmbeddedPostgres({ dataDir, log });
     await first.stop();
     await writeFile(path.join(dataDir, "postgres", "PG_VERSION"), "16\n");
-    await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow(/created by PostgreSQL 16, but this release contains 18/);
+    await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow(
+      /created by PostgreSQL 16, but this release contains 18/,
+    );
     expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
   });
 });
