@@ -1,4 +1,4 @@
-import { createClient } from "redis";
+import { createClient } from "@redis/client";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs, repeat } from "./repeat";

@@ -12,7 +12,7 @@ import type { Logger } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
 import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
-import { openRedis } from "#lib/redis";
+import type { Redis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { type ChangeTargets, createChangeFollower } from "./cluster/change-follower";
 import { createTickForwarder } from "./cluster/tick-forwarder";
@@ -56,9 +56,16 @@ interface Service {
 /** Registers a component to stop; the last one registered stops first. */
 type OnStop = (name: string, stop: Stoppable["stop"]) => void;
 
+/** Connects Redis where it is configured; only then is its client loaded. */
+async function openSharedRedis({ REDIS_URL, REDIS_PREFIX }: Env, log: Logger): Promise<Redis | undefined> {
+  if (REDIS_URL === undefined) return undefined;
+  const { openRedis } = await import("#lib/redis");
+  return openRedis({ url: REDIS_URL, prefix: REDIS_PREFIX, log });
+}
+
 /** Connects Redis and the database, loads the catalogues, and follows changes that other processes make. */
 async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, onStop: OnStop) {
-  const redis = env.REDIS_URL === undefined ? undefined : openRedis({ url: env.REDIS_URL, prefix: env.REDIS_PREFIX, log });
+  const redis = await openSharedRedis(env, log);
   if (redis) onStop("redis", redis.close);
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
   const { db, startUp, release } = await acquireDatabase(env, log, clock, channel);

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { createClient } from "redis";
+import { createClient } from "@redis/client";
 
 const run = promisify(execFile);
 

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { bundleServer } from "./bundle";
+import { compressAssets } from "./compress-assets";
 
 /** Bundles the server, and builds the pages when their sources changed since the last build, so that a second start is quick. */
 
@@ -33,6 +34,7 @@ if (built !== wanted) {
   const next = path.join("node_modules", "next", "dist", "bin", "next");
   const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit" });
   if (result.status !== 0) process.exit(result.status ?? 1);
+  await compressAssets(path.join(".next", "static"));
   writeFileSync(STAMP, wanted);
 }
 await bundleServer();

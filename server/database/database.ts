@@ -4,7 +4,6 @@ import { createRedisChannel } from "#lib/control/redis-channel";
 import { createStartUp, type Database, openDatabase, type StartUp } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { openRedis } from "#lib/redis";
 import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
@@ -123,6 +122,7 @@ async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
 /** The control channel of the running nodes, for a command: Redis if they share one. Redis may be unavailable. */
 async function borrowChannel({ REDIS_URL, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
   if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
+  const { openRedis } = await import("#lib/redis");
   const redis = openRedis({ url: REDIS_URL, prefix, log });
   const tried = new AbortController();
   redis.client.once("error", () => tried.abort());

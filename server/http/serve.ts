@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import type { Duplex } from "node:stream";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
@@ -31,6 +32,7 @@ import { isSecure } from "#lib/portal/cookies";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
+import { serveAssets } from "./assets";
 import { createHttpServer, routeUpgrades } from "./server";
 
 /** The route of each operation; a missing one fails to compile. */
@@ -51,6 +53,8 @@ export function createRestApi() {
 }
 
 const NONCE_BYTES = 16;
+/** Relative to the working directory, as Next's own build folder is. */
+const ASSETS_FOLDER = path.join(".next", "static");
 
 /** Loaded on the first call, because its dependencies slow the start down. */
 async function mcp(request: Request, context?: unknown): Promise<Response> {
@@ -112,7 +116,8 @@ export async function serve({
       [SERVICE_STATUS_PATH]: serviceStatus,
     },
     socketIo: streams.socketIo.handleRequest,
-    pages: pages.handle,
+    // In development Next compiles these files when they are asked for.
+    pages: env.NODE_ENV === "development" ? pages.handle : serveAssets({ folder: ASSETS_FOLDER, pages: pages.handle }),
     authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
