@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, request, type Server } from "node:http";
+import { createServer, type RequestListener, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,7 +19,7 @@ describe("built files", () => {
     await writeFile(path.join(folder, "small.css"), "a{}");
     await writeFile(path.join(folder, "..secret.txt"), "secret");
     await compressAssets(folder);
-    const pages = ({ url }: { url?: string }, response: { end(text: string): void }) => response.end(`page ${url}`);
+    const pages: RequestListener = ({ url }, response) => void response.end(`page ${url}`);
     server = createServer(serveAssets({ folder, pages }));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
