@@ -37,6 +37,7 @@ const PUBLIC_PAGES = [
   "/forgot",
   "/reset?token=none",
   "/verify?token=none",
+  "/cancel-email?token=none",
   "/nothing-here",
 ];
 const OWN_PAGES = [

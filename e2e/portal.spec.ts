@@ -290,7 +290,7 @@ describe("a developer", () => {
 describe("the pages", () => {
   const nameOf = (path: string) => path.replace(/\?.*/, "").replaceAll("/", "-");
   const PAGES = ["dashboard", "dashboard/keys", "dashboard/usage", "dashboard/logs", "dashboard/account"];
-  const GUEST_PAGES = ["signin", "signup", "forgot", "reset?token=x", "verify?token=x"];
+  const GUEST_PAGES = ["signin", "signup", "forgot", "reset?token=x", "verify?token=x", "cancel-email?token=x"];
   test.each(PAGES)("/%s fits every width and colour scheme", async (path) => {
     await goto(`/${path}`);
     await expectToFit(page, nameOf(path));

@@ -54,6 +54,7 @@ export const SignInForm = z.strictObject({ email: Email, password: CurrentPasswo
 export const ForgotForm = z.strictObject({ email: Email });
 export const ResetForm = z.strictObject({ token: MailToken, password: NewPassword });
 export const VerifyForm = z.strictObject({ token: MailToken });
+export const CancelEmailForm = z.strictObject({ token: MailToken });
 export const ProfileForm = z.strictObject({ name: UserName });
 export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });
 export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });

@@ -7,7 +7,8 @@ export interface MailMessage {
 }
 
 const FOOT = "\n\nIf you did not request this, ignore this email: nothing changes unless someone opens the link.\n";
-const link = (base: string, page: "verify" | "reset", token: string) => `${base}/${page}?token=${encodeURIComponent(token)}`;
+const link = (base: string, page: "verify" | "reset" | "cancel-email", token: string) =>
+  `${base}/${page}?token=${encodeURIComponent(token)}`;
 
 /** Asks a new user to verify their address. Links start with `base`. */
 export function verifyMail(to: string, base: string, token: string): MailMessage {
@@ -31,6 +32,12 @@ export function resetMail(to: string, base: string, token: string): MailMessage 
 export function changeMail(to: string, base: string, token: string): MailMessage {
   const text = `Confirm within 24 hours that this is the new address of your Spotwire account:\n\n${link(base, "verify", token)}${FOOT}`;
   return { to, subject: "Confirm your new email address", text };
+}
+
+/** Sent to the old address when a change is requested; its link cancels the change. */
+export function changeRequestedMail(to: string, newEmail: string, base: string, token: string): MailMessage {
+  const text = `Someone, probably you, asked to change the address of your Spotwire account to ${newEmail}. It changes when the link in the email to that address is opened.\n\nIf this was not you, cancel the change and sign out all browsers:\n\n${link(base, "cancel-email", token)}\n\nThen choose a new password: ${base}/forgot\n`;
+  return { to, subject: "Your email address is about to change", text };
 }
 
 /** Notifies the owner that a password was changed or set. */

@@ -8,7 +8,7 @@ import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
 const AUTH_PREFIX = "/api/auth/";
 /** Forms that need no sign-in. Each costs a password hash, an email, or both. */
 const OPEN_FORMS: ReadonlySet<string> = new Set(
-  ["sign-up", "verify", "resend", "forgot", "reset"].map((form) => `/api/portal/${form}`),
+  ["sign-up", "verify", "resend", "forgot", "reset", "email/cancel"].map((form) => `/api/portal/${form}`),
 );
 const EVERYONE = "everyone";
 

@@ -3,6 +3,7 @@ import { audit } from "#lib/access/audit";
 import type { DeleteAccountForm, PortalUser } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import type { UserContext, Visitor } from "./context";
+import { voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 
@@ -16,11 +17,12 @@ export async function changeName({ db }: UserContext, user: PortalUser, name: st
   });
 }
 
-/** Ends every session of a user, including this one. */
+/** Ends every session of a user, including this one, and voids all links in emails. */
 export async function signOutEverywhere({ db, clock }: UserContext, user: PortalUser, { address }: Visitor): Promise<void> {
   const { id, accountId, email } = user;
   await db.prisma.$transaction(async (tx) => {
     await endSessions(tx, clock.now(), id);
+    await voidTokens(tx, id);
     await audit(tx, { actor: { id, name: email }, accountId, action: "account.sign_out_everywhere", target: email, address });
   });
   await db.control.publish({ kind: "sessions" });

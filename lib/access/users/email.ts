@@ -3,16 +3,16 @@ import { audit } from "#lib/access/audit";
 import type { EmailForm, PortalUser } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
-import { alreadyMail, changeMail, emailChangedMail, type MailMessage } from "#lib/mail/messages";
+import { alreadyMail, changeMail, changeRequestedMail, emailChangedMail, type MailMessage } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
-import { issueToken, redeemToken } from "./one-time-tokens";
+import { issueToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
  * Sends a link to the new address; the change takes effect when the link is opened. An address with an account gets another
- * email, and the response does not reveal it.
+ * email, and the response does not reveal it. The old address gets a link that cancels the change.
  * @throws Fault invalid_parameter for a wrong password; rate_limited
  */
 export async function requestEmailChange(
@@ -25,9 +25,32 @@ export async function requestEmailChange(
   await requirePassword(context, user, current, visitor);
   if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is already your address." });
   await takeMailAttempt(context, "change_email", email, visitor);
-  const token = await issueToken(db.prisma, clock, { purpose: "change_email", userId: user.id, email });
+  const issue = (purpose: "change_email" | "cancel_email", to: string) =>
+    issueToken(db.prisma, clock, { purpose, userId: user.id, email: to });
+  const token = await issue("change_email", email);
   const taken = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
   send(taken === null ? changeMail(email, visitor.base, token) : alreadyMail(email, visitor.base));
+  // Also when the new address is taken: otherwise the owner of the old one would learn it.
+  send(changeRequestedMail(user.email, email, visitor.base, await issue("cancel_email", user.email)));
+}
+
+/**
+ * Handles the link with which the old address cancels a change of email. Whoever requested the change knew the password, so
+ * every session ends and no other link works any more. Resolves with the address that stays.
+ * @throws Fault invalid_parameter for a used, expired or invalid link, and after the change took effect
+ */
+export async function cancelEmailChange({ db, clock }: UserContext, token: string, { address }: Visitor): Promise<string> {
+  const email = await db.prisma.$transaction(async (tx) => {
+    const { userId } = await redeemToken(tx, clock, token, ["cancel_email"]);
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    await voidTokens(tx, userId);
+    await endSessions(tx, clock.now(), userId);
+    const change = { action: "account.cancel_email", target: user.email };
+    await audit(tx, { actor: { id: userId, name: user.email }, accountId: user.accountId, ...change, address });
+    return user.email;
+  });
+  await db.control.publish({ kind: "sessions" });
+  return email;
 }
 
 /**
@@ -50,7 +73,7 @@ async function confirmEmailChange(
     });
   const nowMs = clock.now();
   await tx.user.update({ where: { id }, data: { email, emailVerifiedAt: new Date(nowMs) } });
-  await tx.oneTimeToken.deleteMany({ where: { userId: id, usedAt: null } });
+  await voidTokens(tx, id);
   await endSessions(tx, nowMs, id);
   const change = { target: old, before: { email: old }, after: { email } };
   await audit(tx, { actor: { id, name: old }, accountId, action: "account.email", ...change, address });

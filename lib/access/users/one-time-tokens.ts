@@ -8,6 +8,7 @@ const TOKEN_BYTES = 32;
 const LIFETIME_S = {
   verify: VERIFY_LINK_LIFETIME_S,
   change_email: VERIFY_LINK_LIFETIME_S,
+  cancel_email: VERIFY_LINK_LIFETIME_S,
   reset: RESET_LINK_LIFETIME_S,
 } as const;
 
@@ -37,6 +38,11 @@ export async function issueToken(store: TokenStore, clock: Clock, { purpose, use
     data: { hash: hashOf(text), purpose, userId, email, createdAt: new Date(nowMs), expiresAt },
   });
   return text;
+}
+
+/** Voids every link a user was sent and has not opened, whatever it is for; may run inside a transaction. */
+export async function voidTokens(store: TokenStore, userId: string): Promise<void> {
+  await store.oneTimeToken.deleteMany({ where: { userId, usedAt: null } });
 }
 
 /**

@@ -4,7 +4,7 @@ import { audit } from "#lib/access/audit";
 import type { PasswordForm, PortalUser, ResetForm } from "#lib/contract/portal";
 import { passwordChangedMail, resetMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
-import { issueToken, redeemToken } from "./one-time-tokens";
+import { issueToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
@@ -41,7 +41,7 @@ export async function resetPassword(
     const old = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     const emailVerifiedAt = old.emailVerifiedAt ?? new Date(nowMs);
     await tx.user.update({ where: { id: userId }, data: { passwordHash, emailVerifiedAt } });
-    await tx.oneTimeToken.deleteMany({ where: { userId, usedAt: null } });
+    await voidTokens(tx, userId);
     await endSessions(tx, nowMs, userId);
     const actor = { id: userId, name: old.email };
     await audit(tx, { actor, accountId: old.accountId, action: "account.reset_password", target: old.email, address });
@@ -52,7 +52,8 @@ export async function resetPassword(
 }
 
 /**
- * Changes the password of a signed-in user and ends every other session.
+ * Changes the password of a signed-in user, ends every other session and voids all links in emails: whoever knew the old
+ * password may have requested a change of email.
  * @throws Fault invalid_parameter for a wrong current password; rate_limited
  */
 export async function changePassword(
@@ -67,7 +68,7 @@ export async function changePassword(
   const passwordHash = await passwords.hash(password);
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id }, data: { passwordHash } });
-    await tx.oneTimeToken.deleteMany({ where: { userId: id, purpose: "reset" } });
+    await voidTokens(tx, id);
     await endSessions(tx, clock.now(), id, sessionId);
     const { address } = visitor;
     await audit(tx, { actor: { id, name: email }, accountId, action: "account.password", target: email, address });
