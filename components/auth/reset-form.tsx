@@ -1,18 +1,26 @@
 "use client";
 
 import Link from "next/link";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
 import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
 
+interface ResetFormProps {
+  readonly token: string;
+  readonly passwordMinCharacters: number;
+  /** Further choices, as checkboxes. */
+  readonly children: ReactNode;
+}
+
 /** Sets a new password with the token of a mail; this ends every session. */
-export function ResetForm({ token, passwordMinCharacters }: { token: string; passwordMinCharacters: number }) {
+export function ResetForm({ token, passwordMinCharacters, children }: ResetFormProps) {
   const [done, setDone] = useState(false);
   const submission = useSubmit({
     fields: ["password"],
-    send: (form) => callPortal("POST", "reset", { token, password: textOf(form, "password") }),
+    send: (form) =>
+      callPortal("POST", "reset", { token, password: textOf(form, "password"), revoke_keys: form.has("revoke_keys") }),
     done: () => setDone(true),
   });
   if (done)
@@ -27,6 +35,7 @@ export function ResetForm({ token, passwordMinCharacters }: { token: string; pas
   return (
     <AuthForm submission={submission} action="Set password">
       <NewPasswordField label="New password" minCharacters={passwordMinCharacters} error={submission.errorOf("password")} />
+      {children}
     </AuthForm>
   );
 }

@@ -8,6 +8,7 @@ import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { type KeyRecord, toRecord } from "./key-record";
 import { parseOrigin } from "./origin";
+import { revokeRow } from "./revoke-keys";
 
 /** Keys of one account that are neither revoked nor expired. */
 const ACTIVE_KEYS_MAX_COUNT = 200;
@@ -178,14 +179,8 @@ export async function editKey(context: KeyContext, id: string, change: KeyChange
  */
 export async function revokeKey(context: KeyContext, id: string, by: ChangedBy = COMMAND_LINE): Promise<KeyRecord> {
   const { db, clock } = context;
-  const { accountId, name } = await requireKey(context, id, by);
-  const revokedAt = new Date(clock.now());
-  await db.prisma.$transaction(async (tx) => {
-    const { count } = await tx.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt } });
-    if (count === 0) return;
-    const before = { name, revoked_at: null };
-    await audit(tx, { ...by, accountId, action: "key.revoke", target: id, before, after: { name, revoked_at: revokedAt } });
-  });
+  const key = await requireKey(context, id, by);
+  await db.prisma.$transaction((tx) => revokeRow(tx, key, new Date(clock.now()), by));
   await db.control.publish({ kind: "keys", keyId: id });
   return findKeyRecord(context, id, by);
 }

@@ -52,8 +52,9 @@ const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `Use at most ${
 export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
 export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
 export const ForgotForm = z.strictObject({ email: Email });
-export const ResetForm = z.strictObject({ token: MailToken, password: NewPassword });
-export const VerifyForm = z.strictObject({ token: MailToken });
+export const ResetForm = z.strictObject({ token: MailToken, password: NewPassword, revoke_keys: z.boolean().optional() });
+/** `password` is needed in another browser than the one that requested the link. */
+export const VerifyForm = z.strictObject({ token: MailToken, password: CurrentPassword.optional() });
 export const CancelEmailForm = z.strictObject({ token: MailToken });
 export const ProfileForm = z.strictObject({ name: UserName });
 export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });

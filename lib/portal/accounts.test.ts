@@ -107,9 +107,9 @@ describe("signing up", () => {
 
   test("the verification mail is sent again, but only to an address that waits for it", async () => {
     const email = newEmail();
-    await portalBrowser().send(signUp, { body: { email, password: PASSWORD } });
-    const first = mailedToken(t.capturedMails, email);
     const browser = portalBrowser();
+    await browser.send(signUp, { body: { email, password: PASSWORD } });
+    const first = mailedToken(t.capturedMails, email);
     const again = await browser.send(resend, { body: { email } });
     const unknown = await browser.send(resend, { body: { email: newEmail() } });
     expect(again.text).toBe(unknown.text);

@@ -1,4 +1,5 @@
 import type { CookiesOptions } from "next-auth";
+import { VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
 
 /** Cookies read from one request; the rest are ignored. */
@@ -11,18 +12,38 @@ export function isSecure({ PUBLIC_URL }: Pick<Env, "PUBLIC_URL">): boolean {
   return PUBLIC_URL?.startsWith("https://") ?? false;
 }
 
-/** Name of the portal session cookie. `__Host-` keeps sibling domains from setting it. */
+/** Name of a portal cookie. `__Host-` keeps sibling domains from setting it. */
+const cookieName = (env: Pick<Env, "PUBLIC_URL">, name: string) => `${isSecure(env) ? "__Host-" : ""}spotwire.${name}`;
+
+/** Name of the portal session cookie. */
 export function sessionCookieName(env: Pick<Env, "PUBLIC_URL">): string {
-  return isSecure(env) ? "__Host-spotwire.session" : "spotwire.session";
+  return cookieName(env, "session");
+}
+
+/** Cookies of our own beside those of next-auth, and how long browsers keep them. */
+const OWN_COOKIES = {
+  /** The secret of a browser that asked for a link in an email; opening the link there needs no password. */
+  link: VERIFY_LINK_LIFETIME_S,
+} as const;
+type OwnCookie = keyof typeof OWN_COOKIES;
+
+/** The Set-Cookie header that keeps a value in the browser. */
+export function ownCookie(env: Pick<Env, "PUBLIC_URL">, name: OwnCookie, value: string): string {
+  const secure = isSecure(env) ? "; Secure" : "";
+  return `${cookieName(env, name)}=${value}; Path=/; Max-Age=${OWN_COOKIES[name]}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** The value that `ownCookie` kept; undefined without one. */
+export function readOwnCookie(env: Pick<Env, "PUBLIC_URL">, name: OwnCookie, header: string | null): string | undefined {
+  return readCookies(header)[cookieName(env, name)] || undefined;
 }
 
 /** Options of every portal cookie: HttpOnly, SameSite, and Secure where the portal uses TLS. */
 export function cookieOptions(env: Pick<Env, "PUBLIC_URL">): CookiesOptions {
   const secure = isSecure(env);
-  const prefix = secure ? "__Host-" : "";
   const options = { httpOnly: true, sameSite: "lax", path: "/", secure } as const;
   const named = (name: string, maxAge?: number) => ({
-    name: `${prefix}spotwire.${name}`,
+    name: cookieName(env, name),
     options: maxAge === undefined ? options : { ...options, maxAge },
   });
   return {

@@ -27,6 +27,8 @@ interface PortalCall<Input, Admitted extends Admission = "none"> {
   readonly userAgent: string;
   /** Both, and the base URL of links in emails. */
   readonly visitor: Visitor;
+  /** Adds a Set-Cookie header to a success. */
+  readonly keepCookie: (header: string) => void;
 }
 
 interface RouteOptions<Input, Admitted extends Admission> {
@@ -72,7 +74,12 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
   // Input is an empty object for a route without a schema.
   const inputSchema = schema ?? (z.strictObject({}) as unknown as z.ZodType<Input>);
 
-  async function answer(request: Request, { params }: RouteContext, running: Runtime): Promise<object | Response> {
+  async function answer(
+    request: Request,
+    { params }: RouteContext,
+    running: Runtime,
+    headers: Headers,
+  ): Promise<object | Response> {
     requireOwnOrigin(request, running);
     const visitor = visitorOf(running.env, request.headers);
     const { address, userAgent } = visitor;
@@ -92,6 +99,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
       address,
       userAgent,
       visitor,
+      keepCookie: (header) => headers.append("set-cookie", header),
     });
   }
 
@@ -103,8 +111,9 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     let running: Runtime | undefined;
     try {
       running = runtime();
-      const data = await answer(request, context, running);
-      return data instanceof Response ? data : new Response(successBody(data), { headers });
+      const answerHeaders = new Headers(headers);
+      const data = await answer(request, context, running, answerHeaders);
+      return data instanceof Response ? data : new Response(successBody(data), { headers: answerHeaders });
     } catch (error) {
       if (!isFault(error) && faultOf(error).id === "internal_error")
         running?.log.error({ err: error, request_id: headers["x-request-id"] }, "portal request failed");

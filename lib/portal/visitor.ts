@@ -1,5 +1,6 @@
 import type { Visitor } from "#lib/access/users/context";
 import type { Env } from "#lib/env";
+import { readOwnCookie } from "./cookies";
 
 /** Set by our own server on every request it passes to pages, replacing any value a client sent. */
 export const ADDRESS_HEADER = "x-spotwire-address";
@@ -32,11 +33,12 @@ function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, header
   return LOOPBACK_HOST.test(host) ? `http://${host}` : `http://localhost:${PORT}`;
 }
 
-/** The sender of a request: client address, browser, and the base URL of links in emails. */
+/** The sender of a request: client address, browser with what it keeps for us, and the base URL of links in emails. */
 export function visitorOf(env: Pick<Env, "PUBLIC_URL" | "PORT">, headers: HeaderReader): Visitor {
   return {
     address: headers.get(ADDRESS_HEADER) ?? "",
     userAgent: (headers.get("user-agent") ?? "").slice(0, USER_AGENT_MAX_CHARACTERS),
     base: linkBase(env, headers),
+    browserSecret: readOwnCookie(env, "link", headers.get("cookie")),
   };
 }

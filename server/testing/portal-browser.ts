@@ -78,6 +78,7 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
         ...(!read && { body: JSON.stringify(body ?? {}) }),
       });
       const response = await handler(request, { params: Promise.resolve(params) });
+      keep(cookies, response);
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
     },

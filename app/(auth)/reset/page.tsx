@@ -3,8 +3,11 @@ import Link from "next/link";
 import type { PageSearch } from "#app/page-search";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { ResetForm } from "#components/auth/reset-form";
+import { LiveKeys } from "#components/keys/live-keys";
 import { buttonClass } from "#components/ui/button";
+import { keysBehindReset } from "#lib/access/users/password";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
+import { runningParts } from "#lib/runtime";
 
 // The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Set a new password", referrer: "no-referrer" };
@@ -28,9 +31,13 @@ export default async function ResetPage({ searchParams }: PageSearch) {
         </Link>
       </AuthCard>
     );
+  const running = runningParts();
+  const keys = running === undefined ? [] : await keysBehindReset(running.users, token);
   return (
     <AuthCard title="Set a new password" lead="This signs you out in every browser." foot={foot}>
-      <ResetForm token={token} passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />
+      <ResetForm token={token} passwordMinCharacters={PASSWORD_MIN_CHARACTERS}>
+        <LiveKeys keys={keys} />
+      </ResetForm>
     </AuthCard>
   );
 }

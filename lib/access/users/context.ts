@@ -18,4 +18,6 @@ export interface Visitor {
   readonly userAgent: string;
   /** Base URL of links in emails, without a trailing slash. */
   readonly base: string;
+  /** The secret this browser got when it asked for a link in an email. */
+  readonly browserSecret?: string | undefined;
 }

@@ -3,8 +3,9 @@ import type { Clock } from "#lib/clock";
 import { RESET_LINK_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
+import type { OneTimeToken } from "#lib/generated/prisma/client";
 
-const TOKEN_BYTES = 32;
+const SECRET_BYTES = 32;
 const LIFETIME_S = {
   verify: VERIFY_LINK_LIFETIME_S,
   change_email: VERIFY_LINK_LIFETIME_S,
@@ -18,24 +19,53 @@ type TokenPurpose = keyof typeof LIFETIME_S;
 /** The database or a transaction. */
 type TokenStore = Pick<Database["prisma"], "oneTimeToken">;
 
+/** What proves that the reader of a link is who asked for it, where the mailbox alone is not enough. */
+interface LinkProof {
+  /** The secret of the browser that asked for it. */
+  readonly browserSecret?: string | undefined;
+  /** Hash of the password chosen with it; opening the link makes it the user's. */
+  readonly passwordHash?: string | null;
+}
+
 /** The data of a token. */
-interface RedeemedToken {
+interface TokenGrant {
   readonly purpose: TokenPurpose;
   readonly userId: string;
   /** The address the email was sent to. */
   readonly email: string;
 }
 
+/** A valid token as stored. */
+interface StoredToken extends TokenGrant {
+  readonly passwordHash: string | null;
+  /** SHA-256 of the browser's secret. */
+  readonly browser: Uint8Array | null;
+}
+
 const hashOf = (text: string) => new Uint8Array(createHash("sha256").update(text).digest());
 
-/** Creates a token for a link; its text is only in the email. Invalidates an older token of the same user and purpose. */
-export async function issueToken(store: TokenStore, clock: Clock, { purpose, userId, email }: RedeemedToken): Promise<string> {
-  const text = randomBytes(TOKEN_BYTES).toString("base64url");
+/** A random text that nobody guesses: of a link, or of a browser. */
+export function mintSecret(): string {
+  return randomBytes(SECRET_BYTES).toString("base64url");
+}
+
+/**
+ * Creates a token for a link; its text is only in the email. Invalidates an older token of the same user and purpose. Sign-ups
+ * in different browsers wait side by side, because a stranger who signs up with an address must not void its owner's link.
+ */
+export async function issueToken(
+  store: TokenStore,
+  clock: Clock,
+  { purpose, userId, email }: TokenGrant,
+  { browserSecret, passwordHash = null }: LinkProof = {},
+): Promise<string> {
+  const text = mintSecret();
   const nowMs = clock.now();
-  await store.oneTimeToken.deleteMany({ where: { userId, purpose } });
+  const browser = browserSecret === undefined ? null : hashOf(browserSecret);
+  await store.oneTimeToken.deleteMany({ where: { userId, purpose, ...(purpose === "verify" && { browser }) } });
   const expiresAt = new Date(nowMs + LIFETIME_S[purpose] * 1000);
   await store.oneTimeToken.create({
-    data: { hash: hashOf(text), purpose, userId, email, createdAt: new Date(nowMs), expiresAt },
+    data: { hash: hashOf(text), purpose, userId, email, browser, passwordHash, createdAt: new Date(nowMs), expiresAt },
   });
   return text;
 }
@@ -43,6 +73,46 @@ export async function issueToken(store: TokenStore, clock: Clock, { purpose, use
 /** Voids every link a user was sent and has not opened, whatever it is for; may run inside a transaction. */
 export async function voidTokens(store: TokenStore, userId: string): Promise<void> {
   await store.oneTimeToken.deleteMany({ where: { userId, usedAt: null } });
+}
+
+/** The password chosen in a sign-up that this browser started and that still waits to be verified; undefined without one. */
+export async function pendingPassword(store: TokenStore, userId: string, browserSecret: string): Promise<string | undefined> {
+  const where = { userId, purpose: "verify", usedAt: null, browser: hashOf(browserSecret) };
+  return (await store.oneTimeToken.findFirst({ where }))?.passwordHash ?? undefined;
+}
+
+/** True when this secret is that of the browser that asked for the link. */
+export function isFromBrowser({ browser }: StoredToken, browserSecret: string | undefined): boolean {
+  return browser !== null && browserSecret !== undefined && Buffer.from(browser).equals(hashOf(browserSecret));
+}
+
+function requireToken(row: OneTimeToken | null, purposes: readonly TokenPurpose[]): StoredToken {
+  const purpose = purposes.find((name) => name === row?.purpose);
+  if (row !== null && purpose !== undefined) return { ...row, purpose };
+  throw new Fault("invalid_parameter", {
+    parameter: "token",
+    detail: "This link was already used, has expired, or is incomplete.",
+  });
+}
+
+/** Filter of the token with this text while it is valid. */
+const isValid = (clock: Clock, text: string) => ({
+  hash: hashOf(text),
+  usedAt: null,
+  expiresAt: { gt: new Date(clock.now()) },
+});
+
+/**
+ * Reads a token without consuming it.
+ * @throws Fault invalid_parameter like redeemToken
+ */
+export async function readToken(
+  store: TokenStore,
+  clock: Clock,
+  text: string,
+  purposes: readonly TokenPurpose[],
+): Promise<StoredToken> {
+  return requireToken(await store.oneTimeToken.findFirst({ where: isValid(clock, text) }), purposes);
 }
 
 /**
@@ -54,19 +124,11 @@ export async function redeemToken(
   clock: Clock,
   text: string,
   purposes: readonly TokenPurpose[],
-): Promise<RedeemedToken> {
-  const hash = hashOf(text);
-  const now = new Date(clock.now());
+): Promise<StoredToken> {
   const { count } = await store.oneTimeToken.updateMany({
-    where: { hash, usedAt: null, expiresAt: { gt: now }, purpose: { in: [...purposes] } },
-    data: { usedAt: now },
+    where: { ...isValid(clock, text), purpose: { in: [...purposes] } },
+    data: { usedAt: new Date(clock.now()) },
   });
-  const row = count === 1 ? await store.oneTimeToken.findUnique({ where: { hash } }) : null;
-  const purpose = purposes.find((name) => name === row?.purpose);
-  if (row === null || purpose === undefined)
-    throw new Fault("invalid_parameter", {
-      parameter: "token",
-      detail: "This link was already used, has expired, or is incomplete.",
-    });
-  return { purpose, userId: row.userId, email: row.email };
+  const row = count === 1 ? await store.oneTimeToken.findUnique({ where: { hash: hashOf(text) } }) : null;
+  return requireToken(row, purposes);
 }

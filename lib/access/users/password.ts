@@ -1,10 +1,14 @@
 import type { z } from "zod";
 import { clientBlock } from "#lib/access/address";
 import { audit } from "#lib/access/audit";
-import type { PasswordForm, PortalUser, ResetForm } from "#lib/contract/portal";
+import { toPortalKey } from "#lib/access/key-json";
+import { listKeys } from "#lib/access/keys";
+import { revokeAllKeys } from "#lib/access/revoke-keys";
+import type { PasswordForm, PortalKey, PortalUser, ResetForm } from "#lib/contract/portal";
+import { isFault } from "#lib/fault";
 import { passwordChangedMail, resetMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
-import { issueToken, redeemToken, voidTokens } from "./one-time-tokens";
+import { issueToken, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
@@ -22,12 +26,29 @@ export async function requestReset(context: UserContext, email: string, visitor:
 }
 
 /**
- * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions.
+ * The keys that still work for the user of a reset link, who may want to revoke them with the reset; none for a link that
+ * does not work.
+ */
+export async function keysBehindReset({ db, clock }: UserContext, token: string): Promise<PortalKey[]> {
+  try {
+    const { userId } = await readToken(db.prisma, clock, token, ["reset"]);
+    const { accountId } = await db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
+    const keys = await listKeys({ db, clock }, { accountId });
+    return keys.filter(({ state }) => state === "active" || state === "grace").map(toPortalKey);
+  } catch (error) {
+    if (isFault(error)) return [];
+    throw error;
+  }
+}
+
+/**
+ * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions. With
+ * `revoke_keys` their keys stop working too: a thief may have copied or made some.
  * @throws Fault invalid_parameter for a used, expired or invalid link; rate_limited
  */
 export async function resetPassword(
   context: UserContext,
-  { token, password }: z.infer<typeof ResetForm>,
+  { token, password, revoke_keys }: z.infer<typeof ResetForm>,
   visitor: Visitor,
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
@@ -43,11 +64,13 @@ export async function resetPassword(
     await tx.user.update({ where: { id: userId }, data: { passwordHash, emailVerifiedAt } });
     await voidTokens(tx, userId);
     await endSessions(tx, nowMs, userId);
-    const actor = { id: userId, name: old.email };
-    await audit(tx, { actor, accountId: old.accountId, action: "account.reset_password", target: old.email, address });
+    const by = { actor: { id: userId, name: old.email }, accountId: old.accountId, address };
+    await audit(tx, { ...by, action: "account.reset_password", target: old.email });
+    if (revoke_keys) await revokeAllKeys(tx, old.accountId, new Date(nowMs), by);
     return old;
   });
   await db.control.publish({ kind: "sessions" });
+  if (revoke_keys) await db.control.publish({ kind: "account", accountId: user.accountId });
   send(passwordChangedMail(user.email, base));
 }
 

@@ -8,7 +8,11 @@ import type { UserContext, Visitor } from "./context";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict } from "./users";
 
-async function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): Promise<void> {
+/**
+ * Counts a password that a visitor tries on an account.
+ * @throws Fault rate_limited
+ */
+export async function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): Promise<void> {
   const client = clientBlock(address);
   await attempts.take("password_client", client);
   await attempts.take("password_both", `${client} ${email}`);

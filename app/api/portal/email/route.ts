@@ -1,9 +1,11 @@
 import { requestEmailChange } from "#lib/access/users/email";
 import { EmailForm } from "#lib/contract/portal";
+import { ownCookie } from "#lib/portal/cookies";
 import { portalRoute } from "#lib/portal/route";
 
 /** Mails a link to the new address; opening it changes the address. */
-export const POST = portalRoute({ input: EmailForm, user: "required" }, async ({ input, user, running, visitor }) => {
-  await requestEmailChange(running.users, user, input, visitor);
+export const POST = portalRoute({ input: EmailForm, user: "required" }, async (call) => {
+  const { input, user, running, visitor } = call;
+  call.keepCookie(ownCookie(running.env, "link", await requestEmailChange(running.users, user, input, visitor)));
   return {};
 });

@@ -1,0 +1,26 @@
+import type { ApiKey, Prisma } from "#lib/generated/prisma/client";
+import { audit, type ChangedBy } from "./audit";
+
+/** Revokes a key inside a transaction, unless it already is. Publish a `keys` or `account` message afterwards. */
+export async function revokeRow(
+  tx: Prisma.TransactionClient,
+  { id, accountId, name }: Pick<ApiKey, "id" | "accountId" | "name">,
+  revokedAt: Date,
+  by: ChangedBy,
+): Promise<void> {
+  const { count } = await tx.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt } });
+  if (count === 0) return;
+  const before = { name, revoked_at: null };
+  await audit(tx, { ...by, accountId, action: "key.revoke", target: id, before, after: { name, revoked_at: revokedAt } });
+}
+
+/** Revokes every key of an account inside a transaction. Publish an `account` message afterwards. */
+export async function revokeAllKeys(
+  tx: Prisma.TransactionClient,
+  accountId: string,
+  revokedAt: Date,
+  by: ChangedBy,
+): Promise<void> {
+  const keys = await tx.apiKey.findMany({ where: { accountId, revokedAt: null } });
+  for (const key of keys) await revokeRow(tx, key, revokedAt, by);
+}
