@@ -12,6 +12,8 @@ import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_MS } from "#lib/units";
 import type { MarketFeed } from "./feed/feed";
+import { makeBlocksHere } from "./feed/sandbox/block-maker";
+import { createBlockStore } from "./feed/sandbox/block-store";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
@@ -185,7 +187,7 @@ describe("a running market", () => {
     const market = await startMarket({
       venue: "sandbox",
       catalogue,
-      store: createSandboxKlines({ prices, clock, alignment }),
+      store: createSandboxKlines({ prices, clock, alignment, blocks: createBlockStore(makeBlocksHere()) }),
       feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
       acceptsPush: false,
       provider: "sandbox",

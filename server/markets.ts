@@ -11,6 +11,8 @@ import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
 import { replayFeed } from "./feed/replay";
+import { createBlockStore } from "./feed/sandbox/block-store";
+import { startBlockThread } from "./feed/sandbox/block-thread";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
@@ -24,6 +26,8 @@ interface MarketsOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  /** Registers what must be stopped after the venues. */
+  onStop: (name: string, stop: () => Promise<void>) => void;
   /** What the nodes of a cluster share. */
   shared?: Shared | undefined;
 }
@@ -57,11 +61,13 @@ function startVenue(
   });
 }
 
-/** The sandbox computes its klines and stores nothing. */
+/** The sandbox computes its klines, in a thread of its own. */
 function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
-  const { env, catalogues, clock, log, metrics } = options;
+  const { env, catalogues, onStop, clock, log, metrics } = options;
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
+  const maker = startBlockThread();
+  onStop("sandbox history", maker.close);
   // From the start of the current minute, so that its kline is complete.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
@@ -69,7 +75,7 @@ function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
   const market = {
     venue: "sandbox" as const,
     catalogue,
-    store: createSandboxKlines({ prices, clock, alignment: createAlignment() }),
+    store: createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks: createBlockStore(maker) }),
     feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",

@@ -167,7 +167,7 @@ export const ERRORS = {
   service_unavailable: {
     code: 50302,
     title: "Service unavailable",
-    cause: "This node is shutting down or cannot reach its database.",
+    cause: "This node is shutting down, cannot reach its database, or has too much work waiting.",
     fix: "Try again after `Retry-After` seconds.",
   },
 } as const satisfies Record<string, ErrorEntry>;

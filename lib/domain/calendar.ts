@@ -32,8 +32,15 @@ export interface SessionAnswer {
   readonly nextClose: number | null;
 }
 
+/** What a calendar is compiled from: plain data, so that another thread can compile the same one. */
+export interface CalendarRules {
+  readonly definition: CalendarDefinition | undefined;
+  readonly overrides: readonly CalendarOverride[];
+}
+
 /** A compiled calendar. */
 export interface Calendar {
+  readonly rules: CalendarRules;
   /** Open at the instant of the open, closed at the instant of the close. */
   sessionAt(atMs: number): SessionAnswer;
   /**
@@ -115,6 +122,7 @@ function sessionsOn(line: Timeline, fromMs: number, toMs: number): ReturnType<Ca
 export function compileCalendar(definition: CalendarDefinition | undefined, overrides: readonly CalendarOverride[]): Calendar {
   const line = overridden(timelineOf(definition), overrides);
   return {
+    rules: { definition, overrides },
     sessionAt(atMs) {
       const now = line.at(atMs);
       return {

@@ -6,6 +6,8 @@ import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createAlignment } from "#lib/domain/timeframe";
 import { MINUTE_S } from "#lib/units";
+import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
+import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
 
@@ -19,7 +21,12 @@ export async function* history(rows: number): AsyncGenerator<Kline[]> {
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
   const prices = createSandboxPrices({ catalogue, seed: 1 });
-  const store = createSandboxKlines({ prices, clock: systemClock, alignment: createAlignment() });
+  const store = createSandboxKlines({
+    prices,
+    clock: systemClock,
+    alignment: createAlignment(),
+    blocks: createBlockStore(makeBlocksHere()),
+  });
   const to = HISTORY_FROM_S + rows * MINUTE_S;
   for (let from = HISTORY_FROM_S; from < to; from += PAGE_ROWS * MINUTE_S) {
     const limit = Math.min(PAGE_ROWS, (to - from) / MINUTE_S);

@@ -15,6 +15,8 @@ import { MINUTE_MS } from "#lib/units";
 import { createPublisher } from "#server/bus/redis-publisher";
 import type { MarketEvent } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
+import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
+import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
@@ -167,7 +169,12 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
         ...{ name: "sandbox", keepsTime: true, startMs: startMs - 1 },
         open: ({ fromMs = startMs, skipped }) => sandboxFeed({ prices, clock: systemClock, startMs: fromMs, onSkip: skipped }),
       };
-      const store = createSandboxKlines({ prices, clock: systemClock, alignment: createAlignment() });
+      const store = createSandboxKlines({
+        prices,
+        clock: systemClock,
+        alignment: createAlignment(),
+        blocks: createBlockStore(makeBlocksHere()),
+      });
       const first = await start(true, "first", { venue: "sandbox", feed, store });
       const edge = await start(false, "edge", { venue: "sandbox", feed, store });
       await until(() => edge.events.length > 0);

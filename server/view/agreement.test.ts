@@ -6,6 +6,8 @@ import { createMetrics } from "#lib/metrics";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { MINUTE_MS } from "#lib/units";
 import type { KlineEvent } from "#server/events/event";
+import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
+import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
@@ -19,7 +21,7 @@ test("a closed sandbox kline that is pushed equals the computed row, byte for by
   const clock = manualClock(START_MS);
   const catalogue = createSandboxCatalogue();
   const prices = createSandboxPrices({ catalogue, seed: 1 });
-  const store = createSandboxKlines({ prices, clock, alignment: createAlignment() });
+  const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks: createBlockStore(makeBlocksHere()) });
   const feed = {
     name: "sandbox",
     open: () => sandboxFeed({ prices, clock, startMs: START_MS }),

@@ -23,11 +23,29 @@ export interface Sum {
   count: number;
 }
 
+/** Bytes of a row. */
+export const ROW_BYTES = 6 * Float64Array.BYTES_PER_ELEMENT;
+
 /** Columns of `length` empty rows, in one block of memory. */
 export function makeColumns(length: number): Columns {
-  const all = new Float64Array(length * 6);
+  return columnsOf(new Float64Array(length * 6));
+}
+
+/** The columns in a block of memory, which `bytesOf` returns again. */
+export function columnsOf(all: Float64Array): Columns {
+  const length = all.length / 6;
   const column = (index: number) => all.subarray(index * length, (index + 1) * length);
   return { open: column(0), high: column(1), low: column(2), close: column(3), spread: column(4), count: column(5) };
+}
+
+/** The block of memory that holds the columns. */
+export function bytesOf(columns: Columns): ArrayBuffer {
+  return columns.open.buffer as ArrayBuffer;
+}
+
+/** Copies all rows to `target`, from row `at` on. */
+export function placeRows(target: Columns, at: number, rows: Columns): void {
+  for (const name of ["open", "high", "low", "close", "spread", "count"] as const) target[name].set(rows[name], at);
 }
 
 /** Adds rows `from` … `to` (excluded) to the sum; they must be later than its contents. */
@@ -51,6 +69,16 @@ export function addRows(sum: Sum, rows: Columns, from: number, to: number): void
   }
 }
 
+/** Writes the sum to row `index`. */
+export function setRow(rows: Columns, index: number, sum: Sum): void {
+  rows.open[index] = sum.open;
+  rows.high[index] = sum.high;
+  rows.low[index] = sum.low;
+  rows.close[index] = sum.close;
+  rows.spread[index] = sum.spread;
+  rows.count[index] = sum.count;
+}
+
 /** An empty sum. */
 export function emptySum(): Sum {
   return { open: 0, high: 0, low: 0, close: 0, spread: 0, count: 0 };
@@ -63,12 +91,7 @@ export function condense(rows: Columns, size: number): Columns {
   for (let i = 0; i < length; i++) {
     const sum = emptySum();
     addRows(sum, rows, i * size, (i + 1) * size);
-    made.open[i] = sum.open;
-    made.high[i] = sum.high;
-    made.low[i] = sum.low;
-    made.close[i] = sum.close;
-    made.spread[i] = sum.spread;
-    made.count[i] = sum.count;
+    setRow(made, i, sum);
   }
   return made;
 }

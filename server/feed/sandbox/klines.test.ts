@@ -6,6 +6,8 @@ import { aggregate } from "#lib/domain/kline";
 import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, HOUR_S } from "#lib/units";
+import { makeBlocksHere } from "./block-maker";
+import { createBlockStore } from "./block-store";
 import { createSandboxKlines, HISTORY_START_S } from "./klines";
 import { createSandboxPrices } from "./prices";
 
@@ -18,7 +20,7 @@ const alignment = createAlignment();
 const prices = createSandboxPrices({ catalogue: createSandboxCatalogue(), seed: 1 });
 
 function storeAt(nowMs: number) {
-  const store = createSandboxKlines({ prices, clock: manualClock(nowMs), alignment });
+  const store = createSandboxKlines({ prices, clock: manualClock(nowMs), alignment, blocks: createBlockStore(makeBlocksHere()) });
   const read = (
     ticker: string,
     timeframe: Timeframe,

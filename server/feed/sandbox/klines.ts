@@ -3,21 +3,30 @@ import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
-import type { KlineStore, LastQuote } from "#lib/market/ports";
-import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
+import type { KlineQuery, KlineStore, LastQuote } from "#lib/market/ports";
+import { MINUTE_S } from "#lib/units";
 import { askRange } from "./ask-range";
-import { addRows, emptySum, type Sum } from "./columns";
+import type { Admit, BlockStore, Rows } from "./block-store";
+import { addMinutes, grainOf, openOf, rowAt } from "./blocks";
+import { emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
-/** A reader that covers more days than this yields to other work: computing a day takes about a tenth of a millisecond. */
-const DAYS_PER_TURN_COUNT = 24;
+/** The rows that a search for klines covers at a time grow up to this multiple of the requested ones. */
+const REACH_MAX_FACTOR = 4;
 const TICKERS_PER_TURN_COUNT = 8;
 
 interface Options {
   prices: SandboxPrices;
   clock: Clock;
   alignment: TradingAlignment;
+  blocks: BlockStore;
+}
+
+/** What is read of a series. */
+interface Reading extends Pick<KlineQuery, "timeframe" | "limit" | "end"> {
+  readonly series: PriceSeries;
+  readonly admit?: Admit | undefined;
 }
 
 /** Open times to return, [first, to), and the end (excluded) of the minutes that count. Unix seconds. */
@@ -25,27 +34,6 @@ interface Span {
   readonly first: number;
   readonly to: number;
   readonly endS: number;
-}
-
-/** Adds the minutes of [fromS, toS) to the sum, full hours at once. */
-function addMinutes(sum: Sum, series: PriceSeries, fromS: number, toS: number): void {
-  for (let atS = fromS; atS < toS; ) {
-    const day = Math.floor(atS / DAY_S);
-    const dayS = day * DAY_S;
-    const untilS = Math.min(toS, dayS + DAY_S);
-    const wholeHours = atS % HOUR_S === 0 ? Math.floor((untilS - atS) / HOUR_S) : 0;
-    if (wholeHours > 0) {
-      const rows = series.hours(day);
-      const hour = (atS - dayS) / HOUR_S;
-      if (rows !== undefined) addRows(sum, rows, hour, hour + wholeHours);
-      atS += wholeHours * HOUR_S;
-      continue;
-    }
-    const stopS = Math.min(untilS, Math.floor(atS / HOUR_S) * HOUR_S + HOUR_S);
-    const rows = series.minutes(day);
-    if (rows !== undefined) addRows(sum, rows, (atS - dayS) / MINUTE_S, (stopS - dayS) / MINUTE_S);
-    atS = stopS;
-  }
 }
 
 function toKline(series: PriceSeries, timeframe: Timeframe, time: number, sum: Sum): Kline {
@@ -65,40 +53,54 @@ function toKline(series: PriceSeries, timeframe: Timeframe, time: number, sum: S
   };
 }
 
+/** Where no kept rows are needed. */
+const NO_ROWS: Rows = { add: () => undefined, skipEmpty: (row) => row };
+
 /**
- * The klines of a span, ascending, at most `limit` from its start. A short interval on a day without prices skips the whole
- * day.
+ * All klines of a span, ascending. Whole trading days that are over come from the kept rows, the running one from its minutes,
+ * which the feed needs anyway.
  */
-async function collect(series: PriceSeries, timeframe: Timeframe, span: Span, limit: number, alignment: TradingAlignment) {
+async function collect({ series, timeframe, admit }: Reading, span: Span, { blocks, alignment }: Options): Promise<Kline[]> {
+  const grain = grainOf(timeframe);
+  const runningS = alignment.tradingDayOpen(span.endS);
+  const keptFromS = Math.max(span.first, HISTORY_START_S);
+  const keptToS = Math.min(alignment.nextOpenTime(timeframe, span.to - 1), runningS);
+  const rows =
+    keptFromS < keptToS
+      ? await blocks.open(series.inputs, grain, rowAt(grain, keptFromS), rowAt(grain, keptToS), admit)
+      : NO_ROWS;
   const klines: Kline[] = [];
-  let turnS = span.first;
-  for (let time = span.first; time < span.to && klines.length < limit; ) {
-    const dayEndS = Math.floor(time / DAY_S) * DAY_S + DAY_S;
-    let next = alignment.nextOpenTime(timeframe, time);
-    if (next < dayEndS && series.minutes(dayEndS / DAY_S - 1) === undefined) next = alignment.openTime(timeframe, dayEndS - 1);
-    else {
-      const sum = emptySum();
-      addMinutes(sum, series, Math.max(time, HISTORY_START_S), Math.min(next, span.endS));
-      if (sum.count > 0) klines.push(toKline(series, timeframe, time, sum));
-    }
-    time = next;
-    if (time - turnS > DAYS_PER_TURN_COUNT * DAY_S) {
-      await nextTurn();
-      turnS = time;
-    }
+  for (let time = span.first; time < span.to; ) {
+    const next = alignment.nextOpenTime(timeframe, time);
+    const fromS = Math.max(time, HISTORY_START_S);
+    const toS = Math.min(next, span.endS);
+    const sum = emptySum();
+    if (fromS < runningS) rows.add(sum, rowAt(grain, fromS), rowAt(grain, Math.min(toS, runningS)));
+    if (toS > runningS) addMinutes(sum, series.minutes, Math.max(fromS, runningS), toS);
+    if (sum.count > 0) klines.push(toKline(series, timeframe, time, sum));
+    time = timeframe === grain && grain !== "D1" ? openOf(grain, rows.skipEmpty(rowAt(grain, next))) : next;
   }
   return klines;
 }
 
-/** The newest `limit` klines of a span: searches back from its end in growing steps, because there may be gaps. */
-async function collectNewest(series: PriceSeries, timeframe: Timeframe, span: Span, limit: number, alignment: TradingAlignment) {
-  let klines: Kline[] = [];
+/** The klines of a span, ascending, at most `limit` from one of its ends: searched in steps, because there may be gaps. */
+async function search(reading: Reading, span: Span, options: Options): Promise<Kline[]> {
+  const { timeframe, limit, end } = reading;
+  const { alignment } = options;
+  const mostS = REACH_MAX_FACTOR * limit * TIMEFRAME_SECONDS[timeframe];
   let reachS = limit * TIMEFRAME_SECONDS[timeframe];
-  for (let { to } = span; to > span.first && klines.length < limit; reachS *= 2) {
-    const first = Math.max(span.first, alignment.openTime(timeframe, to - 1 - reachS));
-    const earlier = await collect(series, timeframe, { ...span, first, to }, Number.POSITIVE_INFINITY, alignment);
-    klines = [...earlier, ...klines].slice(-limit);
-    to = first;
+  let { first, to } = span;
+  let klines: Kline[] = [];
+  for (; first < to && klines.length < limit; reachS = Math.min(2 * reachS, mostS)) {
+    if (end === "oldest") {
+      const until = to - first <= reachS ? to : alignment.nextOpenTime(timeframe, first + reachS - 1);
+      klines = [...klines, ...(await collect(reading, { ...span, first, to: until }, options))].slice(0, limit);
+      first = until;
+    } else {
+      const from = to - first <= reachS ? first : alignment.openTime(timeframe, to - 1 - reachS);
+      klines = [...(await collect(reading, { ...span, first: from, to }, options)), ...klines].slice(-limit);
+      to = from;
+    }
   }
   return klines;
 }
@@ -108,7 +110,9 @@ async function collectNewest(series: PriceSeries, timeframe: Timeframe, span: Sp
  * minutes: an M1 kline once it has ended, and a longer one as the aggregate of its completed minutes, so the row of the current
  * hour or day grows by one minute at a time. Ticks since then are in the view.
  */
-export function createSandboxKlines({ prices, clock, alignment }: Options): KlineStore {
+export function createSandboxKlines(options: Options): KlineStore {
+  const { prices, clock, alignment } = options;
+
   function spanOf(series: PriceSeries, timeframe: Timeframe, from: number, to: number): Span {
     const passedS = Math.floor(clock.now() / 1000 / MINUTE_S) * MINUTE_S;
     const endS = Math.min(passedS, series.endMs / 1000);
@@ -122,8 +126,7 @@ export function createSandboxKlines({ prices, clock, alignment }: Options): Klin
       const series = prices.series(ticker);
       if (series === undefined) return [];
       const span = spanOf(series, timeframe, from, to);
-      const read = end === "oldest" ? collect : collectNewest;
-      return read(series, timeframe, span, limit, alignment);
+      return search({ series, timeframe, limit, end }, span, options);
     },
 
     async lastQuotes(atMs) {

@@ -8,6 +8,9 @@ const COST_UNIT = 1e-5;
 /** The currency whose parameters a test ticker uses, if not the euro's. */
 const TEST_HABITS: Readonly<Record<string, string>> = { TESTMETAL: "XAU" };
 
+/** The parts of a listing that its prices depend on. */
+export type PricedListing = Pick<Listing, "ticker" | "assetClass" | "base" | "quote" | "digits">;
+
 /** How the price of one listing is computed. Prices are whole points; a point is 10^-digits price units. */
 export interface PriceModel {
   readonly ticker: string;
@@ -43,7 +46,7 @@ function without(ones: readonly PathModel[], others: readonly PathModel[]): Path
  * A test ticker has the parameters of the euro (TESTMETAL: of gold) and its own path. A currency that is not in the table
  * counts as one US dollar, multiplied by tens until a price has five figures.
  */
-export function priceModel(listing: Listing): PriceModel {
+export function priceModel(listing: PricedListing): PriceModel {
   const test = listing.assetClass === "test";
   const habits = test ? (TEST_HABITS[listing.ticker] ?? "EUR") : listing.base;
   const base = CURRENCIES[habits] ?? UNKNOWN_CURRENCY;

@@ -1,7 +1,11 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { makeBlocksHere } from "./block-maker";
+import { bytesOf } from "./columns";
+import { FORMULA_VERSION } from "./formula";
 import { createSandboxPrices, type PriceSeries } from "./prices";
 
 const MINUTES_PER_DAY = 1_440;
@@ -58,6 +62,18 @@ describe("the same prices everywhere", () => {
       { ticker: "EURUSD", time_msc: 1_741_609_802_410, bid: 1.09629, ask: 1.09635 },
       { ticker: "EURUSD", time_msc: 1_741_609_803_009, bid: 1.09626, ask: 1.09633 },
     ]);
+  });
+
+  test("golden trading days name the version of the formula, so that days on disk never come from another one", async () => {
+    const { series } = sandbox();
+    const { make } = makeBlocksHere();
+    const hash = createHash("sha256").update(String(FORMULA_VERSION));
+    for (const ticker of ["EURUSD", "USDJPY", "EURDKK", "XAUUSD", "TESTGAP", "TESTFX", "TESTSTALE"]) {
+      const rows = await make(series(ticker).inputs, { grain: "D1", block: 638 });
+      hash.update(new Uint8Array(bytesOf(rows ?? expect.fail("no prices"))));
+    }
+    // When prices change, raise FORMULA_VERSION too.
+    expect(hash.digest("hex").slice(0, 16)).toBe("ad0638c3a63387cb");
   });
 
   test("a different seed gives different sandbox prices", () => {

@@ -1,6 +1,6 @@
 import type { Calendar } from "#lib/domain/calendar";
-import type { Listing } from "#lib/domain/instrument";
 import { DAY_MS, MINUTE_MS } from "#lib/units";
+import type { PricedListing } from "./model";
 import { bits, seriesKey, unit } from "./noise";
 import { MINUTES_PER_DAY } from "./path";
 /** End of the prices of tickers that have gone quiet: their last tick is just before it. */
@@ -40,7 +40,7 @@ const HABITS: Readonly<Record<string, Habit>> = {
 };
 
 /** Ordinary tickers always have prices; a test ticker behaves as its name says. */
-export function habitOf(listing: Listing): Habit {
+export function habitOf(listing: PricedListing): Habit {
   if (listing.assetClass !== "test" || !Object.hasOwn(HABITS, listing.ticker)) return "always";
   return HABITS[listing.ticker] ?? "always";
 }

@@ -7,6 +7,8 @@ import { foldQuote } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { makeBlocksHere } from "./block-maker";
+import { createBlockStore } from "./block-store";
 import { createSandboxKlines } from "./klines";
 import { createSandboxPrices } from "./prices";
 
@@ -17,7 +19,12 @@ const anyListing = fc.constantFrom(...SANDBOX_LISTINGS);
 const anyMinute = fc.integer({ min: FIRST_MINUTE, max: LAST_MINUTE - 1 });
 
 const prices = createSandboxPrices({ catalogue: createSandboxCatalogue(), seed: 7 });
-const store = createSandboxKlines({ prices, clock: manualClock(LAST_MINUTE * 60_000), alignment: createAlignment() });
+const store = createSandboxKlines({
+  prices,
+  clock: manualClock(LAST_MINUTE * 60_000),
+  alignment: createAlignment(),
+  blocks: createBlockStore(makeBlocksHere()),
+});
 
 test("the ticks of a sandbox minute aggregate to exactly its kline, and a minute without a kline has no ticks", async () => {
   await fc.assert(
