@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
+import { PORTAL_SCOPES } from "#lib/contract/portal-scopes";
 import { usePortal } from "../portal/read";
 import { PageHead } from "../ui/card";
 import { CONTROL } from "../ui/field";
@@ -32,15 +33,19 @@ function Origins({ origins }: { origins: readonly string[] }) {
   ));
 }
 
-/** The actions that a key's state allows. */
+/** True when only operators may change the key, because they alone give out one of its scopes. */
+const isOperators = ({ scopes }: PortalKey) => scopes.some((scope) => !PORTAL_SCOPES.some((own) => own === scope));
+
+/** The actions that a key's state and scopes allow. */
 function actionsOf(key: PortalKey, act: (action: Action) => void) {
   const item = (label: string, kind: Action["kind"]) => ({
     label,
     onSelect: () => act({ kind, key }),
     danger: kind === "revoke",
   });
-  if (key.state === "active") return [item("Edit", "edit"), item("Rotate", "rotate"), item("Revoke", "revoke")];
-  return key.state === "grace" ? [item("Revoke", "revoke")] : [];
+  if (key.state !== "active") return key.state === "grace" ? [item("Revoke", "revoke")] : [];
+  const changes = isOperators(key) ? [] : [item("Edit", "edit"), item("Rotate", "rotate")];
+  return [...changes, item("Revoke", "revoke")];
 }
 
 function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {

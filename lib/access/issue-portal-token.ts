@@ -2,6 +2,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Access } from "./access";
+import { unverified } from "./key-owner";
 
 interface TokenContext {
   readonly access: Pick<Access, "mintPortalToken" | "refresh">;
@@ -10,14 +11,16 @@ interface TokenContext {
 
 /**
  * Issues a token that can be used instead of a key of the user's account, from this origin, in this session.
- * @throws Fault not_found for a key of another account, or one that is no longer valid
+ * @throws Fault not_found for a key of another account, or one that is no longer valid; invalid_parameter for a user who has
+ * not verified the address
  */
 export async function issuePortalToken(
   { access, db }: TokenContext,
-  { accountId, sessionId }: Pick<PortalUser, "accountId" | "sessionId">,
+  { accountId, sessionId, emailVerified }: Pick<PortalUser, "accountId" | "sessionId" | "emailVerified">,
   keyId: string,
   origin: string,
 ): Promise<{ token: string; expires_at: string }> {
+  if (!emailVerified) throw unverified({ accountId });
   const own = await db.prisma.apiKey.count({ where: { id: keyId, accountId } });
   const valid = own > 0 && (await access.refresh({ keyId })) !== undefined;
   if (!valid) throw new Fault("not_found", { detail: "No active key of yours has this id." });

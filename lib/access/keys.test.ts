@@ -55,13 +55,25 @@ describe("creating a key", () => {
     });
   });
 
-  test("refuses more active keys than an account may have; revoked ones do not count", async () => {
+  test("never gives an account more active keys than it may have, not even at the same time; revoked ones do not count", async () => {
     const account = await putAccount(t.keyContext, "collector");
     const settings = { accountId: account.id, name: "k", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
     const first = await createKey(t.keyContext, settings);
-    for (let index = 1; index < 200; index += 1) await createKey(t.keyContext, settings);
+    const rows = Array.from({ length: 196 }, (_, index) => ({
+      ...settings,
+      hash: Buffer.from(`${index}`),
+      prefix: "",
+      last4: "",
+    }));
+    await t.db.prisma.apiKey.createMany({ data: rows });
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => createKey(t.keyContext, settings)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+    expect(await t.db.prisma.apiKey.count({ where: { accountId: account.id } })).toBe(200);
     await expect(createKey(t.keyContext, settings)).rejects.toEqual(refused("account"));
-    await revokeKey(t.keyContext, first.record.id);
+    await expect(rotateKey(t.keyContext, first.record.id, "1h")).rejects.toEqual(refused("account"));
+    const { record } = await rotateKey(t.keyContext, first.record.id, "now");
+    await expect(createKey(t.keyContext, settings)).rejects.toEqual(refused("account"));
+    await revokeKey(t.keyContext, record.id);
     await createKey(t.keyContext, settings);
   });
 });

@@ -6,12 +6,10 @@ import type { Database } from "#lib/db";
 import { Fault, requireValid } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
+import { lockOwner, requireOwnScopes, requireRoom } from "./key-owner";
 import { type KeyRecord, toRecord } from "./key-record";
 import { parseOrigin } from "./origin";
 import { revokeRow } from "./revoke-keys";
-
-/** Keys of one account that are neither revoked nor expired. */
-const ACTIVE_KEYS_MAX_COUNT = 200;
 
 /** What keys are managed with. */
 export interface KeyContext {
@@ -88,23 +86,18 @@ type KeySettings = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "ex
 
 /**
  * Makes a key.
- * @throws Fault invalid_parameter naming the setting that is refused, or when the account has too many keys.
+ * @throws Fault invalid_parameter naming the setting that is refused, when the account has too many keys, or when its owner
+ * has not verified the address.
  */
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId, expiresAt } = input;
   const settings = requireValid(Settings, input);
   requireFuture(expiresAt, clock);
   const now = new Date(clock.now());
-  const active = await db.prisma.apiKey.count({
-    where: { accountId, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
-  });
-  if (active >= ACTIVE_KEYS_MAX_COUNT)
-    throw new Fault("invalid_parameter", {
-      parameter: "account",
-      detail: `An account has at most ${ACTIVE_KEYS_MAX_COUNT} active keys.`,
-    });
   const { text, columns } = mint(settings.venue);
   const row = await db.prisma.$transaction(async (tx) => {
+    await lockOwner(tx, accountId, by);
+    await requireRoom(tx, accountId, now);
     const data = { ...settings, ...columns, accountId, expiresAt, createdAt: now };
     const made = await tx.apiKey.create({ data, include: withAccount });
     await audit(tx, { ...by, accountId, action: "key.create", target: made.id, after: audited(made) });
@@ -152,8 +145,8 @@ export async function findKeyRecord(context: KeyContext, id: string, by: Changed
 
 /**
  * Changes name, scopes or origins of a key that is active or in its grace; every process follows within a second.
- * @throws Fault invalid_parameter naming the setting that is refused, or for a key that is no longer valid; like
- * findKeyRecord for an id that no key has.
+ * @throws Fault invalid_parameter naming the setting that is refused, for a key that is no longer valid or has a scope of
+ * operators, or when its owner has not verified the address; like findKeyRecord for an id that no key has.
  */
 export async function editKey(context: KeyContext, id: string, change: KeyChange, by: ChangedBy): Promise<KeyRecord> {
   const { db, clock } = context;
@@ -163,7 +156,9 @@ export async function editKey(context: KeyContext, id: string, change: KeyChange
   const old = await requireKey(context, id, by);
   if (!["active", "grace"].includes(toRecord(old, clock.now()).state))
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only a valid key can be changed." });
+  requireOwnScopes(old.scopes, by);
   const row = await db.prisma.$transaction(async (tx) => {
+    await lockOwner(tx, old.accountId, by);
     const changed = await tx.apiKey.update({ where: { id }, data, include: withAccount });
     const entry = { accountId: old.accountId, action: "key.edit", target: id, before: audited(old), after: audited(changed) };
     await audit(tx, { ...by, ...entry });
@@ -187,8 +182,9 @@ export async function revokeKey(context: KeyContext, id: string, by: ChangedBy =
 
 /**
  * Makes a key with the same settings and leaves the old one valid for the grace, never past its own expiry.
- * @throws Fault invalid_parameter for a key that is not active or was rotated before; like findKeyRecord for an id that no
- * key has.
+ * @throws Fault invalid_parameter for a key that is not active, was rotated before or has a scope of operators, when the
+ * account has too many keys for a grace, or when its owner has not verified the address; like findKeyRecord for an id that
+ * no key has.
  */
 export async function rotateKey(
   context: KeyContext,
@@ -201,12 +197,15 @@ export async function rotateKey(
   const nowMs = clock.now();
   if (toRecord(old, nowMs).state !== "active")
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only an active key can be rotated." });
+  requireOwnScopes(old.scopes, by);
   const endMs = Math.min(nowMs + ROTATION_GRACES[grace] * 1000, old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
   const graceUntil = new Date(endMs);
   const { text, columns } = mint(Venue.parse(old.venue));
   const { accountId, name, venue, scopes, origins, expiresAt } = old;
 
   const row = await db.prisma.$transaction(async (tx) => {
+    await lockOwner(tx, accountId, by);
+    if (endMs > nowMs) await requireRoom(tx, accountId, new Date(nowMs));
     const data = { accountId, name, venue, scopes, origins, expiresAt, ...columns, createdAt: new Date(nowMs) };
     const made = await tx.apiKey.create({ data, include: withAccount });
     const replaced = await tx.apiKey.updateMany({

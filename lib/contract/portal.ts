@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { ASSET_CLASSES } from "./instrument";
 import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
+import { PORTAL_SCOPES } from "./portal-scopes";
 import { Ticker, VENUES } from "./primitives";
 
 /** Numbers of the portal. Names end in the unit. */
@@ -66,7 +67,7 @@ const KeyName = z
   .trim()
   .min(1, "Enter a name.")
   .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
-const KeyScopes = z.array(z.enum(["market:read", "market:stream"])).min(1, "Choose at least one scope.");
+const KeyScopes = z.array(z.enum(PORTAL_SCOPES)).min(1, "Choose at least one scope.");
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
 
 export const CreateKeyForm = z.strictObject({

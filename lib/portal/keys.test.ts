@@ -12,6 +12,7 @@ import { POST as mintToken } from "#app/api/portal/tokens/route";
 import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
+import { createKey } from "#lib/access/keys";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
 import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -37,12 +38,11 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** A signed-in user with a new account. */
-async function signIn(name: string, verified = true) {
+async function signIn(name: string) {
   const { id: accountId } = await putAccount(t.keyContext, name, { plan: "endless" });
   const sid = await openPortalSession(t.db, accountId, t.clock.now());
   const now = new Date(t.clock.now());
   await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: now } });
-  await t.db.prisma.user.update({ where: { accountId }, data: { emailVerifiedAt: verified ? now : null } });
   const cookie = `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
 
   async function raw(handler: Handler, { method = "GET", body, query = {}, params = {} }: Call = {}): Promise<Response> {
@@ -111,11 +111,38 @@ describe("keys in the portal", () => {
     });
   });
 
-  test("need a verified email address", async () => {
-    const eve = await signIn("unverified", false);
-    const refused = await eve.call(create, { method: "POST", body: KEY });
-    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "email", detail: "Verify your email first." }));
-    expect(await t.db.prisma.apiKey.count({ where: { accountId: eve.accountId } })).toBe(0);
+  test("a user without a verified address can neither create keys nor change or use those an operator made", async () => {
+    const eve = await signIn("unverified");
+    const { key } = await eve.createKey();
+    await t.db.prisma.user.update({ where: { accountId: eve.accountId }, data: { emailVerifiedAt: null } });
+    const params = { id: key.id };
+    const tries: [Handler, Call][] = [
+      [create, { method: "POST", body: KEY }],
+      [edit, { method: "PATCH", params, body: { origins: ["https://evil.example"] } }],
+      [rotate, { method: "POST", params, body: { grace: "now" } }],
+      [mintToken, { method: "POST", body: { key_id: key.id } }],
+    ];
+    for (const [handler, call] of tries)
+      expect(await eve.call(handler, call)).toMatchObject(
+        failed("invalid_parameter", { parameter: "email", detail: "Verify your email first." }),
+      );
+    expect(await t.db.prisma.apiKey.count({ where: { accountId: eve.accountId } })).toBe(1);
+    const revoked = await eve.call(revoke, { method: "POST", params, body: { confirm: KEY.name } });
+    expect(revoked).toMatchObject({ status: 200 });
+  });
+
+  test("the holder of a key with a scope of operators can revoke it, but not rotate or edit it", async () => {
+    const { accountId, call } = await signIn("provider");
+    const settings = { ...KEY, accountId, scopes: ["market:read", "market:ingest"], expiresAt: null };
+    const { record } = await createKey(t.keyContext, settings);
+    const params = { id: record.id };
+    const detail = "Only an operator can change a key with the scope market:ingest.";
+    for (const refused of [
+      await call(rotate, { method: "POST", params, body: { grace: "now" } }),
+      await call(edit, { method: "PATCH", params, body: { origins: ["https://app.example.com"] } }),
+    ])
+      expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "id", detail }));
+    expect(await call(revoke, { method: "POST", params, body: { confirm: KEY.name } })).toMatchObject({ status: 200 });
   });
 
   test.each([

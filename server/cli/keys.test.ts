@@ -41,6 +41,22 @@ test("npm run keys rotates a key with a grace period, and revokes it", async () 
   expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
 });
 
+test("npm run keys creates and rotates no key for an owner who has not verified the address", async () => {
+  await run("create", "--account", "squatter@example.com", "--name", "k");
+  const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "squatter@example.com" });
+  const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id } });
+  await t.db.prisma.user.create({ data: { accountId, email: "squatter@example.com" } });
+  for (const args of [
+    ["create", "--account", "squatter@example.com", "--name", "k"],
+    ["rotate", id],
+  ]) {
+    const { exitCode, errors } = await commandOutcome(keysCommand, args, t.keyContext);
+    expect(errors).toContain("has not verified their email address");
+    expect(exitCode).toBe(2);
+  }
+  expect(await listKeys(t.keyContext, { account: "squatter@example.com" })).toHaveLength(1);
+});
+
 test.each([
   [["create"], /--name/],
   [["create", "--name", "k", "--venue", "paper"], /live/],

@@ -1,7 +1,6 @@
 import { toPortalKey } from "#lib/access/key-json";
 import { createKey, listKeys } from "#lib/access/keys";
 import { CreateKeyForm } from "#lib/contract/portal";
-import { Fault } from "#lib/fault";
 import { changedBy } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
@@ -14,7 +13,6 @@ export const GET = portalRoute({ user: "required" }, async ({ user, running }) =
 /** Creates a key; only this answer contains its text. */
 export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
   const { input, user, running } = call;
-  if (!user.emailVerified) throw new Fault("invalid_parameter", { parameter: "email", detail: "Verify your email first." });
   const { expires_at, ...settings } = input;
   const expiresAt = expires_at === null ? null : new Date(expires_at);
   const { text, record } = await createKey(running, { ...settings, expiresAt, accountId: user.accountId }, changedBy(call));

@@ -1,0 +1,55 @@
+import { PORTAL_SCOPES } from "#lib/contract/portal-scopes";
+import { Fault } from "#lib/fault";
+import type { Prisma } from "#lib/generated/prisma/client";
+import type { ChangedBy } from "./audit";
+
+/** Keys of one account that work or will work: neither revoked, expired nor past their grace. */
+const LIVE_KEYS_MAX_COUNT = 200;
+
+/** Refuses keys to an account whose user has not verified the address: anybody may have signed up with it. */
+export function unverified({ accountId }: Pick<ChangedBy, "accountId">): Fault {
+  return accountId === undefined
+    ? new Fault("invalid_parameter", {
+        parameter: "account",
+        detail: "The owner of this account has not verified their email address yet.",
+      })
+    : new Fault("invalid_parameter", { parameter: "email", detail: "Verify your email first." });
+}
+
+/**
+ * Makes other changes of an account's keys wait until this transaction ends, so that they cannot pass its limit together.
+ * @throws Fault invalid_parameter for an owner without a verified address
+ */
+export async function lockOwner(tx: Prisma.TransactionClient, accountId: string, by: ChangedBy): Promise<void> {
+  await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+  const user = await tx.user.findUnique({ where: { accountId }, select: { emailVerifiedAt: true } });
+  if (user !== null && user.emailVerifiedAt === null) throw unverified(by);
+}
+
+/**
+ * Requires that a locked account may have one more key.
+ * @throws Fault invalid_parameter
+ */
+export async function requireRoom(tx: Prisma.TransactionClient, accountId: string, now: Date): Promise<void> {
+  const later = { gt: now };
+  const works = [{ OR: [{ expiresAt: null }, { expiresAt: later }] }, { OR: [{ graceUntil: null }, { graceUntil: later }] }];
+  if ((await tx.apiKey.count({ where: { accountId, revokedAt: null, AND: works } })) < LIVE_KEYS_MAX_COUNT) return;
+  throw new Fault("invalid_parameter", {
+    parameter: "account",
+    detail: `An account has at most ${LIVE_KEYS_MAX_COUNT} active keys.`,
+  });
+}
+
+/**
+ * Requires that whoever changes a key may also give out its scopes. An operator gave the others, so their holder can use and
+ * revoke such a key, but not replace or widen it.
+ * @throws Fault invalid_parameter
+ */
+export function requireOwnScopes(scopes: readonly string[], { accountId }: ChangedBy): void {
+  const foreign = scopes.filter((scope) => !PORTAL_SCOPES.some((own) => own === scope));
+  if (accountId === undefined || foreign.length === 0) return;
+  throw new Fault("invalid_parameter", {
+    parameter: "id",
+    detail: `Only an operator can change a key with the scope ${foreign.join(", ")}.`,
+  });
+}
