@@ -17,6 +17,8 @@ export interface Metrics {
   request(operation: string, code: number, seconds: number): void;
   /** Counts one refused authentication. */
   authFailed(): void;
+  /** Counts a request or connection that a bound refused before anything else looked at it, by where and why. */
+  refused(where: string, reason: string): void;
   /** Counts the ticks of a venue that its engine judged: null for each accepted tick, else the reason. */
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
   /** Counts messages passed to stream connections. */
@@ -54,6 +56,12 @@ export function createMetrics(): Metrics {
   });
   const rateLimited = new Counter({ name: "spotwire_rate_limited_total", help: "Requests refused with 429.", registers });
   const authFailures = new Counter({ name: "spotwire_auth_failures_total", help: "Keys that were not accepted.", registers });
+  const refusals = new Counter({
+    name: "spotwire_refused_total",
+    help: "Requests and connections that a bound refused, by where and why.",
+    labelNames: ["where", "reason"],
+    registers,
+  });
   const ticks = new Counter({
     name: "spotwire_ticks_total",
     help: "Ticks by venue and outcome.",
@@ -98,6 +106,7 @@ export function createMetrics(): Metrics {
       if (Math.floor(code / 100) === 429) rateLimited.inc();
     },
     authFailed: () => authFailures.inc(),
+    refused: (where, reason) => refusals.inc({ where, reason }),
     ticks(venue, judged) {
       let accepted = 0;
       for (const reason of judged) {

@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { PreviewSession } from "#lib/contract/portal-admin";
+import { dateFormat } from "../portal/date-format";
 import { type Week, weeksOf } from "./fortnight";
 
 /** The drawing has one unit per minute, so that the shortest break is still visible. */
@@ -7,9 +8,7 @@ const WIDTH = 7 * 24 * 60;
 const HEIGHT = 40;
 
 const local = (at: string) =>
-  new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(
-    new Date(at),
-  );
+  dateFormat({ weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(at));
 const utc = (at: string) => at.replace(/:\d\d\.\d+Z$/, "Z");
 
 /** The tooltip of a bar: the viewer's time, then UTC. */
@@ -28,8 +27,7 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
       <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
         {days.slice(0, -1).map((day) => (
           <span key={day} className="truncate pr-0.5">
-            {new Intl.DateTimeFormat("en-GB", { weekday: "short" }).format(day)}{" "}
-            <span className="tabular-nums">{new Date(day).getDate()}</span>
+            {dateFormat({ weekday: "short" }).format(day)} <span className="tabular-nums">{new Date(day).getDate()}</span>
           </span>
         ))}
       </div>

@@ -1,5 +1,6 @@
 "use client";
 
+import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 import { CONTROL, Field } from "../ui/field";
 import { Prose } from "../ui/prose";
@@ -34,7 +35,7 @@ const LOCAL = { day: "numeric", month: "short", year: "numeric", hour: "2-digit"
 function localText(kind: PlayField["kind"], value: string, timeZone: string): string | undefined {
   const picked = pickerText(kind, value);
   if (picked === "") return undefined;
-  return `${new Intl.DateTimeFormat("en-GB", { ...LOCAL, timeZone }).format(new Date(`${picked}Z`))}, ${timeZone}`;
+  return `${dateFormat({ ...LOCAL, timeZone }).format(new Date(`${picked}Z`))}, ${timeZone}`;
 }
 
 /** An instant: typed in the service's format, or picked from a calendar that writes it. */

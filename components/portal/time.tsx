@@ -2,6 +2,7 @@
 
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { countdownText } from "#lib/duration";
+import { dateFormat } from "./date-format";
 
 const TICK_MS = 1_000;
 const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
@@ -47,7 +48,7 @@ export function Instant({ at, to = "minute" }: { at: string | null; to?: keyof t
   if (at === null) return <span className="text-ink-faint">–</span>;
   return (
     <time dateTime={at} title={at.replace(/\.\d+Z$/, "Z")} className="whitespace-nowrap tabular-nums">
-      {new Intl.DateTimeFormat("en-GB", { ...SHAPES[to], timeZone }).format(new Date(at))}
+      {dateFormat({ ...SHAPES[to], timeZone }).format(new Date(at))}
     </time>
   );
 }

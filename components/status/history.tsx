@@ -5,6 +5,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { HEALTH_BUCKET_S, type HealthBucket, type HealthHistory } from "#lib/contract/service-status";
 import { durationText } from "#lib/duration";
 import { MINUTE_MS, MINUTE_S } from "#lib/units";
+import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 
 const BUCKET_MINUTES = HEALTH_BUCKET_S / MINUTE_S;
@@ -38,7 +39,7 @@ function lookOf({ minutes, well, idle = 0 }: Bar): Look {
 }
 
 function spanWords(fromMs: number, untilMs: number, timeZone: string): string {
-  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
+  const clock = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
   return `${clock.format(fromMs)} – ${clock.format(untilMs)}`;
 }
 

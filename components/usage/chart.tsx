@@ -2,6 +2,7 @@
 
 import { Bar, CartesianGrid, ComposedChart, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
+import { dateFormat } from "../portal/date-format";
 import { compactText, countText, msText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 
@@ -32,7 +33,7 @@ function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
     grain === "day"
       ? { day: "2-digit", month: "short", timeZone: "UTC" }
       : { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone };
-  const format = new Intl.DateTimeFormat("en-GB", shape);
+  const format = dateFormat(shape);
   return (at) => format.format(new Date(at));
 }
 

@@ -108,5 +108,12 @@ export const STREAM_TICKET_LIFETIME_S = 60;
 /** Handshakes per account and minute, and in a burst, in addition to an allowance for each connection of its plan. */
 export const STREAM_HANDSHAKES_PER_MINUTE_COUNT = 60;
 export const STREAM_HANDSHAKES_BURST_COUNT = 20;
+/**
+ * Socket.IO connections that have not been admitted yet: of one client, of its network (an IPv4 /24 or an IPv6 /48), and of all
+ * together. Each is closed STREAM_FIRST_SUBSCRIBE_TIMEOUT_S after it opened.
+ */
+export const SOCKET_IO_OPENING_CLIENT_MAX_COUNT = 50;
+export const SOCKET_IO_OPENING_NETWORK_MAX_COUNT = 200;
+export const SOCKET_IO_OPENING_MAX_COUNT = 2_000;
 /** Maximum time until a revocation, an expiry or a withdrawn permission reaches open connections. */
 export const STREAM_REVOCATION_MAX_MS = 1_000;

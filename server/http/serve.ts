@@ -14,7 +14,7 @@ import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
 import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
-import { GET as metrics } from "#app/metrics/route";
+import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
@@ -27,6 +27,7 @@ import { pageHeaders } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, jsonHeaders } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { isSecure } from "#lib/portal/cookies";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
@@ -65,6 +66,7 @@ async function mcp(request: Request, context?: unknown): Promise<Response> {
 interface ServeOptions {
   env: Env;
   log: Logger;
+  metrics: Metrics;
   /** False routes REST through Next as well. */
   direct: boolean;
   streams: Pick<Streams, "webSocket" | "socketIo">;
@@ -88,6 +90,7 @@ interface Pages {
 export async function serve({
   env,
   log,
+  metrics,
   direct,
   streams,
   addressOf,
@@ -97,12 +100,12 @@ export async function serve({
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
-    "/metrics": metrics,
+    "/metrics": scrape,
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, addressOf, log });
+    const server = createIngestServer({ operational, addressOf, log, metrics });
     return { server, address: await listen(server, env) };
   }
   const pages = createPages(env, log);
@@ -121,6 +124,7 @@ export async function serve({
     authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
+    metrics,
   });
   routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
   const address = await listen(server, env);
@@ -128,12 +132,12 @@ export async function serve({
   return { server, address };
 }
 
-interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log"> {
+interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
 /** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
-function createIngestServer({ operational, addressOf, log }: IngestServerOptions): Server {
+function createIngestServer({ operational, addressOf, log, metrics }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
@@ -147,6 +151,7 @@ function createIngestServer({ operational, addressOf, log }: IngestServerOptions
     authRateLimit: () => undefined,
     addressOf,
     log,
+    metrics,
   });
   server.on("upgrade", (request, socket) => {
     refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });

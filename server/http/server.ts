@@ -10,11 +10,13 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
 import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { type RefusalContext, refuseUpgrade, writeAnswer } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
+import { inOrder } from "./in-order";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -33,9 +35,11 @@ interface HttpOptions {
   authRateLimit: AuthRateLimit;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
+  metrics: Pick<Metrics, "refused">;
 }
 
 const API_PREFIX = "/api/v1";
+const OVERDUE_LOOK_MS = 1_000;
 /** Headers in which a proxy names the requested host. */
 const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
@@ -52,7 +56,8 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * Creates the HTTP server. REST and operational routes go directly to their route handlers, everything else to Next. (Behind
  * Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
-export function createHttpServer({ direct, api, socketIo, pages, authRateLimit, addressOf, log }: HttpOptions): Server {
+export function createHttpServer(options: HttpOptions): Server {
+  const { direct, api, socketIo, pages, authRateLimit, addressOf, log, metrics } = options;
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -80,8 +85,10 @@ export function createHttpServer({ direct, api, socketIo, pages, authRateLimit, 
     maxHeaderSize: HEADERS_MAX_BYTES,
     headersTimeout: REQUEST_HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node looks for overdue requests this often; at its default of 30 s, half a request could stay three times its limit.
+    connectionsCheckingInterval: OVERDUE_LOOK_MS,
   };
-  const server = createServer(limits, (request, response) => {
+  const handle: Listener = (request, response) => {
     if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
     const target = request.url ?? "/";
     const path = decodedPath(target);
@@ -90,7 +97,8 @@ export function createHttpServer({ direct, api, socketIo, pages, authRateLimit, 
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
     if (listener === undefined) addressed(request, response, path);
     else listener(request, response);
-  });
+  };
+  const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
 }

@@ -1,7 +1,12 @@
 import { io } from "socket.io-client";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { STREAM_MESSAGE_MAX_BYTES, STREAM_NO_PROGRESS_TIMEOUT_S } from "#lib/contract/limits";
+import {
+  SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
+  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
+  STREAM_MESSAGE_MAX_BYTES,
+  STREAM_NO_PROGRESS_TIMEOUT_S,
+} from "#lib/contract/limits";
 import type { StreamClient } from "#lib/testing/stream-client";
 import { fence } from "#lib/testing/stream-time";
 import { DEMO_KEY, freshAddress } from "#server/testing/runtime";
@@ -44,6 +49,36 @@ async function byHand() {
   await seen("0{");
   return { raw, packets, closed, seen, send: (packet: string) => raw.send(packet) };
 }
+
+describe("a connection over Socket.IO that shows no key", () => {
+  const query = "/socket.io/?EIO=4&transport=polling";
+
+  test("a long-polling connection that is never read is closed at the deadline", async () => {
+    const headers = { "x-forwarded-for": freshAddress() };
+    const opened = await (await fetch(t.url + query, { headers })).text();
+    const { sid } = JSON.parse(opened.slice(1)) as { sid: string };
+    await t.clock.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000);
+    const later = await fetch(`${t.url}${query}&sid=${sid}`, { headers });
+    expect(later.status).toBe(400);
+    expect(await later.json()).toMatchObject({ message: "Session ID unknown" });
+  });
+
+  test("a client may open as many as the limit, over both transports, and again after the deadline", async () => {
+    const headers = { "x-forwarded-for": freshAddress() };
+    const ask = () => fetch(t.url + query, { headers });
+    for (let count = 0; count < SOCKET_IO_OPENING_CLIENT_MAX_COUNT; count += 1) expect((await ask()).status).toBe(200);
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe(`${STREAM_FIRST_SUBSCRIBE_TIMEOUT_S}`);
+    expect(await refused.json()).toMatchObject({ code: 42901, message: "rate_limited" });
+    const raw = new WebSocket(`${t.url.replace("http", "ws")}${query.replace("polling", "websocket")}`, { headers });
+    expect(await new Promise((resolve) => raw.once("unexpected-response", (_, { statusCode }) => resolve(statusCode)))).toBe(429);
+    expect((await fetch(t.url + query, { headers: { "x-forwarded-for": freshAddress() } })).status).toBe(200);
+    await t.clock.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000);
+    expect((await ask()).status).toBe(200);
+    await t.clock.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000);
+  });
+});
 
 describe("a refusal over Socket.IO", () => {
   const refusals: [why: string, options: () => Connect | Promise<Connect>, code: number, message: string, data?: object][] = [

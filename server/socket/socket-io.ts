@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { Server as EngineServer } from "engine.io";
+import { Server as EngineServer, type Socket as EngineSocket } from "engine.io";
 import { type DefaultEventsMap, Server, type Socket as SocketIoSocket } from "socket.io";
+import type { Clock } from "#lib/clock";
 import type { CloseId } from "#lib/contract/close-codes";
 import { afterClose, CLOSES } from "#lib/contract/close-codes";
 import {
@@ -11,13 +12,16 @@ import {
   STREAM_PONG_TIMEOUT_S,
 } from "#lib/contract/limits";
 import { SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
-import { failureBody } from "#lib/http/respond";
+import { Fault } from "#lib/fault";
+import { failureBody, failureOf, jsonHeaders } from "#lib/http/respond";
+import type { Metrics } from "#lib/metrics";
 import type { Outgoing } from "#server/hub/outgoing";
 import type { Admission, Admissions, Credentials } from "./handshake";
 import { requireNoKeyInQuery } from "./handshake";
+import { createOpenings } from "./openings";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
-import { handshakeFault, handshakeId, type RefusalContext } from "./refuse-upgrade";
+import { handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
@@ -31,6 +35,8 @@ interface SocketIoOptions {
   admissions: Admissions;
   addressOf: (request: IncomingMessage) => string;
   refusal: RefusalContext;
+  clock: Clock;
+  metrics: Pick<Metrics, "refused">;
 }
 
 /** Socket.IO on our own HTTP server. */
@@ -121,13 +127,53 @@ function credentialsOf({ handshake, request }: Connected, address: string): Cred
   };
 }
 
+/** True for a request that opens a connection: later ones name their session. */
+function opensSession({ url = "" }: IncomingMessage): boolean {
+  return !new URLSearchParams(url.split("?")[1] ?? "").has("sid");
+}
+
+interface OpeningOptions extends Pick<SocketIoOptions, "addressOf" | "clock" | "metrics"> {
+  engine: EngineServer;
+}
+
+/**
+ * Bounds connections that have not been admitted, and ends each at its deadline. The library's own timeout waits until a client
+ * has read what is queued for it, and one that never reads would stay.
+ */
+function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
+  const openings = createOpenings();
+  const ends = new WeakMap<EngineSocket, () => void>();
+  engine.on("connection", (socket: EngineSocket) => {
+    const admitted = new AbortController();
+    const leave = openings.enter(addressOf(socket.request));
+    const end = () => {
+      leave();
+      admitted.abort();
+    };
+    ends.set(socket, end);
+    socket.once("close", end);
+    void clock.wait(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000, admitted.signal).then(() => {
+      if (admitted.signal.aborted) return;
+      metrics.refused("socket.io", "not_admitted");
+      socket.close(true);
+    });
+  });
+  return {
+    /** Call it for an admitted connection. */
+    admitted: (socket: EngineSocket) => ends.get(socket)?.(),
+    /** The fault of a request that would open one connection too many. */
+    faultOf(request: IncomingMessage): Fault | undefined {
+      if (!opensSession(request) || openings.hasRoom(addressOf(request))) return undefined;
+      metrics.refused("socket.io", "too_many_openings");
+      const detail = "Too many connections from here are open that have not shown a key.";
+      return new Fault("rate_limited", { detail, retry_after: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S });
+    },
+  };
+}
+
 /** Creates the Socket.IO transport, with the same sessions as the raw WebSocket, in one namespace. */
-export function createSocketIo({
-  sessions,
-  admissions,
-  addressOf,
-  refusal: { docsBase, log },
-}: SocketIoOptions): SocketIoTransport {
+export function createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics }: SocketIoOptions): SocketIoTransport {
+  const { docsBase, log } = refusal;
   const engine = new EngineServer({
     maxHttpBufferSize: STREAM_MESSAGE_MAX_BYTES,
     pingInterval: STREAM_PING_INTERVAL_S * 1000,
@@ -138,6 +184,7 @@ export function createSocketIo({
   });
   const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
   io.bind(engine);
+  const openings = boundOpenings({ engine, addressOf, clock, metrics });
 
   /** An error in the form the client library exposes: the identifier as its message, the envelope as its data. */
   function refusalOf(error: unknown, id: string): Error {
@@ -159,6 +206,7 @@ export function createSocketIo({
     const { admission } = socket.data;
     if (admission === undefined) return;
     delete socket.data.admission;
+    openings.admitted(socket.conn as unknown as EngineSocket);
     const session: Session = sessions.open(admission, (flush) => new SocketIoPeer(socket, flush));
     socket.onAny((method: string, ...args: unknown[]) => {
       const respond = args.at(-1);
@@ -184,8 +232,17 @@ export function createSocketIo({
   namespace.on("connection", open);
 
   return {
-    handleRequest: (request, response) => engine.handleRequest(request, response),
-    handleUpgrade: (request, socket, head) => engine.handleUpgrade(request, socket, head),
+    handleRequest(request, response) {
+      const fault = openings.faultOf(request);
+      if (fault === undefined) return void engine.handleRequest(request, response);
+      const { status, headers, body } = failureOf(fault, jsonHeaders(handshakeId(request)), docsBase);
+      response.writeHead(status, { ...headers, "access-control-allow-origin": "*" }).end(body);
+    },
+    handleUpgrade(request, socket, head) {
+      const fault = openings.faultOf(request);
+      if (fault === undefined) engine.handleUpgrade(request, socket, head);
+      else refuseUpgrade(request, socket, fault, refusal);
+    },
     close: () => {
       io.disconnectSockets(true);
       engine.close();

@@ -87,7 +87,7 @@ export function startStreams(options: StreamsOptions): Streams {
   metrics.streamConnections(() => sessions.count());
   const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
-  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal });
+  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics });
   running.push(sessions.run(stopping.signal));
 
   async function closeAll(): Promise<void> {

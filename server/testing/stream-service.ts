@@ -69,7 +69,7 @@ type Markets = Readonly<Record<Venue, RunningMarket>>;
 type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
 
 /** Listens as the service does, without pages. */
-async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger) {
+async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger, metrics: Metrics) {
   const server = createHttpServer({
     api: createRestApi(),
     direct: {},
@@ -78,6 +78,7 @@ async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAdd
     authRateLimit: () => undefined,
     addressOf,
     log,
+    metrics,
   });
   routeUpgrades(server, { streams, pages: () => false, refusal: { docsBase: "", log } });
   const sockets = new Set<Socket>();
@@ -133,7 +134,7 @@ export async function startStreamService(): Promise<StreamService> {
     log,
     metrics,
   });
-  const listening = await listenOn(streams, addressOf, log);
+  const listening = await listenOn(streams, addressOf, log, metrics);
 
   const shared = await ground.issueKey({ account: "shared" });
   const running = streams;
