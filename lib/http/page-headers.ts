@@ -1,5 +1,7 @@
 /** One year, which browsers require for preloading. */
 const HSTS_MAX_AGE_S = 31_536_000;
+/** The value of Strict-Transport-Security. */
+export const HSTS = `max-age=${HSTS_MAX_AGE_S}`;
 
 /** What the headers of a page depend on. */
 interface PageFacts {
@@ -41,6 +43,5 @@ export function pageHeaders(facts: PageFacts): Readonly<Record<string, string>> 
     "content-security-policy": contentSecurityPolicy(facts),
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    ...(facts.tls ? { "strict-transport-security": `max-age=${HSTS_MAX_AGE_S}` } : {}),
   };
 }

@@ -125,6 +125,7 @@ export async function serve({
     addressOf,
     log,
     metrics,
+    secure: isSecure(env),
   });
   routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
   const address = await listen(server, env);

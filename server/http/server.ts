@@ -6,6 +6,7 @@ import { HEADERS_MAX_BYTES, REQUEST_HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, URI_
 import { SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
 import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
+import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
@@ -17,6 +18,7 @@ import { type RefusalContext, refuseUpgrade, writeAnswer } from "#server/socket/
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
 import { inOrder } from "./in-order";
+import { EXPECTATION_REFUSAL, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -36,6 +38,8 @@ interface HttpOptions {
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
   metrics: Pick<Metrics, "refused">;
+  /** True when clients connect by HTTPS: every answer then asks browsers to stay with it. */
+  secure?: boolean;
 }
 
 const API_PREFIX = "/api/v1";
@@ -57,7 +61,7 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
-  const { direct, api, socketIo, pages, authRateLimit, addressOf, log, metrics } = options;
+  const { direct, api, socketIo, pages, authRateLimit, addressOf, log, metrics, secure = false } = options;
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -87,18 +91,26 @@ export function createHttpServer(options: HttpOptions): Server {
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node looks for overdue requests this often; at its default of 30 s, half a request could stay three times its limit.
     connectionsCheckingInterval: OVERDUE_LOOK_MS,
+    // A request without a Host is refused here, with the envelope.
+    requireHostHeader: false,
   };
   const handle: Listener = (request, response) => {
+    if (secure) response.setHeader("strict-transport-security", HSTS);
+    const wrong = messageRefusal(request);
+    if (wrong !== undefined) return refuseMessage(response, wrong);
     if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
     const target = request.url ?? "/";
     const path = decodedPath(target);
     if (apiListener && isApi(path ?? target)) return apiListener(request, response);
+    response.setHeader("x-content-type-options", "nosniff");
     if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
     if (listener === undefined) addressed(request, response, path);
     else listener(request, response);
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
+  server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));
+  server.on("connect", (_, socket: Duplex) => writeAnswer(socket, answerOf(methodRefusal("CONNECT"))));
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
 }
@@ -130,6 +142,17 @@ function unreadable(error: unknown, log: Logger): Response {
   log.debug({ err: error }, "cannot parse request");
   const detail = "The request target or the Host header is malformed.";
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
+}
+
+function answerOf({ fault, status }: MessageRefusal): Answer {
+  const answer = failure(fault.id, fault.data, jsonHeaders(requestIdOf(null)));
+  return { ...answer, status: status ?? answer.status };
+}
+
+/** Answers a message that must not be handled. What follows it on the connection may be read in two ways, so that it ends. */
+function refuseMessage(response: ServerResponse, refusal: MessageRefusal): void {
+  response.shouldKeepAlive = false;
+  write(response, answerOf(refusal));
 }
 
 function refuseTarget(response: ServerResponse, detail: string): void {
