@@ -219,7 +219,7 @@ describe("the examples", () => {
       expect(await ask(recorded.operations[id]), "run `npm run docs:examples`").toEqual(recorded.operations[id].body);
   });
 
-  test.each(["latestQuotes", "latestSnapshots", "marketStatus", "createStreamTicket"] as const)(
+  test.each(["latestQuotes", "latestSnapshots", "marketStatus", "createStreamTicket", "key"] as const)(
     "have the shape of %s",
     async (id) => {
       const answer = recorded.operations[id];

@@ -52,6 +52,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     const path = examplePath(id);
     return recorded(method, path, await caller.call(path, { method }));
   };
+  const demo = stranger(product.baseUrl, "198.51.100.8", product.demoKey);
   const live = await makeKey(product, { venue: "live", scopes: "market:ingest" });
   const feeder = createFeeder(keyHolder(product, live));
   const ticks = feeder.ticks("EURUSD", [
@@ -68,6 +69,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     marketStatus: await call("marketStatus"),
     createStreamTicket: await call("createStreamTicket"),
     ingestTicks: recorded(method, path, pushed),
+    key: recorded("GET", operations.key.path, await demo.call(operations.key.path)),
   };
 }
 

@@ -14,7 +14,7 @@ interface KeySelectProps {
   readonly keys: readonly OwnKey[];
   readonly signedIn: boolean;
   readonly chosen: string;
-  readonly scope: Scope;
+  readonly scope: Scope | "any";
   readonly onChoose: (id: string) => void;
 }
 
@@ -31,7 +31,8 @@ export function credentialOf({
 
 function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
-  if (own !== undefined && !own.scopes.includes(scope)) return `This key lacks the ${scope} scope, so the request will fail.`;
+  if (own !== undefined && scope !== "any" && !own.scopes.includes(scope))
+    return `This key lacks the ${scope} scope, so the request will fail.`;
   if (own !== undefined) return "Uses a short-lived token; your key never reaches this page.";
   if (!signedIn)
     return (

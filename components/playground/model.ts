@@ -20,7 +20,7 @@ interface PlayBase {
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  readonly scope: Scope;
+  readonly scope: Scope | "any";
   readonly fields: readonly PlayField[];
 }
 

@@ -29,7 +29,7 @@ const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, descrip
   snapshot: ["Snapshot stream", "The quote with its trading-day statistics, as it changes."],
 };
 
-const isRead = ({ method, scope }: Operation) => method === "GET" && scope === "market:read";
+const isRead = ({ method }: Operation) => method === "GET";
 
 /** The parameters of an operation; those of a stream form its subscribe message. */
 export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {
@@ -53,7 +53,7 @@ function fieldsOf(id: string): PlayField[] {
   });
 }
 
-/** Everything the playground offers: each REST operation that reads the market, and each stream, with its form. */
+/** Everything the playground offers: each REST operation that reads, and each stream, with its form. */
 export function playOperations(): PlayOperation[] {
   const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope }): PlayOperation => {
     return { id, method, path, title: summary, description, scope, fields: fieldsOf(id) };

@@ -16,9 +16,9 @@ const read = (link: string) => readLink(operations, first, Object.fromEntries(ne
 const KEY = "sw_live_0123456789abcdefghijklmnopqrstuvwxyz";
 
 describe("the operations of the playground", () => {
-  test("the playground offers the five operations that read the market and the three streams, with valid values", () => {
+  test("the playground offers the operations that read and the three streams, with valid values", () => {
     expect(operations.map(({ id }) => id)).toEqual([
-      ...["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"],
+      ...["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus", "key"],
       ...["quoteStream", "klineStream", "snapshotStream"],
     ]);
     for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});

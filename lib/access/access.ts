@@ -29,6 +29,11 @@ export interface Access extends KeyVerifier {
   readonly buckets: BucketStore;
   /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
+  /**
+   * Counts a call that costs nothing. Such calls have a bucket of their own, of the same size, so that they are bounded too.
+   * The verdict tells what is left of the bucket that `take` uses.
+   */
+  takeFree(principal: Principal, address: string): Promise<Verdict>;
   /** The requests an account has left; takes nothing. */
   remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**
@@ -97,11 +102,11 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
 
   async function refresh({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
     if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal) : undefined;
-    return keyId === DEMO_NAME ? findDemo(pool) : findKeyById(pool, clock, keyId);
+    return keyId === DEMO_NAME ? findDemo(pool, demoKey) : findKeyById(pool, clock, keyId);
   }
 
   async function lookUp(text: string): Promise<Principal | undefined> {
-    if (text === demoKey) return findDemo(pool);
+    if (text === demoKey) return findDemo(pool, demoKey);
     const claims = portalTokens.read(text, clock.now());
     return claims === undefined ? findKey(pool, clock, hashKey(text)) : findPortalToken(pool, clock, claims);
   }
@@ -113,6 +118,13 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
     take(principal, cost, address) {
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
       return buckets.take(limitOwner(principal, address), principal.plan, cost);
+    },
+    async takeFree(principal, address) {
+      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
+      const owner = limitOwner(principal, address);
+      const left = await buckets.take(owner, principal.plan, 0);
+      const free = await buckets.take(`free ${owner}`, principal.plan, 1);
+      return free.allowed ? left : { ...free, remaining: left.remaining, resetS: left.resetS };
     },
     remaining: (accountId, plan) => buckets.take(accountId, plan, 0),
     async takeHandshake(principal, address) {

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
+import { keyLast4, keyPrefix } from "./key-format";
 import { type PlanRow, toPlan } from "./limits/plans";
 import { parsePermissions, readerOf } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
@@ -11,6 +12,8 @@ export const DEMO_NAME = "demo";
 
 interface KeyRow extends PlanRow {
   id: string;
+  prefix: string;
+  last4: string;
   account_id: string;
   venue: string;
   scopes: string[];
@@ -35,7 +38,7 @@ interface DemoRow extends PlanRow {
 const PLAN = "p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection";
 
 const KEYS = `
-  SELECT k.id, k.account_id, k.venue, k.scopes, k.origins, k.expires_at, k.grace_until, k.revoked_at,
+  SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.expires_at, k.grace_until, k.revoked_at,
          a.suspended_at, a.permissions, ${PLAN}
     FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan`;
 const BY_HASH = `${KEYS} WHERE k.hash = $1`;
@@ -90,6 +93,8 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
   if (validUntil !== null && validUntil <= clock.now()) return undefined;
   return {
     keyId: row.id,
+    prefix: row.prefix,
+    last4: row.last4,
     accountId: row.account_id,
     venue,
     scopes: SCOPES.filter((scope) => row.scopes.includes(scope)),
@@ -107,13 +112,16 @@ const DEMO_SCOPES: readonly Scope[] = ["market:read", "market:stream"];
 /**
  * The principal of the demo key, which is in no table: plan and account `demo` of the database, sandbox, both
  * scopes, every origin, limits per client address.
+ * @param text of the demo key
  */
-export async function findDemo(pool: Pick<Pool, "query">): Promise<Principal | undefined> {
+export async function findDemo(pool: Pick<Pool, "query">, text: string): Promise<Principal | undefined> {
   const { rows } = await pool.query<DemoRow>(DEMO, [DEMO_NAME]);
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
     keyId: DEMO_NAME,
+    prefix: keyPrefix(text),
+    last4: keyLast4(text),
     accountId: row.account_id ?? DEMO_NAME,
     venue: "sandbox",
     scopes: DEMO_SCOPES,

@@ -9,6 +9,9 @@ import type { PortalTokenClaims } from "./portal-token";
 /** Who a verified key speaks for, and what it may do. */
 export interface Principal {
   readonly keyId: string;
+  /** First 12 and last 4 characters of the key's text. */
+  readonly prefix: string;
+  readonly last4: string;
   readonly accountId: string;
   readonly venue: Venue;
   readonly scopes: readonly Scope[];
@@ -39,13 +42,14 @@ export function originAllowed(principal: Principal, origin: string | null): bool
 
 /**
  * What the key may do, in the order in which it is reported: the account, the scope, the origin.
+ * @param scope that the key needs; `any` for none in particular
  * @param purpose what needs the scope, as the beginning of a sentence
  * @param origin of the request, null without one
  * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
  */
-export function requireAccess(principal: Principal, scope: Scope, purpose: string, origin: string | null): void {
+export function requireAccess(principal: Principal, scope: Scope | "any", purpose: string, origin: string | null): void {
   if (principal.suspended) throw new Fault("account_suspended");
-  if (!hasScope(principal, scope))
+  if (scope !== "any" && !hasScope(principal, scope))
     throw new Fault("insufficient_scope", { detail: `${purpose} needs the scope ${scope}.`, required: scope });
   if (!originAllowed(principal, origin))
     throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });

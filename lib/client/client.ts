@@ -1,4 +1,5 @@
 import type { Instrument } from "#lib/contract/instrument";
+import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
 import type { operations } from "#lib/contract/operations";
@@ -49,6 +50,7 @@ export const ENDPOINTS = {
   latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
   marketStatus: { method: "GET", path: "/api/v1/market/status" },
   createStreamTicket: { method: "POST", path: "/api/v1/market/stream/tickets" },
+  key: { method: "GET", path: "/api/v1/key" },
 } as const satisfies Partial<Record<keyof typeof operations, { method: "GET" | "POST"; path: string }>>;
 const STREAM_ADDRESS: typeof STREAM_PATH = "/api/v1/market/stream";
 
@@ -117,6 +119,8 @@ export interface Client {
   ): Promise<MarketStatusList>;
   /** Creates a ticket for one stream connection of a page. A server passes the page's `origin`. */
   createStreamTicket(query?: { readonly origin?: string | undefined }, options?: CallOptions): Promise<StreamTicket>;
+  /** What this key may do, and what is left of its quota. Costs nothing. */
+  key(options?: CallOptions): Promise<KeyInfo>;
   /** @throws SpotwireError invalid_key when the client has neither a key nor a ticket function */
   stream(options?: StreamOptions): Stream;
 }
@@ -188,6 +192,7 @@ export function createClient(options: ClientOptions): Client {
     marketStatus: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.marketStatus, query: { tickers: listOf(query), at: isoInstant(query.at) } }, callOptions),
     createStreamTicket,
+    key: async (callOptions) => rest.call({ ...ENDPOINTS.key, query: {} }, callOptions),
     stream,
   };
 }

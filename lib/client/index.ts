@@ -1,4 +1,5 @@
 export type { Instrument } from "#lib/contract/instrument";
+export type { KeyInfo } from "#lib/contract/key";
 export type { Kline, KlineWindow } from "#lib/contract/kline";
 export type { StreamName, Timeframe } from "#lib/contract/primitives";
 export type { Quote } from "#lib/contract/quote";

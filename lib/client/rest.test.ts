@@ -75,6 +75,7 @@ describe("each operation", () => {
     expect(await client.latestSnapshots({ tickers: ["EURUSD"] })).toEqual(operations.latestSnapshots.example);
     expect(await client.marketStatus({ tickers: ["EURUSD"] })).toEqual(operations.marketStatus.example);
     expect(await client.createStreamTicket()).toEqual(operations.createStreamTicket.example);
+    expect(await client.key()).toEqual(operations.key.example);
   });
 
   test("each operation sends the key and its parameters in the form of the service", async () => {

@@ -24,7 +24,8 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly id: string;
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly scope: Scope;
+  /** The scope that a key needs; `any` when every key may ask. */
+  readonly scope: Scope | "any";
   readonly summary: string;
   readonly description: string;
   readonly query: P;
@@ -34,7 +35,7 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly example: z.output<Data>;
   /** Every error this operation can return. */
   readonly errors: readonly ErrorId[];
-  /** Rate-limit units that one request costs. */
+  /** Rate-limit units that one request costs. Free requests have a bucket of their own, of the same size. */
   readonly cost: (query: QueryOf<P>) => number;
   /** Validates parameters against each other. If it returns an issue, the request is refused with it. */
   readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ErrorId } from "./errors";
 import { IngestReceipt, ingestReceiptExample } from "./ingest";
 import { Instrument, instrumentExample } from "./instrument";
+import { KeyInfo, keyInfoExample } from "./key";
 import { KlineWindow, klineExample } from "./kline";
 import {
   KLINES_DEFAULT_LIMIT_ROWS,
@@ -24,10 +25,9 @@ import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
 import { StreamTicket, streamTicketExample } from "./stream-ticket";
 
-/** Errors that any authenticated operation can return. */
-const GUARD_ERRORS = [
+/** Errors that any authenticated operation can return, whatever the scopes of the key. */
+const KEY_ERRORS = [
   "unauthorized",
-  "insufficient_scope",
   "origin_not_allowed",
   "account_suspended",
   "method_not_allowed",
@@ -36,6 +36,8 @@ const GUARD_ERRORS = [
   "internal_error",
   "service_unavailable",
 ] as const satisfies ErrorId[];
+
+const GUARD_ERRORS = ["insufficient_scope", ...KEY_ERRORS] as const satisfies ErrorId[];
 
 const LIST_ERRORS = [
   "invalid_parameter",
@@ -227,6 +229,20 @@ export const operations = {
     example: ingestReceiptExample,
     errors: ["invalid_parameter", "payload_too_large", ...GUARD_ERRORS],
     cost: () => 1,
+  }),
+  key: operation({
+    id: "key",
+    method: "GET",
+    path: "/api/v1/key",
+    scope: "any",
+    summary: "Your key",
+    description:
+      "Returns what the key of the request can be used for, and what is left of its quota. Works with every key. The response never contains the key itself.",
+    query: {},
+    data: KeyInfo,
+    example: keyInfoExample,
+    errors: ["invalid_parameter", ...KEY_ERRORS],
+    cost: () => 0,
   }),
 };
 

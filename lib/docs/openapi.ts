@@ -36,6 +36,7 @@ const KEY_DESCRIPTION = [
 
 const TAGS: Record<string, string> = {
   market: "Read market data.",
+  key: "Look up your own key.",
   ingest: "Send market data to this installation.",
 };
 
@@ -123,14 +124,17 @@ function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApi
   return { requestBody: { description: `${description} ${limits}`, required: true, content: { [mediaType]: media } } };
 }
 
+/** The scope an operation needs, as texts name it. */
+export const scopeText = ({ scope }: Pick<Operation, "scope">) => (scope === "any" ? "any" : `\`${scope}\``);
+
 function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApiOperation {
   const headerNames = ["RequestId", ...(REVALIDATED.has(operation.id) ? ["IfNoneMatch"] : [])];
   return {
     operationId: operation.id,
     tags: [operation.path.split("/")[3] ?? "market"],
     summary: operation.summary,
-    description: `${operation.description}\n\nScope: \`${operation.scope}\`.`,
-    security: [{ [SECURITY_SCHEME]: [operation.scope] }],
+    description: `${operation.description}\n\nScope: ${scopeText(operation)}.`,
+    security: [{ [SECURITY_SCHEME]: operation.scope === "any" ? [] : [operation.scope] }],
     parameters: [
       ...Object.entries(operation.query).map(([name, parameter]) => queryParameter(name, parameter, printer)),
       ...headerNames.map((name) => ({ $ref: `#/components/parameters/${name}` })),

@@ -3,6 +3,7 @@ import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
+import { SCOPES } from "#lib/contract/primitives";
 import { sampleQuery } from "#lib/testing/operations";
 import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -12,11 +13,14 @@ let keys: Partial<Record<OperationId, string>>;
 
 beforeAll(async () => {
   t = await testRuntime();
-  const issue = async (id: OperationId) => (await t.issueKey({ scopes: [operations[id].scope] })).text;
+  const issue = async (id: OperationId) => (await t.issueKey({ scopes: scopesOf(id) })).text;
   keys = { ingestTicks: await issue("ingestTicks"), createStreamTicket: await issue("createStreamTicket") };
   for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.08543, 1.08551, TEST_START_MS);
 });
 afterAll(() => t.close());
+
+/** The least scopes with which an operation can be called. */
+const scopesOf = (id: OperationId) => SCOPES.filter((scope) => scope === operations[id].scope || operations[id].scope === "any");
 
 type Provocation = (id: OperationId) => Promise<Answer>;
 
@@ -57,14 +61,13 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   },
   origin_not_allowed: (id) => ask(id, undefined, { headers: { origin: "https://a.example.com" } }),
   account_suspended: async (id) => {
-    const scopes = [operations[id].scope];
-    return ask(id, undefined, { key: (await t.issueKey({ scopes, suspended: true })).text });
+    return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), suspended: true })).text });
   },
   method_not_allowed: (id) => ask(id, undefined, { method: "DELETE" }),
   uri_too_long: (id) => ask(id, `?x=${"a".repeat(8_192)}`),
   payload_too_large: (id) => ask(id, "", { body: "{}\n".repeat(INGEST_MAX_LINES + 1) }),
   rate_limited: async (id) => {
-    const key = (await t.issueKey({ plan: "demo", scopes: [operations[id].scope] })).text;
+    const key = (await t.issueKey({ plan: "demo", scopes: scopesOf(id) })).text;
     for (let index = 0; index < 20; index += 1) await ask(id, undefined, { key });
     return ask(id, undefined, { key });
   },
@@ -82,14 +85,14 @@ async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answ
     throw error;
   };
   Object.assign(live.catalogue, { find: fail, list: fail });
-  const { mintTicket } = t.access;
-  Object.assign(t.access, { mintTicket: fail });
+  const { mintTicket, takeFree } = t.access;
+  Object.assign(t.access, { mintTicket: fail, takeFree: fail });
   market.push = fail;
   try {
     return await work();
   } finally {
     Object.assign(live.catalogue, { find, list });
-    Object.assign(t.access, { mintTicket });
+    Object.assign(t.access, { mintTicket, takeFree });
     delete market.push;
   }
 }

@@ -1,4 +1,5 @@
 import type { Access } from "#lib/access/access";
+import type { Verdict } from "#lib/access/limits/bucket";
 import type { Principal } from "#lib/access/principal";
 import type { LoggedRequest } from "#lib/access/usage/request-log";
 import { ERRORS } from "#lib/contract/errors";
@@ -21,6 +22,8 @@ export interface GuardedCall<Query> extends Call<Query> {
   /** Null for a request without one. */
   readonly origin: string | null;
   readonly access: Access;
+  /** The rate limit after this request. */
+  readonly verdict: Verdict;
 }
 
 /**
@@ -71,9 +74,10 @@ export function route<P extends Parameters>(
         });
       const query = attempt(() => parse(exchange.queryText));
       const cost = query.ok ? asked.cost(query.value.query as never) : 1;
-      return chain(access.take(principal, cost, exchange.address), (verdict) => {
+      const taken = cost > 0 ? access.take(principal, cost, exchange.address) : access.takeFree(principal, exchange.address);
+      return chain(taken, (verdict) => {
         applyVerdict(verdict, principal.plan.name, exchange.headers);
-        const call = callOf<QueryOf<P>>(query, principal, exchange, running, clock.now());
+        const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
         return chain(question(call), (reply) => respond(reply, exchange));
       });
     });
@@ -153,7 +157,7 @@ function callOf<Query>(
   { request, headers, origin }: Exchange,
   { markets, access }: Runtime,
   nowMs: number,
-): GuardedCall<Query> {
+): Omit<GuardedCall<Query>, "verdict"> {
   const { venue, mayRead } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));

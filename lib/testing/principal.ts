@@ -4,6 +4,8 @@ import type { Principal } from "#lib/access/principal";
 export function testPrincipal(part: Partial<Principal> = {}): Principal {
   return {
     keyId: "k",
+    prefix: "sw_live_0123",
+    last4: "wxyz",
     accountId: "a",
     venue: "live",
     scopes: ["market:read"],

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
+import * as key from "#app/api/v1/key/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
 import * as klines from "#app/api/v1/market/klines/route";
 import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
@@ -45,6 +46,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   marketStatus,
   createStreamTicket,
   ingestTicks,
+  key,
 };
 
 /** Answers the whole REST interface, without Next. */

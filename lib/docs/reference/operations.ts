@@ -4,7 +4,7 @@ import { INGEST_MAX_BYTES, INGEST_MAX_LINES, KLINES_ROWS_PER_COST_UNIT } from "#
 import type { Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { markdownTable } from "../markdown-table";
-import { answerHeaders } from "../openapi";
+import { answerHeaders, scopeText } from "../openapi";
 import { HEADERS } from "../openapi-headers";
 import { createFieldReader, fieldsTable } from "./fields";
 import { blocks, type ReferencePage } from "./page";
@@ -24,7 +24,7 @@ export function errorRows(ids: readonly ErrorId[]): string {
 
 function cost(operation: Operation): string {
   if ("limit" in operation.query) return `Costs one rate-limit unit per ${KLINES_ROWS_PER_COST_UNIT} requested rows.`;
-  return "Costs one rate-limit unit.";
+  return operation.cost({}) === 0 ? "Costs no rate-limit units." : "Costs one rate-limit unit.";
 }
 
 function parameters({ query }: Operation): string {
@@ -70,7 +70,7 @@ function operationPage(operation: Operation): ReferencePage {
     description: operation.description,
     body: blocks(
       `\`${operation.method} ${operation.path}\``,
-      `Scope \`${operation.scope}\`. ${cost(operation)}`,
+      `Scope ${scopeText(operation)}. ${cost(operation)}`,
       requestSamples(operation),
       tryIt(operation),
       "## Parameters",
@@ -94,7 +94,7 @@ function overview(): ReferencePage {
   const rows = OPERATION_LIST.map((operation) => [
     `[${operation.summary}](${operationPath(operation)})`,
     `\`${operation.method} ${operation.path}\``,
-    `\`${operation.scope}\``,
+    scopeText(operation),
   ]);
   return {
     path: "operations/index",

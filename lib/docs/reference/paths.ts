@@ -9,6 +9,7 @@ export const RECORD_NAMES = [
   "Instrument",
   "MarketStatus",
   "StreamTicket",
+  "KeyInfo",
   "TickLine",
   "IngestReceipt",
   "Failure",

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { Failure, failureExample } from "#lib/contract/envelope";
 import { IngestReceipt, TickLine } from "#lib/contract/ingest";
 import { Instrument } from "#lib/contract/instrument";
+import { KeyInfo } from "#lib/contract/key";
 import { Kline, KlineWindow } from "#lib/contract/kline";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { Quote } from "#lib/contract/quote";
@@ -22,6 +23,7 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   Instrument,
   MarketStatus,
   StreamTicket,
+  KeyInfo,
   TickLine,
   IngestReceipt,
   Failure,
@@ -49,6 +51,7 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   Instrument: () => firstItem("instruments"),
   MarketStatus: () => firstItem("marketStatus"),
   StreamTicket: () => dataOf("createStreamTicket"),
+  KeyInfo: () => dataOf("key"),
   TickLine: () => JSON.parse(OPERATION_LIST.find(({ id }) => id === "ingestTicks")?.body?.example ?? "{}"),
   IngestReceipt: () => dataOf("ingestTicks"),
   Failure: () => recordedError("unknown_ticker")?.body ?? failureExample("unknown_ticker"),

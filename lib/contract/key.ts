@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { PLAN_DEFAULTS } from "./limits";
+import { IsoInstant, Scope, Venue } from "./primitives";
+
+/** What a key may do, told to whoever holds it. Never contains the key itself. */
+export const KeyInfo = z
+  .object({
+    prefix: z.string().describe("First 12 characters of the key."),
+    last4: z.string().describe("Last 4 characters of the key."),
+    venue: Venue.describe("Venue the key belongs to."),
+    scopes: z.array(Scope).describe("What the key can be used for."),
+    origins: z
+      .array(z.string())
+      .describe("Origins that can use the key in a browser. Empty if none can; `*` stands for every origin."),
+    expires_at: IsoInstant.nullable().describe(
+      "When the key stops working: its expiry, or the end of its grace period after a rotation. Null if it does not expire.",
+    ),
+    plan: z.string().describe("Plan of the account."),
+    limits: z
+      .object({
+        rest_per_minute: z.int().min(1).describe("Rate-limit units per minute."),
+        rest_burst: z.int().min(1).describe("Rate-limit units that can be used at once."),
+        stream_connections: z.int().min(1).describe("Stream connections open at the same time."),
+        subscriptions_per_connection: z.int().min(1).describe("Subscriptions of one stream connection."),
+      })
+      .describe("Limits of the account, shared by all its keys. The limits of the demo key apply to each client address."),
+    quota: z
+      .object({
+        remaining: z.int().min(0).describe("Rate-limit units left in the current window."),
+        reset_s: z.int().min(0).describe("Seconds until the window ends."),
+      })
+      .describe("What is left of this minute, as in the `RateLimit` header."),
+  })
+  .meta({ id: "KeyInfo", description: "What a key can be used for, and how much of its quota is left." });
+export type KeyInfo = z.infer<typeof KeyInfo>;
+
+const { restPerMinute, restBurst, streamConnections, subscriptionsPerConnection } = PLAN_DEFAULTS.standard;
+
+export const keyInfoExample: KeyInfo = {
+  prefix: "sw_live_4fQz",
+  last4: "x7Kd",
+  venue: "live",
+  scopes: ["market:read", "market:stream"],
+  origins: ["https://app.example.com"],
+  expires_at: "2027-01-01T00:00:00.000Z",
+  plan: "standard",
+  limits: {
+    rest_per_minute: restPerMinute,
+    rest_burst: restBurst,
+    stream_connections: streamConnections,
+    subscriptions_per_connection: subscriptionsPerConnection,
+  },
+  quota: { remaining: 587, reset_s: 41 },
+};
