@@ -189,6 +189,7 @@ describe("a developer", () => {
     await goto("/dashboard/keys");
     expect(await page.content()).not.toMatch(KEY);
     expect(await rowOf("Web shop").textContent()).toContain(SITE);
+    expect(await rowOf("Web shop").textContent()).toMatch(/Activeuntil \d\d \w+ \d{4}/);
   });
 
   test("calls the API with both, and sees the calls in usage and in the logs", async () => {
@@ -265,8 +266,10 @@ describe("a developer", () => {
   test("changes what a key may do, which counts at once", async () => {
     await act("Web shop", "Edit");
     await page.getByLabel("Allowed origins").fill("https://elsewhere.example.test");
+    await page.getByLabel("Expires").selectOption("Never");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => rowOf("Web shop").textContent(), COUNTED).not.toContain("until");
     await expect.poll(() => call(keyOf("Web shop"), SITE), COUNTED).toBe(403);
   });
 

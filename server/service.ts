@@ -25,6 +25,7 @@ import { readiness } from "./ops/readiness";
 import { acquireSecrets } from "./ops/secrets";
 import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
+import { localAddress } from "./ops/start-message";
 import { startUpkeep } from "./ops/upkeep";
 import { startStreams } from "./socket/streams";
 import { startUsers } from "./users";
@@ -140,7 +141,8 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     onStop("streams", streams.stop);
     // An ingest node has no client endpoints to probe.
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
-    onStop("upkeep", startUpkeep({ ...base, db }).stop);
+    const { send } = portal.users;
+    onStop("upkeep", startUpkeep({ ...base, db, send, portal: env.PUBLIC_URL ?? localAddress(address) }).stop);
     return {
       address,
       db,

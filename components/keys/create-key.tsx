@@ -2,7 +2,6 @@
 
 import { useState } from "react";
 import type { Overview } from "#lib/contract/portal";
-import { DAY_MS } from "#lib/units";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
 import { usePortal } from "../portal/read";
@@ -10,40 +9,10 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
-import { CONTROL, Field } from "../ui/field";
-import { Radio, Select } from "../ui/select";
+import { Radio } from "../ui/select";
+import { ExpiryField, expiryOf } from "./expiry-field";
 import { KeySettings, settingsOf } from "./key-settings";
 import { type MadeKey, Secret } from "./secret";
-
-const EXPIRIES = [
-  { value: "never", label: "Never" },
-  { value: "30", label: "In 30 days" },
-  { value: "90", label: "In 90 days" },
-  { value: "365", label: "In a year" },
-  { value: "date", label: "On a date" },
-] as const;
-type Expiry = (typeof EXPIRIES)[number]["value"];
-
-/** The ISO 8601 instant of an expiry; a date means its end in the viewer's time zone. */
-function expiryAt(expiry: Expiry, date: string): string | null {
-  if (expiry === "never") return null;
-  if (expiry === "date") return date === "" ? "" : new Date(`${date}T23:59:59`).toISOString();
-  return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
-}
-
-function ExpiryField({ error }: { error: string | undefined }) {
-  const [expiry, setExpiry] = useState<Expiry>("never");
-  return (
-    <Field label="Expires" error={error}>
-      {(control) => (
-        <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
-          <Select {...control} name="expiry" options={EXPIRIES} value={expiry} onChange={setExpiry} />
-          {expiry === "date" ? <input type="date" name="expires_at" aria-label="Last day" required className={CONTROL} /> : null}
-        </div>
-      )}
-    </Field>
-  );
-}
 
 function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onCancel: () => void }) {
   const { busy, errorOf, failure, onSubmit } = useSubmit<MadeKey>({
@@ -52,7 +21,7 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
       callPortal("POST", "keys", {
         ...settingsOf(form),
         venue: textOf(form, "venue"),
-        expires_at: expiryAt(textOf(form, "expiry") as Expiry, textOf(form, "expires_at")),
+        expires_at: expiryOf(form),
       }),
     done: onMade,
   });

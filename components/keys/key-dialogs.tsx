@@ -10,6 +10,7 @@ import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
+import { ExpiryField, expiryOf } from "./expiry-field";
 import { KeySettings, settingsOf } from "./key-settings";
 import { KeyMark } from "./key-text";
 import { type MadeKey, Secret } from "./secret";
@@ -29,12 +30,12 @@ const GRACES: readonly { value: RotationGrace; label: string; hint: string }[] =
 
 const USUAL_GRACE: RotationGrace = "24h";
 
-/** Changes name, scopes and origins. */
+/** Changes the settings of a key. */
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
   const { busy, errorOf, failure, onSubmit } = useSubmit({
-    fields: ["name", "scopes", "origins"],
-    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, settingsOf(form)),
+    fields: ["name", "scopes", "origins", "expires_at"],
+    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, { ...settingsOf(form), expires_at: expiryOf(form) }),
     done: () => {
       onClose();
       onChange();
@@ -54,6 +55,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     >
       <form onSubmit={onSubmit} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
+        <ExpiryField changed error={errorOf("expires_at")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Save
         </DialogSubmit>

@@ -12,7 +12,7 @@ interface KeySettingsProps {
   readonly errorOf: (field: string) => string | undefined;
 }
 
-/** The settings of a key that can be changed later: its name, its scopes, its allowed origins. */
+/** What a key may do, and its name. */
 export function KeySettings({ start, errorOf }: KeySettingsProps) {
   const scopeError = errorOf("scopes");
   return (

@@ -19,13 +19,15 @@ export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey,
   );
 }
 
+type Ending = Pick<PortalKey, "state" | "grace_until" | "expires_at" | "expires_soon" | "revoked_at">;
+
 /** The state of a key, and when it ends, with a countdown during its grace period. */
-export function KeyState({ apiKey }: { apiKey: Pick<PortalKey, "state" | "grace_until" | "expires_at" | "revoked_at"> }) {
-  const { state, grace_until, expires_at, revoked_at } = apiKey;
+export function KeyState({ apiKey }: { apiKey: Ending }) {
+  const { state, grace_until, expires_at, expires_soon, revoked_at } = apiKey;
   const [word, at] = state === "revoked" ? ["on", revoked_at] : [state === "expired" ? "on" : "until", expires_at];
   return (
     <>
-      <Badge tone={TONES[state]}>{WORDS[state]}</Badge>
+      <Badge tone={expires_soon ? "warning" : TONES[state]}>{expires_soon ? "Expires soon" : WORDS[state]}</Badge>
       {state === "grace" && grace_until !== null ? (
         <span className="mt-1 block whitespace-nowrap text-warning text-xs leading-5">
           <Countdown until={grace_until} /> left

@@ -1,3 +1,9 @@
+import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
+import { SECOND_MS } from "#lib/units";
+
+/** How long before its expiry a key is said to expire soon. */
+export const EXPIRES_SOON_MS = KEY_EXPIRY_WARNINGS_S[0] * SECOND_MS;
+
 /** active; grace: rotated, valid for a while; expired: past its own expiry; revoked: by hand, or past its grace. */
 type KeyState = "active" | "grace" | "expired" | "revoked";
 
@@ -15,6 +21,8 @@ export interface KeyRecord {
   readonly state: KeyState;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  /** True for an active key whose expiry is near. */
+  readonly expiresSoon: boolean;
   /** End of its grace, when it was rotated. */
   readonly graceUntil: Date | null;
   readonly revokedAt: Date | null;
@@ -25,7 +33,7 @@ export interface KeyRecord {
   readonly replacedBy: string | null;
 }
 
-type Row = Omit<KeyRecord, "account" | "state" | "replacedBy"> & {
+type Row = Omit<KeyRecord, "account" | "state" | "expiresSoon" | "replacedBy"> & {
   readonly account: { readonly name: string };
   readonly replacedById: string | null;
 };
@@ -39,6 +47,7 @@ function stateAt({ revokedAt, expiresAt, graceUntil }: Row, nowMs: number): KeyS
 
 /** A stored key without what must not leave the store. */
 export function toRecord(row: Row, nowMs: number): KeyRecord {
+  const state = stateAt(row, nowMs);
   return {
     id: row.id,
     account: row.account.name,
@@ -48,9 +57,10 @@ export function toRecord(row: Row, nowMs: number): KeyRecord {
     origins: row.origins,
     prefix: row.prefix,
     last4: row.last4,
-    state: stateAt(row, nowMs),
+    state,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
+    expiresSoon: state === "active" && row.expiresAt !== null && row.expiresAt.getTime() < nowMs + EXPIRES_SOON_MS,
     graceUntil: row.graceUntil,
     revokedAt: row.revokedAt,
     lastUsedAt: row.lastUsedAt,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWellFormedKey } from "#lib/contract/key-text";
-import { KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
+import { KEY_LIFETIME_DEFAULT_S, KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
 import { HOUR_MS } from "#lib/units";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { putAccount } from "./accounts";
 import { hashKey } from "./key-format";
-import { createKey, listKeys, revokeKey, rotateKey } from "./keys";
+import { createKey, editKey, listKeys, revokeKey, rotateKey } from "./keys";
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -43,9 +43,16 @@ describe("creating a key", () => {
     ["scopes", { scopes: ["market:write"] }],
     ["origins", { origins: ["*"] }],
     ["origins", { origins: Array.from({ length: KEY_ORIGINS_MAX_COUNT + 1 }, (_, index) => `https://a${index}.example.com`) }],
-    ["expires", { expiresAt: new Date(0) }],
+    ["expires_at", { expiresAt: new Date(0) }],
   ])("names the setting it refuses: %s %j", async (parameter, settings) => {
     await expect(t.issueKey(settings)).rejects.toEqual(refused(parameter));
+  });
+
+  test("lets a key expire after a year, unless another expiry or none is chosen", async () => {
+    const year = new Date(t.clock.now() + KEY_LIFETIME_DEFAULT_S * 1000);
+    expect((await t.issueKey({ expiresAt: undefined })).record.expiresAt).toEqual(year);
+    expect((await t.issueKey({ expiresAt: inHours(1) })).record.expiresAt).toEqual(inHours(1));
+    expect((await t.issueKey({ expiresAt: null })).record.expiresAt).toBeNull();
   });
 
   test("refuses a plan that does not exist, and names those that do", async () => {
@@ -75,6 +82,35 @@ describe("creating a key", () => {
     await expect(createKey(t.keyContext, settings)).rejects.toEqual(refused("account"));
     await revokeKey(t.keyContext, record.id);
     await createKey(t.keyContext, settings);
+  });
+});
+
+describe("changing a key", () => {
+  const instruments = async (key: string) => (await t.ask("/api/v1/market/instruments", { key })).status;
+
+  test("moves its expiry, which counts at once, and removes it", async () => {
+    const { text, record } = await t.issueKey({ expiresAt: inHours(1) });
+    expect(await instruments(text)).toBe(200);
+    expect(await editKey(t.keyContext, record.id, { expiresAt: inHours(3) })).toMatchObject({ expiresAt: inHours(3) });
+    await t.settle();
+    await t.clock.advance(2 * HOUR_MS);
+    expect(await instruments(text)).toBe(200);
+    await editKey(t.keyContext, record.id, { expiresAt: null });
+    await t.settle();
+    await t.clock.advance(2 * HOUR_MS);
+    expect(await instruments(text)).toBe(200);
+    await editKey(t.keyContext, record.id, { expiresAt: inHours(1) });
+    await t.settle();
+    await t.clock.advance(HOUR_MS);
+    expect(await instruments(text)).toBe(401);
+  });
+
+  test("keeps what it does not name, and refuses an expiry that has passed", async () => {
+    const { record } = await t.issueKey({ name: "kept", expiresAt: inHours(1) });
+    const changed = await editKey(t.keyContext, record.id, { name: undefined, scopes: ["market:stream"] });
+    expect(changed).toMatchObject({ name: "kept", scopes: ["market:stream"], expiresAt: inHours(1) });
+    const before = inHours(-1);
+    await expect(editKey(t.keyContext, record.id, { expiresAt: before })).rejects.toEqual(refused("expires_at"));
   });
 });
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
-import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
-import { Scope, Venue } from "#lib/contract/primitives";
+import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
+import { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { Fault, requireValid } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { lockOwner, requireOwnScopes, requireRoom } from "./key-owner";
 import { type KeyRecord, toRecord } from "./key-record";
-import { parseOrigin } from "./origin";
+import { changedSettings, expiryOf, KeySettings, type KeySettingsChange } from "./key-settings";
 import { revokeRow } from "./revoke-keys";
 
 /** What keys are managed with. */
@@ -24,7 +24,8 @@ export interface NewKey {
   readonly venue: string;
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
-  readonly expiresAt: Date | null;
+  /** Null for never; a year from now by default. */
+  readonly expiresAt?: Date | null | undefined;
 }
 
 /** A key that was just made. Its text is shown this once and kept nowhere. */
@@ -33,37 +34,10 @@ export interface MintedKey {
   readonly record: KeyRecord;
 }
 
-const Origin = z.string().transform((text, ctx) => {
-  const origin = parseOrigin(text);
-  if (origin !== undefined) return origin;
-  ctx.addIssue("must be scheme://host[:port] or https://*.example.com.");
-  return z.NEVER;
-});
-
 /** What of a key may be changed later; what is absent stays. */
-interface KeyChange {
-  readonly name?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly origins?: readonly string[] | undefined;
-}
-
-const unique = <Value>(values: Value[]) => [...new Set(values)];
-
-const Settings = z.object({
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(KEY_NAME_MAX_CHARACTERS)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters."),
-  venue: Venue,
-  scopes: z.array(Scope).min(1).transform(unique),
-  origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `takes at most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
-});
-
-function requireFuture(expiresAt: Date | null, clock: Clock): void {
-  if (expiresAt === null || expiresAt.getTime() > clock.now()) return;
-  throw new Fault("invalid_parameter", { parameter: "expires", detail: "`expires` must be in the future." });
+interface KeyChange extends KeySettingsChange {
+  /** Null for never. */
+  readonly expiresAt?: Date | null | undefined;
 }
 
 /** A minted text and the columns that stand for it. */
@@ -75,14 +49,14 @@ function mint(venue: Venue) {
 const withAccount = { account: { select: { name: true } } } as const;
 
 /** What the audit log keeps of a key. */
-const audited = ({ name, venue, scopes, origins, expiresAt }: KeySettings) => ({
+const audited = ({ name, venue, scopes, origins, expiresAt }: AuditedKey) => ({
   name,
   venue,
   scopes,
   origins,
   expires_at: expiresAt,
 });
-type KeySettings = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "expiresAt">;
+type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "expiresAt">;
 
 /**
  * Makes a key.
@@ -90,9 +64,9 @@ type KeySettings = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "ex
  * has not verified the address.
  */
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
-  const { accountId, expiresAt } = input;
-  const settings = requireValid(Settings, input);
-  requireFuture(expiresAt, clock);
+  const { accountId } = input;
+  const settings = requireValid(KeySettings, input);
+  const expiresAt = expiryOf(input.expiresAt, clock);
   const now = new Date(clock.now());
   const { text, columns } = mint(settings.venue);
   const row = await db.prisma.$transaction(async (tx) => {
@@ -144,15 +118,23 @@ export async function findKeyRecord(context: KeyContext, id: string, by: Changed
 }
 
 /**
- * Changes name, scopes or origins of a key that is active or in its grace; every process follows within a second.
+ * Changes a key that is active or in its grace; every process follows within a second.
  * @throws Fault invalid_parameter naming the setting that is refused, for a key that is no longer valid or has a scope of
  * operators, or when its owner has not verified the address; like findKeyRecord for an id that no key has.
  */
-export async function editKey(context: KeyContext, id: string, change: KeyChange, by: ChangedBy): Promise<KeyRecord> {
+export async function editKey(
+  context: KeyContext,
+  id: string,
+  change: KeyChange,
+  by: ChangedBy = COMMAND_LINE,
+): Promise<KeyRecord> {
   const { db, clock } = context;
-  const settings = requireValid(Settings.pick({ name: true, scopes: true, origins: true }).partial(), change);
-  const { name, scopes, origins } = settings;
-  const data = { ...(name !== undefined && { name }), ...(scopes && { scopes }), ...(origins && { origins }) };
+  // Whoever chooses an expiry knows it: only warnings that are still to come are sent.
+  const expiry = change.expiresAt !== undefined && {
+    expiresAt: expiryOf(change.expiresAt, clock),
+    expiryToldAt: new Date(clock.now()),
+  };
+  const data = { ...changedSettings(change), ...expiry };
   const old = await requireKey(context, id, by);
   if (!["active", "grace"].includes(toRecord(old, clock.now()).state))
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only a valid key can be changed." });

@@ -53,6 +53,11 @@ export const INGEST_REJECTIONS_LISTED_COUNT = 100;
 export const KEY_ORIGINS_MAX_COUNT = 20;
 export const KEY_NAME_MAX_CHARACTERS = 80;
 
+/** Lifetime of a key that was made without an expiry being chosen. */
+export const KEY_LIFETIME_DEFAULT_S = 365 * DAY_S;
+/** How long before a key expires its owner gets an email, once each; the first also marks the key as expiring soon. */
+export const KEY_EXPIRY_WARNINGS_S = [14 * DAY_S, DAY_S] as const;
+
 /** Grace periods to choose from when rotating a key; never past the old key's own expiry. */
 export const ROTATION_GRACES = { now: 0, "1h": HOUR_S, "24h": DAY_S, "7d": 7 * DAY_S } as const;
 export type RotationGrace = keyof typeof ROTATION_GRACES;

@@ -69,18 +69,21 @@ const KeyName = z
   .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
 const KeyScopes = z.array(z.enum(PORTAL_SCOPES)).min(1, "Choose at least one scope.");
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
+/** Null for never. Without it a new key gets the default lifetime, and a key that is changed keeps its expiry. */
+const KeyExpiry = InstantField.nullable().optional();
 
 export const CreateKeyForm = z.strictObject({
   name: KeyName,
   venue: z.enum(VENUES),
   scopes: KeyScopes,
   origins: KeyOrigins,
-  expires_at: InstantField.nullable(),
+  expires_at: KeyExpiry,
 });
 export const EditKeyForm = z.strictObject({
   name: KeyName.optional(),
   scopes: KeyScopes.optional(),
   origins: KeyOrigins.optional(),
+  expires_at: KeyExpiry,
 });
 export const RotateKeyForm = z.strictObject({
   grace: z.enum(Object.keys(ROTATION_GRACES) as [RotationGrace, ...RotationGrace[]]),
@@ -99,6 +102,8 @@ export interface PortalKey {
   readonly state: "active" | "grace" | "expired" | "revoked";
   readonly created_at: string;
   readonly expires_at: string | null;
+  /** True for an active key whose expiry is near. */
+  readonly expires_soon: boolean;
   readonly grace_until: string | null;
   readonly revoked_at: string | null;
   readonly last_used_at: string | null;

@@ -46,6 +46,24 @@ export function passwordChangedMail(to: string, base: string): MailMessage {
   return { to, subject: "Your password was changed", text };
 }
 
+/** A key as an email names it. */
+interface NamedKey {
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly expires_at: Date;
+}
+
+/** Warns an owner of keys that expire soon, in the order given. */
+export function keyExpiryMail(to: string, base: string, keys: readonly NamedKey[]): MailMessage {
+  const [first] = keys;
+  const subject =
+    keys.length === 1 ? `Your API key "${first?.name}" expires soon` : `${keys.length} of your API keys expire soon`;
+  const lines = keys.map(({ name, prefix, last4, expires_at }) => `  ${name} (${prefix}…${last4}): ${expires_at.toISOString()}`);
+  const text = `After its expiry a key is rejected everywhere:\n\n${lines.join("\n")}\n\nTo keep a program running, change the expiry of its key or give it a new one: ${base}/dashboard/keys\n`;
+  return { to, subject, text };
+}
+
 /** Sent to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string): MailMessage {
   const text = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.\n\nIf this was not you, contact the operator of this installation now.\n`;

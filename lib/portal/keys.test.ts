@@ -145,6 +145,22 @@ describe("keys in the portal", () => {
     expect(await call(revoke, { method: "POST", params, body: { confirm: KEY.name } })).toMatchObject({ status: 200 });
   });
 
+  test("keys expire after a year unless another expiry is chosen, and the list says which expire soon", async () => {
+    const user = await signIn("expirer");
+    const year = new Date(t.clock.now() + 365 * DAY_MS).toISOString();
+    const { key } = await user.createKey({ expires_at: undefined });
+    expect(key).toMatchObject({ expires_at: year, expires_soon: false });
+    const params = { id: key.id };
+    const change = async (expires_at: string | null) =>
+      (await user.call(edit, { method: "PATCH", params, body: { expires_at } })).body.data.key;
+    const soon = new Date(t.clock.now() + 14 * DAY_MS - 1).toISOString();
+    expect(await change(soon)).toMatchObject({ name: "my key", expires_at: soon, expires_soon: true });
+    expect((await user.call(list)).body.data.items).toMatchObject([{ expires_soon: true, state: "active" }]);
+    expect(await change(null)).toMatchObject({ expires_at: null, expires_soon: false });
+    const refused = await user.call(edit, { method: "PATCH", params, body: { expires_at: "2020-01-01T00:00:00Z" } });
+    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "expires_at" }));
+  });
+
   test.each([
     ["a scope of operators", { scopes: ["market:ingest"] }, "invalid_parameter"],
     ["an invalid origin", { origins: ["*"] }, "invalid_parameter"],

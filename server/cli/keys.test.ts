@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listKeys } from "#lib/access/keys";
 import { isWellFormedKey } from "#lib/contract/key-text";
+import { KEY_LIFETIME_DEFAULT_S } from "#lib/contract/limits";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { commandOutcome } from "#server/testing/terminal";
 import { keysCommand } from "./keys";
@@ -57,6 +58,32 @@ test("npm run keys creates and rotates no key for an owner who has not verified 
   expect(await listKeys(t.keyContext, { account: "squatter@example.com" })).toHaveLength(1);
 });
 
+test("npm run keys lets a key expire after a year by default, and changes or removes its expiry", async () => {
+  const keyOf = async () => (await listKeys(t.keyContext, { account: "expiring" }))[0];
+  await run("create", "--account", "expiring", "--name", "k");
+  const { id = "", expiresAt } = (await keyOf()) ?? {};
+  expect(expiresAt).toEqual(new Date(t.clock.now() + KEY_LIFETIME_DEFAULT_S * 1000));
+  expect(await run("edit", id, "--expires", "2027-06-30T00:00:00Z")).toContainEqual(
+    expect.stringContaining("expires 2027-06-30T00:00:00.000Z"),
+  );
+  await run(
+    "edit",
+    id,
+    "--expires",
+    "never",
+    "--name",
+    "renamed",
+    "--scopes",
+    "market:read",
+    "--origins",
+    "https://a.example.com",
+  );
+  const changed = { expiresAt: null, name: "renamed", scopes: ["market:read"], origins: ["https://a.example.com"] };
+  expect(await keyOf()).toMatchObject(changed);
+  await run("create", "--account", "expiring", "--name", "endless", "--expires", "never");
+  expect(await keyOf()).toMatchObject({ name: "endless", expiresAt: null });
+});
+
 test.each([
   [["create"], /--name/],
   [["create", "--name", "k", "--venue", "paper"], /live/],
@@ -65,6 +92,11 @@ test.each([
   [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
   [["create", "--name", "k", "--plan", "gold"], /standard/],
   [["create", "--nme", "k"], /--nme/],
+  [["create", "--name", "k", "--expires", "2020-01-01T00:00:00Z"], /future/],
+  [["edit"], /ID/],
+  [["edit", "x"], /Nothing to change/],
+  [["edit", "x", "--venue", "live"], /--venue: cannot be changed/],
+  [["edit", "x", "--name", "k"], /No key has this id/],
   [["rotate"], /ID/],
   [["rotate", "x", "--grace", "2h"], /now, 1h, 24h, 7d/],
   [["revoke", "x"], /id/],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { putAccount } from "#lib/access/accounts";
 import { mintKey } from "#lib/access/key-format";
 import type { KeyRecord } from "#lib/access/key-record";
-import { createKey, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
+import { createKey, editKey, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
 import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
@@ -12,36 +12,40 @@ const GRACES = Object.keys(ROTATION_GRACES);
 const USAGE = `npm run keys -- <command>
 
   create  --name NAME [--account operator] [--plan free] [--venue live|sandbox]
-          [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z]
+          [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z|never]
+  edit    ID [--name NAME] [--scopes …] [--origins …] [--expires …]    changes a key that works
   list    [--account NAME]              lists keys and their state, without the keys themselves
   rotate  ID [--grace ${GRACES.join("|")}]    creates a key with the same settings; the old key works until the grace period ends
   revoke  ID                            stops a key from working anywhere within a second
   demo                                  prints a key that can replace the public demo key (DEMO_KEY)
 
-create also creates the account if it does not exist. A key is printed once and never stored. Scopes: market:read for
-REST, market:stream for streams, market:ingest for pushing ticks. A running service applies changes at once.`;
+create also creates the account if it does not exist. A key expires after a year unless --expires says otherwise.
+It is printed once and never stored. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
+A running service applies changes at once.`;
 
 const OPTIONS = {
   account: { type: "string" },
   plan: { type: "string" },
   name: { type: "string" },
-  venue: { type: "string", default: "live" },
-  scopes: { type: "string", default: "market:read,market:stream" },
-  origins: { type: "string", default: "" },
+  venue: { type: "string" },
+  scopes: { type: "string" },
+  origins: { type: "string" },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
 } as const;
 
 /** Account that keys belong to if --account is not set. */
 const DEFAULT_ACCOUNT = "operator";
+const DEFAULT_VENUE = "live";
+const DEFAULT_SCOPES = "market:read,market:stream";
 
 interface Values {
   readonly account?: string;
   readonly plan?: string;
   readonly name?: string;
-  readonly venue: string;
-  readonly scopes: string;
-  readonly origins: string;
+  readonly venue?: string;
+  readonly scopes?: string;
+  readonly origins?: string;
   readonly expires?: string;
   readonly grace: string;
 }
@@ -54,12 +58,13 @@ const listOf = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
-function expiryOf(text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const date = new Date(text);
+/** Undefined when it is not chosen, null for never. @throws UsageError */
+function expiryOf(text: string | undefined): Date | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "never") return null;
   if (!z.iso.datetime({ offset: true }).safeParse(text).success)
-    throw new UsageError(`--expires ${text}: must be an ISO 8601 date and time, for example 2027-01-01T00:00:00Z.`);
-  return date;
+    throw new UsageError(`--expires ${text}: must be "never", or a date and time in ISO 8601, for example 2027-01-01T00:00:00Z.`);
+  return new Date(text);
 }
 
 function graceOf(text: string): RotationGrace {
@@ -89,19 +94,33 @@ function line({
 
 /** @throws UsageError */
 function createWork(values: Values): Work {
-  const { name, venue, plan } = values;
+  const { name, venue = DEFAULT_VENUE, plan } = values;
   if (name === undefined) throw new UsageError("Missing option: --name.");
-  const scopes = listOf(values.scopes);
+  const scopes = listOf(values.scopes ?? DEFAULT_SCOPES);
   if (venue === "sandbox" && scopes.includes("market:ingest"))
     throw new UsageError("--scopes market:ingest: works on the live venue only; the sandbox generates its own prices.");
   const expiresAt = expiryOf(values.expires);
   return async (context, print) => {
     const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
-    const settings = { accountId: account.id, name, venue, scopes, origins: listOf(values.origins), expiresAt };
+    const settings = { accountId: account.id, name, venue, scopes, origins: listOf(values.origins ?? ""), expiresAt };
     const { text, record } = await createKey(context, settings);
     print(text);
     print(line(record));
   };
+}
+
+/** @throws UsageError */
+function editWork(id: string, { account, plan, venue, name, scopes, origins, expires }: Values): Work {
+  for (const [option, value] of Object.entries({ account, plan, venue }))
+    if (value !== undefined) throw new UsageError(`--${option}: cannot be changed; create another key.`);
+  const change = {
+    name,
+    scopes: scopes === undefined ? undefined : listOf(scopes),
+    origins: origins === undefined ? undefined : listOf(origins),
+    expiresAt: expiryOf(expires),
+  };
+  if (Object.values(change).every((value) => value === undefined)) throw new UsageError("Nothing to change: name an option.");
+  return async (context, print) => print(line(await editKey(context, id, change)));
 }
 
 function rotateWork(id: string, grace: RotationGrace): Work {
@@ -114,9 +133,10 @@ function rotateWork(id: string, grace: RotationGrace): Work {
 }
 
 /** Parses the arguments into the work on the database. @throws UsageError */
-function workOf(name: "create" | "list" | "rotate" | "revoke", words: readonly string[], values: Values): Work {
-  if (name === "rotate" || name === "revoke") {
+function workOf(name: "create" | "edit" | "list" | "rotate" | "revoke", words: readonly string[], values: Values): Work {
+  if (name === "edit" || name === "rotate" || name === "revoke") {
     const [id] = wordsOf(words, "ID");
+    if (name === "edit") return editWork(id, values);
     if (name === "rotate") return rotateWork(id, graceOf(values.grace));
     return async (context, print) => print(line(await revokeKey(context, id)));
   }
@@ -133,7 +153,7 @@ export const keysCommand = defineCommand({
   usage: USAGE,
   options: OPTIONS,
   async run({ values, positionals }, { clock, print, withDatabase }) {
-    const { name, words } = subcommandOf(positionals, ["create", "list", "rotate", "revoke", "demo"]);
+    const { name, words } = subcommandOf(positionals, ["create", "edit", "list", "rotate", "revoke", "demo"]);
     if (name === "demo") {
       wordsOf(words);
       print(mintKey("sandbox"));

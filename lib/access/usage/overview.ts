@@ -1,5 +1,6 @@
 import type { Access } from "#lib/access/access";
 import { toPortalKey } from "#lib/access/key-json";
+import { EXPIRES_SOON_MS } from "#lib/access/key-record";
 import { type KeyContext, listKeys } from "#lib/access/keys";
 import { type PlanRow, toPlan } from "#lib/access/limits/plans";
 import type { PlanLimits } from "#lib/contract/limits";
@@ -9,8 +10,6 @@ import { DAY_MS } from "#lib/units";
 import { usagePoints } from "./query";
 
 const WEEK_DAYS = 7;
-/** Keys that expire within this time are listed. */
-const EXPIRING_MS = 14 * DAY_MS;
 
 const DONE = `
   SELECT EXISTS (SELECT FROM api_key WHERE account_id = $1) AS key,
@@ -44,7 +43,7 @@ export async function overview(
   const endOf = ({ expires_at, grace_until }: PortalKey) => Date.parse(grace_until ?? expires_at ?? "9999-01-01T00:00:00Z");
   const expiring = keys
     .map(toPortalKey)
-    .filter((key) => (key.state === "active" || key.state === "grace") && endOf(key) < nowMs + EXPIRING_MS)
+    .filter((key) => (key.state === "active" || key.state === "grace") && endOf(key) < nowMs + EXPIRES_SOON_MS)
     .sort((a, b) => endOf(a) - endOf(b));
   return {
     unverified_email: row.unverified_email,

@@ -1,4 +1,4 @@
-import { toPortalKey } from "#lib/access/key-json";
+import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
 import { createKey, listKeys } from "#lib/access/keys";
 import { CreateKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
@@ -13,8 +13,7 @@ export const GET = portalRoute({ user: "required" }, async ({ user, running }) =
 /** Creates a key; only this answer contains its text. */
 export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
   const { input, user, running } = call;
-  const { expires_at, ...settings } = input;
-  const expiresAt = expires_at === null ? null : new Date(expires_at);
-  const { text, record } = await createKey(running, { ...settings, expiresAt, accountId: user.accountId }, changedBy(call));
+  const settings = { ...settingsOfForm(input), accountId: user.accountId };
+  const { text, record } = await createKey(running, settings, changedBy(call));
   return { text, key: toPortalKey(record) };
 });

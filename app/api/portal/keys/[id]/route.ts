@@ -1,11 +1,11 @@
-import { toPortalKey } from "#lib/access/key-json";
+import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
 import { editKey } from "#lib/access/keys";
 import { EditKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
 import { portalRoute } from "#lib/portal/route";
 
-/** Changes name, scopes or origins of a key. */
+/** Changes the settings of a key. */
 export const PATCH = portalRoute({ input: EditKeyForm, user: "required" }, async (call) => {
   const { input, params, running } = call;
-  return { key: toPortalKey(await editKey(running, params.id ?? "", input, changedBy(call))) };
+  return { key: toPortalKey(await editKey(running, params.id ?? "", settingsOfForm(input), changedBy(call))) };
 });

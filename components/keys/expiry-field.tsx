@@ -1,0 +1,48 @@
+"use client";
+
+import { useState } from "react";
+import { DAY_MS } from "#lib/units";
+import { textOf } from "../portal/use-submit";
+import { CONTROL, Field } from "../ui/field";
+import { Select } from "../ui/select";
+
+const EXPIRIES = [
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+  { value: "date", label: "On a date" },
+  { value: "never", label: "Never" },
+] as const;
+const KEEP = { value: "keep", label: "As it is" } as const;
+type Expiry = (typeof EXPIRIES)[number]["value"] | typeof KEEP.value;
+
+/** When a key expires: a year from now for a new key, as it is for one that is changed. */
+export function ExpiryField({ changed = false, error }: { changed?: boolean; error: string | undefined }) {
+  const [expiry, setExpiry] = useState<Expiry>(changed ? "keep" : "365");
+  return (
+    <Field label="Expires" error={error}>
+      {(control) => (
+        <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
+          <Select
+            {...control}
+            name="expiry"
+            options={changed ? [KEEP, ...EXPIRIES] : EXPIRIES}
+            value={expiry}
+            onChange={setExpiry}
+          />
+          {expiry === "date" ? <input type="date" name="expires_at" aria-label="Last day" required className={CONTROL} /> : null}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** The instant chosen, in ISO 8601: null for never, undefined for no change. A date means its end in the viewer's time zone. */
+export function expiryOf(form: FormData): string | null | undefined {
+  const expiry = textOf(form, "expiry") as Expiry;
+  if (expiry === "keep") return undefined;
+  if (expiry === "never") return null;
+  if (expiry !== "date") return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+  const date = textOf(form, "expires_at");
+  return date === "" ? "" : new Date(`${date}T23:59:59`).toISOString();
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
+import { DAY_MS } from "#lib/units";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { putAccount } from "./accounts";
+import { takeExpiryWarnings } from "./key-expiry";
+import { createKey, editKey, revokeKey, rotateKey } from "./keys";
+
+const START_MS = Date.UTC(2026, 0, 7, 12);
+const [FIRST_MS = 0, LAST_MS = 0] = KEY_EXPIRY_WARNINGS_S.map((aheadS) => aheadS * 1000);
+let db: TestDatabase;
+let clock: ManualClock;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+beforeEach(async () => {
+  clock = manualClock(START_MS);
+  await db.prisma.apiKey.deleteMany();
+});
+afterAll(() => db.close());
+
+let accounts = 0;
+const inDays = (days: number) => new Date(clock.now() + days * DAY_MS);
+
+/** A key that expires in so many days (null: never), on an account that it has for itself. */
+async function expiring(days: number | null, suspended = false): Promise<string> {
+  accounts += 1;
+  const { id: accountId } = await putAccount({ db, clock }, `account ${accounts}`, { suspended });
+  const settings = { accountId, name: "k", venue: "live", scopes: ["market:read"], origins: [] };
+  const { record } = await createKey({ db, clock }, { ...settings, expiresAt: days === null ? null : inDays(days) });
+  return record.id;
+}
+const warned = async (maxCount?: number) => (await takeExpiryWarnings(db.pool, clock, maxCount)).map(({ id }) => id);
+
+describe("warnings of an expiry", () => {
+  test("are due 14 days and 1 day before it, once each", async () => {
+    const id = await expiring(30);
+    await clock.advance(30 * DAY_MS - FIRST_MS - 1);
+    expect(await warned()).toEqual([]);
+    await clock.advance(1);
+    expect(await warned()).toEqual([id]);
+    expect(await warned()).toEqual([]);
+    await clock.advance(FIRST_MS - LAST_MS - 1);
+    expect(await warned()).toEqual([]);
+    await clock.advance(1);
+    expect(await warned()).toEqual([id]);
+    await clock.advance(LAST_MS - 1);
+    expect(await warned()).toEqual([]);
+  });
+
+  test("that were missed are made up for by one, and not after the expiry", async () => {
+    const [late, expired] = [await expiring(30), await expiring(29.5)];
+    await clock.advance(29.6 * DAY_MS);
+    expect(await warned()).toEqual([late]);
+    expect(await warned()).not.toContain(expired);
+  });
+
+  test("are taken once, however many nodes ask at the same time", async () => {
+    const ids = [await expiring(20), await expiring(20), await expiring(20)];
+    await clock.advance(7 * DAY_MS);
+    const taken = await Promise.all([1, 2, 3, 4].map(() => warned()));
+    expect(taken.flat().sort()).toEqual(ids.sort());
+  });
+
+  test("are not given where the expiry was chosen after their time", async () => {
+    const short = await expiring(10);
+    const moved = await expiring(300);
+    await editKey({ db, clock }, moved, { expiresAt: inDays(10) });
+    expect(await warned()).toEqual([]);
+    await clock.advance(9 * DAY_MS);
+    expect((await warned()).sort()).toEqual([short, moved].sort());
+  });
+
+  test("are given anew for an expiry that was moved away", async () => {
+    const id = await expiring(20);
+    await clock.advance(7 * DAY_MS);
+    expect(await warned()).toEqual([id]);
+    await editKey({ db, clock }, id, { expiresAt: inDays(30) });
+    expect(await warned()).toEqual([]);
+    await clock.advance(16 * DAY_MS);
+    expect(await warned()).toEqual([id]);
+  });
+
+  test("leave out keys that never expire, were rotated or revoked, or whose account is suspended", async () => {
+    await expiring(null);
+    await revokeKey({ db, clock }, await expiring(20));
+    await expiring(20, true);
+    const rotated = await expiring(20);
+    const { record } = await rotateKey({ db, clock }, rotated, "7d");
+    await clock.advance(7 * DAY_MS);
+    expect(await warned()).toEqual([record.id]);
+  });
+
+  test("beyond the most that are taken at once follow the next time, soonest expiry first", async () => {
+    const [second, first, third] = [await expiring(19), await expiring(18), await expiring(20)];
+    await clock.advance(7 * DAY_MS);
+    expect(await warned(2)).toEqual([first, second]);
+    expect(await warned(2)).toEqual([third]);
+  });
+
+  test("go to the verified address of the account's user", async () => {
+    const [verified, unverified, nobody] = [await expiring(20), await expiring(20), await expiring(20)];
+    for (const [id, emailVerifiedAt] of [
+      [verified, new Date(0)],
+      [unverified, null],
+    ] as const) {
+      const { accountId } = await db.prisma.apiKey.findUniqueOrThrow({ where: { id } });
+      await db.prisma.user.create({ data: { accountId, email: `${id}@example.com`, emailVerifiedAt } });
+    }
+    await clock.advance(7 * DAY_MS);
+    const told = new Map((await takeExpiryWarnings(db.pool, clock)).map(({ id, email }) => [id, email]));
+    expect(Object.fromEntries(told)).toEqual({ [verified]: `${verified}@example.com`, [unverified]: null, [nobody]: null });
+  });
+});
