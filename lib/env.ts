@@ -48,7 +48,11 @@ export const EnvSchema = z
       .transform((address) => address.replace(/\/$/, ""))
       .optional()
       .describe("Public URL of the service, for links in responses and emails. Unset: paths without a host."),
-    DATA_DIR: z.string().min(1).default("./.data").describe("Directory of the embedded database and generated secrets."),
+    DATA_DIR: z
+      .string()
+      .min(1)
+      .default("./.data")
+      .describe("Directory of the embedded database, generated secrets and computed days of the sandbox."),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
       .optional()

@@ -13,6 +13,7 @@ import type { MarketFeed } from "./feed/feed";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
+import { type DayBlocks, readDays, writeDays } from "./feed/sandbox/days-file";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
@@ -62,12 +63,14 @@ function startVenue(
 }
 
 /** The sandbox computes its klines, in a thread of its own. */
-function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
+async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
   const { env, catalogues, onStop, clock, log, metrics } = options;
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
   const maker = startBlockThread();
   onStop("sandbox history", maker.close);
+  const restored = await readDays(env.DATA_DIR);
+  const blocks = createBlockStore(maker, restored);
   // From the start of the current minute, so that its kline is complete.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
@@ -75,7 +78,7 @@ function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
   const market = {
     venue: "sandbox" as const,
     catalogue,
-    store: createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks: createBlockStore(maker) }),
+    store: createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks }),
     feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",
@@ -83,7 +86,20 @@ function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
     log,
     metrics,
   };
-  return startVenue(options, market, undefined);
+  const running = await startVenue(options, market, undefined);
+  void leaveDays(env.DATA_DIR, restored, blocks.days(), log);
+  return running;
+}
+
+/** Leaves the days that this start needed for the next one. */
+async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks, log: Logger): Promise<void> {
+  if ([...needed.keys()].every((name) => restored.has(name))) return;
+  try {
+    await writeDays(folder, needed);
+  } catch (error) {
+    // Without a place for them, as in a container with an external database, every start computes them.
+    log.debug({ err: error }, "the days of the sandbox are not kept for the next start");
+  }
 }
 
 /** The live venue gets its ticks from LIVE_FEED: a replay, pushes over HTTP, or none. */

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { BlockMaker } from "./block-maker";
 import { type BlockName, daysPerBlock, type Grain, rowsPerBlock } from "./blocks";
 import { addRows, type Columns, ROW_BYTES, type Sum } from "./columns";
+import type { DayBlocks } from "./days-file";
 import type { FormulaInputs } from "./formula";
 
 /** Memory of the trading days: every ticker since 2020 takes 8 MB, so that no day is computed twice. */
@@ -31,6 +32,8 @@ export interface BlockStore {
    * @throws what `admit` throws, called once for all that is missing; Fault service_unavailable when too many readers wait
    */
   open(inputs: FormulaInputs, grain: Grain, from: number, to: number, admit?: Admit): Promise<Rows>;
+  /** The blocks of trading days that are kept, by name; not those without prices. */
+  days(): DayBlocks;
 }
 
 type Block = Columns | typeof EMPTY;
@@ -64,15 +67,15 @@ function rowsOf(columns: readonly Block[], firstBlock: number, size: number): Ro
   };
 }
 
-/** Keeps what `maker` computes. */
-export function createBlockStore(maker: Pick<BlockMaker, "make">): BlockStore {
+/** Keeps what `maker` computes. It need not compute `restored`, the blocks of trading days that an earlier process did. */
+export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayBlocks = new Map()): BlockStore {
   const days = createKept(DAYS_MAX_BYTES);
   const shorter = createKept(SHORTER_MAX_BYTES);
   const making = new Map<string, Promise<Block>>();
 
   async function make(kept: Kept, key: string, inputs: FormulaInputs, name: BlockName): Promise<Block> {
     try {
-      const block: Block = (await maker.make(inputs, name)) ?? EMPTY;
+      const block: Block = restored.get(key) ?? (await maker.make(inputs, name)) ?? EMPTY;
       kept.set(key, block);
       return block;
     } finally {
@@ -90,7 +93,7 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">): BlockStore {
         const key = `${inputs.key} ${grain} ${block}`;
         return { block, key, found: kept.get(key) };
       });
-      const missing = blocks.filter(({ key, found }) => found === undefined && !making.has(key));
+      const missing = blocks.filter(({ key, found }) => found === undefined && !making.has(key) && !restored.has(key));
       if (missing.length > 0) admit?.(missing.length * daysPerBlock(grain));
       const columns: Block[] = [];
       for (const { block, key, found } of blocks) {
@@ -104,5 +107,6 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">): BlockStore {
       }
       return rowsOf(columns, firstBlock, size);
     },
+    days: () => new Map([...days.entries()].filter((entry): entry is [string, Columns] => entry[1] !== EMPTY)),
   };
 }

@@ -14,7 +14,7 @@ const GRAINS = {
   M15: { seconds: 15 * MINUTE_S, rows: 768 },
   M30: { seconds: 30 * MINUTE_S, rows: 768 },
   H1: { seconds: HOUR_S, rows: 768 },
-  D1: { seconds: DAY_S, rows: 32 },
+  D1: { seconds: DAY_S, rows: 16 },
 } as const;
 export type Grain = keyof typeof GRAINS;
 

@@ -12,8 +12,8 @@ import { emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
-/** The rows that a search for klines covers at a time grow up to this multiple of the requested ones. */
-const REACH_MAX_FACTOR = 4;
+/** A search for klines over gaps covers at most this many intervals at a time, about a megabyte of rows. */
+const REACH_MAX_COUNT = 20_000;
 const TICKERS_PER_TURN_COUNT = 8;
 
 interface Options {
@@ -87,11 +87,11 @@ async function collect({ series, timeframe, admit }: Reading, span: Span, { bloc
 async function search(reading: Reading, span: Span, options: Options): Promise<Kline[]> {
   const { timeframe, limit, end } = reading;
   const { alignment } = options;
-  const mostS = REACH_MAX_FACTOR * limit * TIMEFRAME_SECONDS[timeframe];
-  let reachS = limit * TIMEFRAME_SECONDS[timeframe];
+  const stepS = TIMEFRAME_SECONDS[timeframe];
+  let reachS = limit * stepS;
   let { first, to } = span;
   let klines: Kline[] = [];
-  for (; first < to && klines.length < limit; reachS = Math.min(2 * reachS, mostS)) {
+  for (; first < to && klines.length < limit; reachS = Math.min(2 * reachS, REACH_MAX_COUNT * stepS)) {
     if (end === "oldest") {
       const until = to - first <= reachS ? to : alignment.nextOpenTime(timeframe, first + reachS - 1);
       klines = [...klines, ...(await collect(reading, { ...span, first, to: until }, options))].slice(0, limit);

@@ -5,8 +5,8 @@ export const MINUTES_PER_DAY = 1_440;
 const MINUTES_PER_BURST = 30;
 /** Square root of MINUTES_PER_DAY: the standard deviation of a day divided by this is that of a minute. */
 const DAY_TO_MINUTE = 37.95;
-/** Cached days of paths, 11 KiB each: enough for every currency's current day; older ones are cheap to compute again. */
-const DAYS_KEPT_COUNT = 128;
+/** Cached days of paths, 11 KiB each: the days of a block for every currency, because pairs of a currency share its path. */
+const DAYS_KEPT_COUNT = 544;
 
 /**
  * Slow drift: value noise with these periods in days, each with this weight of the daily standard deviation (about the square
