@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { BlockMaker } from "./block-maker";
 import { type BlockName, daysPerBlock, type Grain, rowsPerBlock } from "./blocks";
-import { addRows, type Columns, ROW_BYTES, type Sum } from "./columns";
+import { addRows, type Columns, makeColumns, ROW_BYTES, type Sum } from "./columns";
 import type { DayBlocks } from "./days-file";
 import type { FormulaInputs } from "./formula";
 
@@ -11,7 +11,8 @@ const DAYS_MAX_BYTES = 12_582_912;
 const SHORTER_MAX_BYTES = 16_777_216;
 /** What a block without prices counts as. */
 const EMPTY_BYTES = 256;
-const EMPTY = Symbol("block without any price");
+/** A block without prices. */
+const EMPTY = makeColumns(0);
 
 /** Called before days of minutes are computed, with their number; throws to refuse them. */
 export type Admit = (days: number) => void;
@@ -36,17 +37,16 @@ export interface BlockStore {
   days(): DayBlocks;
 }
 
-type Block = Columns | typeof EMPTY;
-type Kept = LRUCache<string, Block>;
+type Kept = LRUCache<string, Columns>;
 
 function createKept(maxSize: number): Kept {
   return new LRUCache({
     maxSize,
-    sizeCalculation: (block) => (block === EMPTY ? EMPTY_BYTES : block.count.length * ROW_BYTES),
+    sizeCalculation: (block) => Math.max(EMPTY_BYTES, block.count.length * ROW_BYTES),
   });
 }
 
-function rowsOf(columns: readonly Block[], firstBlock: number, size: number): Rows {
+function rowsOf(columns: readonly Columns[], firstBlock: number, size: number): Rows {
   return {
     add(sum, from, to) {
       for (let row = from; row < to; ) {
@@ -71,11 +71,11 @@ function rowsOf(columns: readonly Block[], firstBlock: number, size: number): Ro
 export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayBlocks = new Map()): BlockStore {
   const days = createKept(DAYS_MAX_BYTES);
   const shorter = createKept(SHORTER_MAX_BYTES);
-  const making = new Map<string, Promise<Block>>();
+  const making = new Map<string, Promise<Columns>>();
 
-  async function make(kept: Kept, key: string, inputs: FormulaInputs, name: BlockName): Promise<Block> {
+  async function make(kept: Kept, key: string, inputs: FormulaInputs, name: BlockName): Promise<Columns> {
     try {
-      const block: Block = restored.get(key) ?? (await maker.make(inputs, name)) ?? EMPTY;
+      const block = restored.get(key) ?? (await maker.make(inputs, name)) ?? EMPTY;
       kept.set(key, block);
       return block;
     } finally {
@@ -95,7 +95,7 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayB
       });
       const missing = blocks.filter(({ key, found }) => found === undefined && !making.has(key) && !restored.has(key));
       if (missing.length > 0) admit?.(missing.length * daysPerBlock(grain));
-      const columns: Block[] = [];
+      const columns: Columns[] = [];
       for (const { block, key, found } of blocks) {
         let value = found ?? kept.get(key);
         if (value === undefined) {
@@ -107,6 +107,6 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayB
       }
       return rowsOf(columns, firstBlock, size);
     },
-    days: () => new Map([...days.entries()].filter((entry): entry is [string, Columns] => entry[1] !== EMPTY)),
+    days: () => new Map([...days.entries()].filter(([, block]) => block !== EMPTY)),
   };
 }
