@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -99,6 +99,12 @@ async function stopRunning({ child, ended, output }: Running): Promise<number | 
   if (child.signalCode === "SIGKILL")
     throw new Error(`Did not stop in ${STOP_TIMEOUT_MS} ms:\n${output().slice(-OUTPUT_TAIL_CHARACTERS)}`);
   return code;
+}
+
+/** Resident memory of a process, bytes. */
+export async function residentBytesOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
 async function startOn(dataDir: string, variables: Readonly<Record<string, string>>): Promise<Product> {

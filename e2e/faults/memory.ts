@@ -18,8 +18,11 @@ export interface Memory {
 /** Variables that make the memory of a node measurable: its inspector opens on request, on any free port. */
 export const MEASURED = { NODE_OPTIONS: "--inspect-port=0" };
 
+/** What is asked of a process to measure it. */
+type Measured = Pick<Node, "pid" | "output" | "residentBytes">;
+
 /** The URL of a node's inspector, which is opened on the first request. */
-async function inspectorOf(node: Node): Promise<string> {
+async function inspectorOf(node: Measured): Promise<string> {
   const spoken = () => [...node.output().matchAll(LISTENING)].at(-1)?.[1];
   if (spoken() === undefined) process.kill(node.pid(), "SIGUSR1");
   return (await vi.waitUntil(spoken, LOOK)) as string;
@@ -54,7 +57,7 @@ async function collectAndCount(address: string): Promise<number> {
 }
 
 /** Measures a node after a garbage collection. */
-export async function measure(node: Node): Promise<Memory> {
+export async function measure(node: Measured): Promise<Memory> {
   const liveBytes = await collectAndCount(await inspectorOf(node));
   return { pid: node.pid(), liveBytes, residentBytes: await node.residentBytes() };
 }

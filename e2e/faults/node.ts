@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { type Product, startProduct } from "../server";
+import { type Product, residentBytesOf, startProduct } from "../server";
 
 export type Role = "ingest" | "edge";
 
@@ -66,10 +65,7 @@ export function createNode({ name, role, port, variables }: NodeOptions): Node {
     },
     pause: () => process.kill(made().pid, "SIGSTOP"),
     resume: () => process.kill(made().pid, "SIGCONT"),
-    async residentBytes() {
-      const status = await readFile(`/proc/${made().pid}/status`, "utf8");
-      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-    },
+    residentBytes: () => residentBytesOf(made().pid),
     dispose: async () => product?.dispose(),
   };
 }

@@ -1,0 +1,178 @@
+import { Agent, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { REQUEST_HEADERS_TIMEOUT_MS, SOCKET_IO_OPENING_CLIENT_MAX_COUNT } from "#lib/contract/limits";
+import { makeKey } from "../commands";
+import { MEASURED, measure } from "../faults/memory";
+import { type Product, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "../server";
+import { type Bystander, startBystander } from "./bystander";
+import { fuzz } from "./fuzz";
+
+/** Of what is resident before an attack, so much may be added after it. */
+const GROWTH_MAX_SHARE = 0.1;
+const MIB = 1_048_576;
+const CASE_TIMEOUT_MS = 120_000;
+const FUZZED_COUNT = 20_000;
+const WARM_UP_COUNT = 2_000;
+const SEED = 20_261_122;
+
+let product: Product;
+let key: string;
+let bystander: Bystander;
+
+beforeAll(async () => {
+  product = await startProduct({ ...MEASURED, TRUSTED_PROXIES: "127.0.0.1" });
+  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read", plan: "pro" })).text;
+}, SERVER_TIMEOUT_MS);
+afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+
+const resident = async () => {
+  const node = { pid: () => product.pid, output: product.output, residentBytes: () => residentBytesOf(product.pid) };
+  return (await measure(node)).residentBytes;
+};
+
+/** The value of a line of /metrics; 0 before the first count. */
+async function counted(line: string): Promise<number> {
+  const text = await (await fetch(`${product.baseUrl}/metrics`)).text();
+  return Number(
+    text
+      .split("\n")
+      .find((one) => one.startsWith(`${line} `))
+      ?.slice(line.length) ?? 0,
+  );
+}
+const refused = (where: string, reason: string) => counted(`spotwire_refused_total{where="${where}",reason="${reason}"}`);
+
+/** Lets strangers do something; afterwards the memory is back, and a client with a key has noticed nothing wrong. */
+async function withstands(name: string, attack: () => Promise<void>): Promise<void> {
+  const before = await resident();
+  bystander = startBystander(product.baseUrl, key);
+  await attack();
+  const { answers, wrong, worstMs } = await bystander.stop();
+  const after = await resident();
+  const shown = [before, after].map((bytes) => `${Math.round(bytes / MIB)} MiB`).join(" → ");
+  process.stdout.write(
+    `  ${name}: resident ${shown}; a client got ${answers} answers, the slowest after ${Math.round(worstMs)} ms\n`,
+  );
+  expect(wrong).toEqual([]);
+  expect(answers).toBeGreaterThan(0);
+  expect(after).toBeLessThan(before * (1 + GROWTH_MAX_SHARE));
+}
+
+async function readPages(path: string, count: number, connections: number): Promise<void> {
+  let left = count;
+  const read = async () => {
+    while (left > 0) {
+      left -= 1;
+      const response = await fetch(product.baseUrl + path);
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, read));
+}
+
+describe("strangers without a key", () => {
+  test(
+    "reading the status page again and again leaves no memory behind",
+    async () => {
+      // The first pages compile the code and fill the caches.
+      await readPages("/status", 60, 4);
+      await withstands("status pages", () => readPages("/status", 200, 4));
+    },
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
+    "opening Socket.IO connections again and again ends at the limit of a client",
+    () =>
+      withstands("Socket.IO", async () => {
+        const before = await refused("socket.io", "too_many_openings");
+        const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+        const open = () =>
+          new Promise<number>((resolve, reject) => {
+            const headers = { "x-forwarded-for": "198.51.100.9" };
+            get(`${product.baseUrl}/socket.io/?EIO=4&transport=polling`, { agent, headers }, (answer) => {
+              answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+            }).on("error", reject);
+          });
+        const statuses = await Promise.all(Array.from({ length: 2_000 }, open));
+        agent.destroy();
+        expect(statuses.filter((status) => status === 200)).toHaveLength(SOCKET_IO_OPENING_CLIENT_MAX_COUNT);
+        expect(new Set(statuses)).toEqual(new Set([200, 429]));
+        expect((await refused("socket.io", "too_many_openings")) - before).toBe(2_000 - SOCKET_IO_OPENING_CLIENT_MAX_COUNT);
+      }),
+    CASE_TIMEOUT_MS,
+  );
+
+  test.each(["/docs/search.json", "/openapi.json", "/", "/api/v1/market/instruments"])(
+    "pipelining thousands of requests for %s without reading an answer ends the connections",
+    (path) =>
+      withstands(`pipelined ${path}`, async () => {
+        const before = await refused("http", "too_many_pipelined");
+        const { hostname, port } = new URL(product.baseUrl);
+        const sockets: Socket[] = [];
+        for (let index = 0; index < 10; index += 1) {
+          const socket = connect(Number(port), hostname);
+          socket.on("error", () => undefined).pause();
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2_000));
+          sockets.push(socket);
+        }
+        await vi.waitFor(async () => expect((await refused("http", "too_many_pipelined")) - before).toBe(10), {
+          timeout: 20_000,
+          interval: 50,
+        });
+        for (const socket of sockets) socket.destroy();
+      }),
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
+    "half-sent requests are ended when their time is over",
+    () =>
+      withstands("half-sent requests", async () => {
+        const { hostname, port } = new URL(product.baseUrl);
+        const beganMs = performance.now();
+        const ends = Array.from({ length: 500 }, () => {
+          const socket = connect(Number(port), hostname);
+          socket.on("error", () => undefined).resume();
+          socket.write("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+          return new Promise((resolve) => socket.once("close", resolve));
+        });
+        await Promise.all(ends);
+        process.stdout.write(
+          `  500 half-sent requests were ended after ${Math.round(performance.now() - beganMs)} ms, the limit is ${REQUEST_HEADERS_TIMEOUT_MS} ms\n`,
+        );
+      }),
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
+    `${FUZZED_COUNT} random requests get no server error and no answer without the envelope`,
+    async () => {
+      const wrong: string[] = [];
+      let answered = 0;
+      const send = (count: number, seed: number) =>
+        fuzz({
+          baseUrl: product.baseUrl,
+          seed,
+          count,
+          key: product.demoKey ?? "",
+          onAnswer({ asked, status, type, body }) {
+            answered += 1;
+            const empty = body === "" && (status === 204 || status === 304 || asked.startsWith("HEAD "));
+            const isApi = / \/api\/v1/.test(asked);
+            const enveloped = type.startsWith("application/json") && /^\{"code":\d+,"message":"/.test(body);
+            if (status >= 500) wrong.push(`${status}: ${asked}: ${body.slice(0, 200)}`);
+            else if (isApi && !enveloped && !empty) wrong.push(`${status} ${type}: ${asked}: ${body.slice(0, 200)}`);
+          },
+        });
+      // The first ones load what is loaded on demand.
+      await send(WARM_UP_COUNT, SEED - 1);
+      await withstands("random requests", () => send(FUZZED_COUNT, SEED));
+      expect(answered).toBe(WARM_UP_COUNT + FUZZED_COUNT);
+      expect(wrong.slice(0, 10)).toEqual([]);
+    },
+    CASE_TIMEOUT_MS,
+  );
+});
