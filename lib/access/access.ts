@@ -13,6 +13,7 @@ import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
 import type { Verdict } from "./limits/bucket";
 import { type BucketStore, createMemoryBucketStore } from "./limits/bucket-store";
+import { createDemoDays } from "./limits/demo-days";
 import { createFailures } from "./limits/failures";
 import { createLeasedBuckets } from "./limits/leased-buckets";
 import { createPortalTokens } from "./portal-token";
@@ -34,6 +35,11 @@ export interface Access extends KeyVerifier {
    * The verdict tells what is left of the bucket that `take` uses.
    */
   takeFree(principal: Principal, address: string): Promise<Verdict>;
+  /**
+   * Counts days of history that are computed for a user of the demo key.
+   * @throws Fault rate_limited when too many are computed for all of them together
+   */
+  takeDemoDays(days: number): void;
   /** The requests an account has left; takes nothing. */
   remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**
@@ -126,6 +132,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       const free = await buckets.take(`free ${owner}`, principal.plan, 1);
       return free.allowed ? left : { ...free, remaining: left.remaining, resetS: left.resetS };
     },
+    takeDemoDays: createDemoDays(clock),
     remaining: (accountId, plan) => buckets.take(accountId, plan, 0),
     async takeHandshake(principal, address) {
       if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);

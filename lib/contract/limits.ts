@@ -78,6 +78,12 @@ export const PLAN_DEFAULTS = {
   pro: { restPerMinute: 3000, restBurst: 600, streamConnections: 20, subscriptionsPerConnection: 1000 },
 } as const satisfies Record<string, PlanLimits>;
 
+/**
+ * Days of the sandbox's minutes that each node computes per minute for all users of the demo key together. What has been
+ * computed before is free, and no other key has this limit.
+ */
+export const DEMO_COMPUTED_DAYS_PER_MINUTE_COUNT = 6_000;
+
 /** Maximum tickers in a subscribe or unsubscribe message. */
 export const STREAM_TICKERS_PER_MESSAGE_MAX_COUNT = 100;
 /** Maximum size of an incoming message. */

@@ -163,7 +163,8 @@ function callOf<Query>(
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
-  return { query: query.value.query as Query, market, mayRead, nowMs, request, principal, origin, access };
+  const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
+  return { query: query.value.query as Query, market, mayRead, nowMs, request, admitDays, principal, origin, access };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

@@ -7,7 +7,7 @@ import type { Calendar } from "#lib/domain/calendar";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
 import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 import type { Market } from "./ports";
-import { SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
+import { type Call, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
 
 /** The parsed query of klines. */
 export interface KlinesQuery {
@@ -125,11 +125,12 @@ export function createKlineCache() {
   }
 
   /** Reads the store. Does not cache when history was rewritten during the read: some rows may be outdated. */
-  async function load(market: Market, query: KlinesQuery, read: WindowRead, key: string): Promise<Series> {
+  async function load(call: Call<KlinesQuery>, read: WindowRead, key: string): Promise<Series> {
+    const { market, query, admitDays } = call;
     const { ticker, timeframe } = query;
     const history = market.historyRevision();
     const entry = mergeWithView(
-      await market.store.read({ ticker, timeframe, ...read, prompt: true }),
+      await market.store.read({ ticker, timeframe, ...read, prompt: true, admitDays }),
       market,
       query,
       read,
@@ -145,7 +146,8 @@ export function createKlineCache() {
      * the database is unavailable, the rows of the view, if it holds the whole window.
      * @throws what the store throws
      */
-    open(market: Market, query: KlinesQuery, window: ResolvedWindow, nowMs: number): Series | Promise<Series> {
+    open(call: Call<KlinesQuery>, window: ResolvedWindow): Series | Promise<Series> {
+      const { market, query, nowMs, admitDays } = call;
       if (window.read === null) return createEntry([], null, 0);
       const { ticker, timeframe } = query;
       const read =
@@ -164,11 +166,12 @@ export function createKlineCache() {
           return updated;
         }
       }
-      const readKey = `${key} ${history} ${read.to}`;
+      // A caller without a limit does not share the read of one with a limit, which may be refused.
+      const readKey = `${key} ${history} ${read.to} ${admitDays === undefined ? "" : "limited"}`;
       const running = reads.get(readKey);
       if (running !== undefined) return running;
       const asked = window.read;
-      const reading = load(market, query, read, key)
+      const reading = load(call, read, key)
         .catch((error: unknown) => fromView(market, query, asked, error))
         .finally(() => reads.delete(readKey));
       reads.set(readKey, reading);

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/contract/kline";
+import { DEMO_COMPUTED_DAYS_PER_MINUTE_COUNT } from "#lib/contract/limits";
 import { DAY_S, HOUR_S } from "#lib/units";
 import { testKline, testKlines } from "#server/testing/market";
-import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import {
+  type Answer,
+  DEMO_KEY,
+  failed,
+  freshAddress,
+  TEST_START_MS,
+  type TestRuntime,
+  testRuntime,
+} from "#server/testing/runtime";
 
 const NOW = TEST_START_MS / 1000;
 const PATH = "/api/v1/market/klines";
@@ -282,4 +291,35 @@ describe("caching", () => {
       delete market[name];
     },
   );
+});
+
+describe("computed days", () => {
+  /** Every read of the sandbox computes half of what the demo key may have computed in a minute. */
+  beforeAll(() => {
+    const { store } = t.markets.sandbox;
+    const read: typeof store.read = async ({ admitDays }) => {
+      admitDays?.(DEMO_COMPUTED_DAYS_PER_MINUTE_COUNT / 2);
+      return [];
+    };
+    Object.assign(store, { read });
+  });
+
+  test("all users of the demo key together have a limit of computed days, and a key of one's own has none", async () => {
+    const { text: own } = await t.issueKey({ venue: "sandbox" });
+    const window = (month: number) => `${PATH}?ticker=EURUSD&timeframe=D1&from=${Date.UTC(2024, month) / 1000}`;
+    const call = (path: string, key: string) => t.ask(path, { key, address: freshAddress() });
+    expect((await call(window(0), DEMO_KEY)).status).toBe(200);
+    const status = `/api/v1/market/status?tickers=EURUSD&at=2024-01-03T12:00:00Z`;
+    expect((await call(status, DEMO_KEY)).status).toBe(200);
+    const refused = await call(window(1), DEMO_KEY);
+    expect(refused).toMatchObject({ status: 429, ...failed("rate_limited", { retry_after: 60 }) });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await call(status, DEMO_KEY)).status).toBe(429);
+    // Even in the same moment.
+    const [stranger, owner] = await Promise.all([call(window(2), DEMO_KEY), call(window(2), own)]);
+    expect([stranger.status, owner.status]).toEqual([429, 200]);
+    expect((await call(window(0), DEMO_KEY)).status).toBe(200);
+    t.clock.set(TEST_START_MS + 60_000);
+    expect((await call(window(1), DEMO_KEY)).status).toBe(200);
+  });
 });

@@ -47,7 +47,7 @@ export function createKlines(): Question<KlinesQuery> {
   }
 
   return (call) => {
-    const { market, query, nowMs } = call;
+    const { query, nowMs } = call;
     const { ticker, timeframe } = query;
     const [listing] = requireListings(call, [ticker], "ticker");
     if (listing !== undefined && !listing.timeframes.includes(timeframe))
@@ -57,7 +57,7 @@ export function createKlines(): Question<KlinesQuery> {
         allowed: [...listing.timeframes],
       });
     const window = resolveWindow({ from: query.from, to: query.to, limit: query.limit ?? KLINES_DEFAULT_LIMIT_ROWS }, nowMs);
-    const series = cache.open(market, query, window, nowMs);
+    const series = cache.open(call, window);
     return series instanceof Promise ? series.then((opened) => answer(call, window, opened)) : answer(call, window, series);
   };
 }

@@ -35,6 +35,8 @@ export interface KlineQuery {
   end: "oldest" | "newest";
   /** True when the caller has a fallback: the store then fails early if the database does not answer. */
   prompt?: boolean;
+  /** Called before days of minutes are computed, with their number, where klines are computed; throws to refuse them. */
+  admitDays?: ((days: number) => void) | undefined;
 }
 
 /** The newest quote of a ticker, with the ask range of its trading day so far: klines hold bids only. */

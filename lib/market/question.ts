@@ -1,5 +1,5 @@
 import type { Listing } from "#lib/domain/instrument";
-import type { Market } from "./ports";
+import type { KlineQuery, Market } from "./ports";
 
 /** One request to a venue. */
 export interface Call<Query> {
@@ -13,6 +13,8 @@ export interface Call<Query> {
   readonly nowMs: number;
   /** The request itself, for its body; null when there is none. */
   readonly request: Request | null;
+  /** Called before days of history are computed for the call, with their number; throws a Fault to refuse them. */
+  readonly admitDays?: KlineQuery["admitDays"];
 }
 
 /** Data to be put in the envelope. */

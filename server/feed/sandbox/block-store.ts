@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { KlineQuery } from "#lib/market/ports";
 import type { BlockMaker } from "./block-maker";
 import { type BlockName, daysPerBlock, type Grain, rowsPerBlock } from "./blocks";
 import { addRows, type Columns, makeColumns, ROW_BYTES, type Sum } from "./columns";
@@ -14,9 +15,6 @@ const EMPTY_BYTES = 256;
 /** A block without prices. */
 const EMPTY = makeColumns(0);
 
-/** Called before days of minutes are computed, with their number; throws to refuse them. */
-export type Admit = (days: number) => void;
-
 /** Rows of consecutive numbers. */
 export interface Rows {
   /** Adds rows `from` … `to` (excluded) to the sum. */
@@ -30,9 +28,9 @@ export interface BlockStore {
   /**
    * The rows `from` … `to` (excluded) and those around them. Computes one missing block after another, so that many readers
    * take turns, and each block once, however many readers wait for it.
-   * @throws what `admit` throws, called once for all that is missing; Fault service_unavailable when too many readers wait
+   * @throws what `admitDays` throws, called once for all that is missing; Fault service_unavailable when too many readers wait
    */
-  open(inputs: FormulaInputs, grain: Grain, from: number, to: number, admit?: Admit): Promise<Rows>;
+  open(inputs: FormulaInputs, grain: Grain, from: number, to: number, admitDays?: KlineQuery["admitDays"]): Promise<Rows>;
   /** The blocks of trading days that are kept, by name; not those without prices. */
   days(): DayBlocks;
 }
@@ -84,7 +82,7 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayB
   }
 
   return {
-    async open(inputs, grain, from, to, admit) {
+    async open(inputs, grain, from, to, admitDays) {
       const size = rowsPerBlock(grain);
       const firstBlock = Math.floor(from / size);
       const kept = grain === "D1" ? days : shorter;
@@ -94,7 +92,7 @@ export function createBlockStore(maker: Pick<BlockMaker, "make">, restored: DayB
         return { block, key, found: kept.get(key) };
       });
       const missing = blocks.filter(({ key, found }) => found === undefined && !making.has(key) && !restored.has(key));
-      if (missing.length > 0) admit?.(missing.length * daysPerBlock(grain));
+      if (missing.length > 0) admitDays?.(missing.length * daysPerBlock(grain));
       const columns: Columns[] = [];
       for (const { block, key, found } of blocks) {
         let value = found ?? kept.get(key);

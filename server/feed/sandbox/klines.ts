@@ -6,7 +6,7 @@ import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe"
 import type { KlineQuery, KlineStore, LastQuote } from "#lib/market/ports";
 import { MINUTE_S } from "#lib/units";
 import { askRange } from "./ask-range";
-import type { Admit, BlockStore, Rows } from "./block-store";
+import type { BlockStore, Rows } from "./block-store";
 import { addMinutes, grainOf, openOf, rowAt } from "./blocks";
 import { emptySum, type Sum } from "./columns";
 import type { PriceSeries, SandboxPrices } from "./prices";
@@ -24,9 +24,8 @@ interface Options {
 }
 
 /** What is read of a series. */
-interface Reading extends Pick<KlineQuery, "timeframe" | "limit" | "end"> {
+interface Reading extends Pick<KlineQuery, "timeframe" | "limit" | "end" | "admitDays"> {
   readonly series: PriceSeries;
-  readonly admit?: Admit | undefined;
 }
 
 /** Open times to return, [first, to), and the end (excluded) of the minutes that count. Unix seconds. */
@@ -60,14 +59,14 @@ const NO_ROWS: Rows = { add: () => undefined, skipEmpty: (row) => row };
  * All klines of a span, ascending. Whole trading days that are over come from the kept rows, the running one from its minutes,
  * which the feed needs anyway.
  */
-async function collect({ series, timeframe, admit }: Reading, span: Span, { blocks, alignment }: Options): Promise<Kline[]> {
+async function collect({ series, timeframe, admitDays }: Reading, span: Span, { blocks, alignment }: Options): Promise<Kline[]> {
   const grain = grainOf(timeframe);
   const runningS = alignment.tradingDayOpen(span.endS);
   const keptFromS = Math.max(span.first, HISTORY_START_S);
   const keptToS = Math.min(alignment.nextOpenTime(timeframe, span.to - 1), runningS);
   const rows =
     keptFromS < keptToS
-      ? await blocks.open(series.inputs, grain, rowAt(grain, keptFromS), rowAt(grain, keptToS), admit)
+      ? await blocks.open(series.inputs, grain, rowAt(grain, keptFromS), rowAt(grain, keptToS), admitDays)
       : NO_ROWS;
   const klines: Kline[] = [];
   for (let time = span.first; time < span.to; ) {
@@ -122,11 +121,11 @@ export function createSandboxKlines(options: Options): KlineStore {
   }
 
   return {
-    async read({ ticker, timeframe, from, to, limit, end }) {
+    async read({ ticker, timeframe, from, to, limit, end, admitDays }) {
       const series = prices.series(ticker);
       if (series === undefined) return [];
       const span = spanOf(series, timeframe, from, to);
-      return search({ series, timeframe, limit, end }, span, options);
+      return search({ series, timeframe, limit, end, admitDays }, span, options);
     },
 
     async lastQuotes(atMs) {
