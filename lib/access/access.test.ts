@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTH_FAILURES_PER_MINUTE_COUNT, PLAN_DEFAULTS } from "#lib/contract/limits";
+import { openPortalSession } from "#lib/testing/portal-session";
 import { HOUR_MS } from "#lib/units";
 import { DEMO_KEY, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createAccess } from "./access";
@@ -160,17 +161,23 @@ describe("a key that ends", () => {
 });
 
 describe("failed authentications", () => {
-  test("are limited per address: then no store is asked, and verified keys still pass", async () => {
+  test("are limited per address, but valid keys, tokens and tickets from that address still pass", async () => {
     const good = await t.issueKey();
     const from = nextAddress();
-    expect(await verify(good.text, from)).toBe(good.record.id);
     for (let index = 0; index < AUTH_FAILURES_PER_MINUTE_COUNT; index += 1)
-      expect(await verify(mintKey("live"), from)).toBe(UNAUTHORIZED);
+      expect(await verify("sw_live_garbage", from)).toBe(UNAUTHORIZED);
     const before = asked;
-    expect(await verify(mintKey("live"), from)).toBe("rate_limited");
-    expect(await verify("malformed", from)).toBe("rate_limited");
+    expect(await verify("sw_live_garbage", from)).toBe("rate_limited");
     expect(asked - before).toBe(0);
+    expect(await verify(mintKey("live"), from)).toBe("rate_limited");
     expect(await verify(good.text, from)).toBe(good.record.id);
+    const principal = await t.access.verify(good.text, from);
+    const { ticket } = t.access.mintTicket(principal, null);
+    expect((await t.access.redeemTicket(ticket, null, from)).keyId).toBe(good.record.id);
+    await expect(t.access.redeemTicket(ticket, null, from)).rejects.toMatchObject({ id: "rate_limited" });
+    const session = await openPortalSession(t.db, principal.accountId, t.clock.now());
+    const claims = { key: good.record.id, session, origin: "https://spotwire.test" };
+    expect(await verify(t.access.mintPortalToken(claims).token, from)).toBe(good.record.id);
     expect(await verify(mintKey("live"), "198.51.100.254")).toBe(UNAUTHORIZED);
     t.access.apply({ kind: "keys" });
     expect(await verify(good.text, from)).toBe(good.record.id);

@@ -51,7 +51,8 @@ export interface Access extends KeyVerifier {
   mintTicket(principal: Principal, origin: string | null): MintedTicket;
   /**
    * The principal behind a ticket, as the database has it now. The ticket is used up either way.
-   * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is no longer valid;
+   * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is no longer valid, rate_limited
+   * instead when this client failed too often;
    * origin_not_allowed from another origin
    */
   redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
@@ -146,16 +147,11 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
     },
     mintTicket: ({ keyId, portal }, origin) => tickets.mint({ keyId, ...(portal && { portal }) }, origin),
     async redeemTicket(text, origin, address) {
-      const client = clientBlock(address);
-      const blockedS = failures.blockedS(client);
-      if (blockedS > 0)
-        throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
       const grant = await tickets.redeem(text, origin);
       const principal = grant && (await refresh(grant));
       if (grant === undefined || principal === undefined) {
-        failures.add(client);
         metrics.authFailed();
-        throw new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." });
+        throw failures.add(clientBlock(address), "The ticket is unknown, used or expired.");
       }
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return principal;

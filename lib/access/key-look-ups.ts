@@ -5,6 +5,8 @@ import type { Principal } from "./principal";
 
 /** Look-ups under way at once; past it a request with an unknown key is refused and may be retried. */
 const LOOK_UPS_MAX_COUNT = 1_000;
+/** Look-ups under way from which on those of a client that failed too often must wait. */
+const BUSY_COUNT = 50;
 /** Longest wait of a request for a look-up, which continues without it: a database that does not answer is unavailable. */
 const LOOK_UP_WAIT_MAX_MS = 2_000;
 /** Look-ups in the background at once: one that succeeds is enough to show that the database is back. */
@@ -21,6 +23,8 @@ interface KeyLookUps {
   find(text: string): Promise<Principal | undefined>;
   /** Starts a look-up that nobody waits for, unless several are under way; false then. */
   findInBackground(text: string): boolean;
+  /** True while so many look-ups are under way that those of clients that failed too often are refused. */
+  busy(): boolean;
   /** True from the moment a look-up finds the database unavailable until one succeeds or `databaseMayBeBack` is called. */
   databaseAway(): boolean;
   databaseMayBeBack(): void;
@@ -72,6 +76,7 @@ export function createKeyLookUps(lookUp: (text: string) => Promise<Principal | u
       start(text).catch(() => undefined);
       return true;
     },
+    busy: () => pending.size >= BUSY_COUNT,
     databaseAway: () => away,
     databaseMayBeBack() {
       away = false;

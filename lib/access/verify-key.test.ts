@@ -179,6 +179,20 @@ describe("a database that does not answer", () => {
   });
 });
 
+test("unknown keys of a client that failed too often are looked up only while few look-ups are under way", async () => {
+  const keys = (name: string) => Array.from({ length: 50 }, (_, index) => `${name} ${index}`);
+  for (const key of keys("wrong")) await verify(key).catch(() => undefined);
+  expect(await verify("other")).toMatchObject({ keyId: "other" });
+  state = "silent";
+  const waiting = keys("slow").map((key) => verifier.verify(key, "198.51.100.8"));
+  store.set("third", principal("third"));
+  await expect(verify("third")).rejects.toMatchObject({ id: "rate_limited" });
+  expect(asked).not.toContain("third");
+  const refused = waiting.map((one) => expect(one).rejects.toMatchObject({ id: "service_unavailable" }));
+  await clock.advance(2_000);
+  await Promise.all(refused);
+});
+
 test("an error of our own does not count as an unavailable database", async () => {
   state = "broken";
   clock.set(TEST_START_MS + 60_000);

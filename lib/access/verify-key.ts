@@ -27,7 +27,8 @@ export interface KeyVerifier {
    * KEY_TRUST_STORE_AWAY_S seconds stays valid, unless a control message named it since.
    * @param text as it stands after `Bearer `, null when there was none
    * @param address of the client, for counting failures
-   * @throws Fault unauthorized; rate_limited when this client failed too often and the key was never verified;
+   * @throws Fault unauthorized; rate_limited instead when this client failed too often: valid keys of others behind its
+   * address still pass, unless many are being looked up and this one was never verified;
    * service_unavailable when too many unknown keys are being looked up, or the database is unavailable and the key not
    * trusted; pg's own error for the latter where the database said so itself
    */
@@ -77,10 +78,9 @@ export function createVerifier({
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
   const isTrusted = ({ principal, trustedUntilMs }: Entry) => clock.now() < trustedUntilMs && isValid(principal);
 
-  function unauthorized(client: string): Fault {
-    failures.add(client);
+  function refusal(client: string): Fault {
     onFailure();
-    return new Fault("unauthorized");
+    return failures.add(client);
   }
 
   async function lookUpAndCache(text: string): Promise<Principal | undefined> {
@@ -117,13 +117,12 @@ export function createVerifier({
 
   async function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Principal> {
     const client = clientBlock(address);
-    const blockedS = wasVerified ? 0 : failures.blockedS(client);
-    if (blockedS > 0)
-      throw new Fault("rate_limited", { detail: "Too many failed authentications from this address.", retry_after: blockedS });
     const refusedMs = refused.get(text);
-    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw unauthorized(client);
+    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(client);
+    // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
+    if (!wasVerified && lookUps.busy() && failures.isBlocked(client)) throw refusal(client);
     const principal = await lookUps.find(text);
-    if (principal === undefined) throw unauthorized(client);
+    if (principal === undefined) throw refusal(client);
     return principal;
   }
 

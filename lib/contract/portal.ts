@@ -13,6 +13,8 @@ const USER_NAME_MAX_CHARACTERS = 80;
 /** Idle timeout and maximum lifetime of a portal session. */
 export const PORTAL_SESSION_IDLE_S = 1_209_600;
 export const PORTAL_SESSION_LONGEST_S = 7_776_000;
+/** How long a browser is known as one that signed in, which strangers cannot lock out. */
+export const KNOWN_BROWSER_LIFETIME_S = 365 * DAY_S;
 /** Lifetime of a portal token, which the playground uses instead of a key. */
 export const PORTAL_TOKEN_LIFETIME_S = 600;
 /** Lifetime of links in emails. */

@@ -40,9 +40,15 @@ async function authorize(running: Runtime, visitor: Visitor, given: unknown): Pr
 
 /**
  * next-auth options for one request. The token carries only a user id and a portal session id; everything else is read from
- * the database each time. Every sign-in starts a new session and ends the browser's previous one (`claimed`).
+ * the database each time. Every sign-in starts a new session, ends the browser's previous one (`claimed`) and calls
+ * `onSignIn` with the user's id.
  */
-export function authOptions(running: Runtime, visitor: Visitor, claimed: string | undefined): AuthOptions {
+export function authOptions(
+  running: Runtime,
+  visitor: Visitor,
+  claimed: string | undefined,
+  onSignIn: (userId: string) => void,
+): AuthOptions {
   const { env, users, log, secrets } = running;
   // Set by signIn and read by jwt, because next-auth itself knows only the provider's id of a user.
   let providerUser: string | undefined;
@@ -84,6 +90,7 @@ export function authOptions(running: Runtime, visitor: Visitor, claimed: string 
           const userId = account.type === "credentials" ? user.id : providerUser;
           if (userId === undefined) throw new Error("nobody signed in");
           if (claimed !== undefined) await endSession(users, claimed);
+          onSignIn(userId);
           return { sub: userId, sid: await startSession(users, userId, visitor) };
         }
         // Throwing makes next-auth clear the cookie of an ended session.

@@ -7,13 +7,15 @@ import { createAuthRateLimit } from "./auth-rate-limit";
 const CLIENT_BURST = 60;
 const NETWORK_BURST = 90;
 const EVERYONE_BURST = 120;
+const RESERVE_BURST = 60;
+const RARE_BURST = 4;
 
 function doors() {
   const clock = manualClock(Date.UTC(2026, 0, 5));
   const addressOf = (request: IncomingMessage) => String(request.headers["x-from"]);
   const check = createAuthRateLimit({ attempts: createAttempts(clock), addressOf, docsBase: "https://spotwire.test" });
-  const from = (address: string, path = "/api/auth/callback/credentials") =>
-    check({ headers: { "x-from": address, "x-request-id": "a-request" } } as unknown as IncomingMessage, path);
+  const from = (address: string, path = "/api/auth/callback/credentials", method = "POST") =>
+    check({ method, headers: { "x-from": address, "x-request-id": "a-request" } } as unknown as IncomingMessage, path);
   return { clock, from };
 }
 
@@ -41,14 +43,42 @@ describe("account requests without a sign-in", () => {
 
   test("account requests are limited in total, from however many addresses they come", () => {
     const { from } = doors();
-    for (let n = 0; n < EVERYONE_BURST; n += 1) expect(from(`10.0.${n}.1`)).toBeUndefined();
+    for (let n = 0; n < EVERYONE_BURST + RESERVE_BURST; n += 1) expect(from(`10.0.${n}.1`)).toBeUndefined();
     expect(from("10.1.0.1")?.status).toBe(429);
+  });
+
+  test("eight networks that ask thirty times a second close sign-up for nobody else, however long they do", async () => {
+    const { clock, from } = doors();
+    for (let second = 0; second < 180; second += 1) {
+      for (let n = 0; n < 30; n += 1) from(`10.0.${n % 8}.${second}`, "/api/portal/sign-up");
+      expect(from(`10.1.${second}.1`, "/api/portal/sign-up")).toBeUndefined();
+      await clock.advance(1_000);
+    }
+  });
+
+  test("past the common rate a network gets a few requests of the reserve", () => {
+    const { from } = doors();
+    for (let n = 0; n < EVERYONE_BURST; n += 1) from(`10.0.${n}.1`);
+    for (let n = 0; n < RARE_BURST; n += 1) expect(from("10.1.0.1")).toBeUndefined();
+    expect(from("10.1.0.2")?.status).toBe(429);
+    expect(from("10.1.1.1")).toBeUndefined();
+  });
+
+  test("reading the token, the session or the providers uses up nothing of the common rate", () => {
+    const { from } = doors();
+    for (let n = 0; n < EVERYONE_BURST + RESERVE_BURST; n += 1)
+      for (const read of ["csrf", "session", "providers"])
+        expect(from(`10.0.${n}.1`, `/api/auth/${read}`, "GET")).toBeUndefined();
+    expect(from("10.1.0.1")).toBeUndefined();
+    for (let n = 0; n < EVERYONE_BURST + RESERVE_BURST; n += 1) from(`10.2.${n}.1`);
+    expect(from("10.1.1.1")?.status).toBe(429);
+    expect(from("10.1.1.1", "/api/auth/csrf", "GET")).toBeUndefined();
   });
 
   test("only account requests that cost a hash or a mail are limited; pages and signed-in calls pass", () => {
     const { from } = doors();
-    for (let n = 0; n < EVERYONE_BURST; n += 1) from(`10.0.${n}.1`);
-    for (const path of ["/api/auth/csrf", "/api/portal/sign-up", "/api/portal/forgot", "/api/portal/email/cancel"])
+    for (let n = 0; n < EVERYONE_BURST + RESERVE_BURST; n += 1) from(`10.0.${n}.1`);
+    for (const path of ["/api/auth/signin/oidc", "/api/portal/sign-up", "/api/portal/forgot", "/api/portal/email/cancel"])
       expect(from("10.1.0.1", path)?.status).toBe(429);
     for (const path of ["/", "/signin", "/api/portal/keys", "/api/authors"]) expect(from("10.1.0.1", path)).toBeUndefined();
   });

@@ -6,6 +6,8 @@ import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
 
 /** Paths of next-auth: sign-in, providers, tokens. */
 const AUTH_PREFIX = "/api/auth/";
+/** Reads of next-auth that cost next to nothing. Every sign-in needs one, so a flood of them must not use up the common rate. */
+const CHEAP_READS: ReadonlySet<string> = new Set(["csrf", "session", "providers"].map((read) => AUTH_PREFIX + read));
 /** Forms that need no sign-in. Each costs a password hash, an email, or both. */
 const OPEN_FORMS: ReadonlySet<string> = new Set(
   ["sign-up", "verify", "resend", "forgot", "reset", "email/cancel"].map((form) => `/api/portal/${form}`),
@@ -22,11 +24,22 @@ interface AuthRateLimitOptions {
 /** Returns the refusal of a request over the limit, or undefined when it may pass. */
 export type AuthRateLimit = (request: IncomingMessage, path: string) => Answer | undefined;
 
+/** Counts a request for all clients together, or in the reserve. @throws Fault rate_limited */
+function takeCommon(attempts: Attempts, network: string): void {
+  try {
+    attempts.takeHere("auth", EVERYONE);
+  } catch {
+    attempts.takeHere("auth_rare", network);
+    attempts.takeHere("auth_reserve", EVERYONE);
+  }
+}
+
 /**
  * Limits account requests without a sign-in before they cost anything. One such request costs as much as a hundred market
  * requests (rendering, password hash, email), so a flood of sign-ins would slow the market. Each client and each network has
- * its own rate, so that one attacker with a whole network locks nobody else out. An attacker with many networks can block
- * sign-ins while the attack lasts; market requests are not affected.
+ * its own rate, so that one attacker with a whole network locks nobody else out. What a few networks leave of the common rate
+ * may be nothing, so the others have a reserve. An attacker with very many networks can block sign-ins while the attack
+ * lasts; market requests are not affected.
  */
 export function createAuthRateLimit({ attempts, addressOf, docsBase }: AuthRateLimitOptions): AuthRateLimit {
   return (request, path) => {
@@ -34,8 +47,9 @@ export function createAuthRateLimit({ attempts, addressOf, docsBase }: AuthRateL
     try {
       const address = addressOf(request);
       attempts.takeHere("auth_client", clientBlock(address));
-      attempts.takeHere("auth_network", coarseAddress(address) ?? address);
-      attempts.takeHere("auth", EVERYONE);
+      const network = coarseAddress(address) ?? address;
+      attempts.takeHere("auth_network", network);
+      if (request.method !== "GET" || !CHEAP_READS.has(path)) takeCommon(attempts, network);
       return undefined;
     } catch (error) {
       const id = request.headers["x-request-id"];

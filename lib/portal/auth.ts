@@ -8,6 +8,7 @@ import { type Runtime, runtime } from "#lib/runtime";
 import { authOptions } from "./auth-options";
 import { readCookies } from "./cookies";
 import { readBody } from "./input";
+import { knownBrowserCookie } from "./known-browser";
 import { requireOwnOrigin } from "./route";
 import { claimedSession } from "./session-user";
 import { ownOrigin, visitorOf } from "./visitor";
@@ -60,7 +61,7 @@ async function formOf(request: Request): Promise<Record<string, unknown> | undef
 async function answer(request: Request, { params }: AuthContext, running: Runtime): Promise<Response> {
   requireOwnOrigin(request, running);
   const { env, users } = running;
-  const visitor = visitorOf(env, request.headers);
+  const visitor = visitorOf(running, request.headers);
   users.attempts.takeHere("portal", clientBlock(visitor.address));
   letNextAuthReadItsOrigin();
   const cookieHeader = request.headers.get("cookie");
@@ -74,9 +75,15 @@ async function answer(request: Request, { params }: AuthContext, running: Runtim
     // Only values we set ourselves: anything a client sent under these names is dropped.
     headers: { "x-forwarded-host": origin.host, "x-forwarded-proto": origin.protocol.slice(0, -1) },
   };
-  const options = authOptions(running, visitor, await claimedSession(cookieHeader, running));
+  const claimed = await claimedSession(cookieHeader, running);
+  let signedIn: string | undefined;
+  const options = authOptions(running, visitor, claimed, (userId) => {
+    signedIn = userId;
+  });
   await NextAuth(asked as never, reply as never, options);
-  return finish();
+  const response = finish();
+  if (signedIn !== undefined) response.headers.append("set-cookie", knownBrowserCookie(running, signedIn));
+  return response;
 }
 
 /**

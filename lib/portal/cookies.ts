@@ -1,5 +1,5 @@
 import type { CookiesOptions } from "next-auth";
-import { VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
+import { KNOWN_BROWSER_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
 
 /** Cookies read from one request; the rest are ignored. */
@@ -24,6 +24,8 @@ export function sessionCookieName(env: Pick<Env, "PUBLIC_URL">): string {
 const OWN_COOKIES = {
   /** The secret of a browser that asked for a link in an email; opening the link there needs no password. */
   link: VERIFY_LINK_LIFETIME_S,
+  /** Who signed in here last, signed. */
+  known: KNOWN_BROWSER_LIFETIME_S,
 } as const;
 type OwnCookie = keyof typeof OWN_COOKIES;
 

@@ -81,7 +81,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     headers: Headers,
   ): Promise<object | Response> {
     requireOwnOrigin(request, running);
-    const visitor = visitorOf(running.env, request.headers);
+    const visitor = visitorOf(running, request.headers);
     const { address, userAgent } = visitor;
     running.users.attempts.takeHere("portal", clientBlock(address));
     const user = await sessionUser(request.headers.get("cookie"), running);

@@ -160,9 +160,8 @@ describe("a handshake", () => {
     await (await t.connect({ key })).close();
   });
 
-  test("an address with too many failed attempts is blocked, except for a key that was valid before", async () => {
+  test("an address with too many failed attempts is blocked, except for valid keys", async () => {
     const address = freshAddress();
-    await (await t.connect({ key: browserKey, address })).close();
     for (let count = 0; count < AUTH_FAILURES_PER_MINUTE_COUNT; count += 1) await t.refused({ ticket: `t${count}`, address });
     expect(await t.refused({ ticket: "onemore", address })).toMatchObject({ status: 429, body: { code: 42901 } });
     await (await t.connect({ key: browserKey, address })).close();

@@ -4,8 +4,10 @@ import type { BucketLimits, Verdict } from "./bucket";
 import { type BucketStore, createMemoryBucketStore } from "./bucket-store";
 
 /**
- * Rate limits of the portal across all nodes. A password attempt counts three times: for the client, for the account, and for
- * both together, so that one guessing client does not lock the owner out, and many clients cannot guess the password either.
+ * Rate limits of the portal across all nodes. A password attempt counts for the client, for the account, and for the account
+ * together with the client and its network, so that neither a guessing client nor its whole network locks the owner out, and
+ * many networks cannot guess the password either. A browser that signed in to the account before counts only for itself: no
+ * stranger can lock it out.
  */
 const SHARED_LIMITS = {
   /** Password attempts by client. */
@@ -14,6 +16,10 @@ const SHARED_LIMITS = {
   password_account: { restPerMinute: 30, restBurst: 30 },
   /** Password attempts by account and client. */
   password_both: { restPerMinute: 5, restBurst: 8 },
+  /** The same by account and network: an IPv4 /24 or an IPv6 /48. */
+  password_network: { restPerMinute: 10, restBurst: 10 },
+  /** Password attempts of a browser that signed in to the account before. */
+  password_browser: { restPerMinute: 5, restBurst: 8 },
   /** Accounts created and emails requested, by client. */
   mail_client: { restPerMinute: 6, restBurst: 10 },
   /** Emails to one address: three, then one every ten minutes. */
@@ -28,6 +34,12 @@ const LOCAL_LIMITS = {
   auth_network: { restPerMinute: 240, restBurst: 90 },
   /** The same for all clients together. */
   auth: { restPerMinute: 900, restBurst: 120 },
+  /**
+   * Past the limit of all clients, the same for a network that rarely asks and for all such networks together: a few networks
+   * that use up the common rate close nothing for the others.
+   */
+  auth_rare: { restPerMinute: 4, restBurst: 4 },
+  auth_reserve: { restPerMinute: 300, restBurst: 60 },
   /** All calls of the portal's API, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { AUTH_FAILURES_PER_MINUTE_COUNT } from "#lib/contract/limits";
+import { Fault } from "#lib/fault";
 import { MINUTE_MS } from "#lib/units";
 
 const WINDOW_MS = MINUTE_MS;
@@ -9,11 +10,13 @@ const ADDRESSES_MAX_COUNT = 100_000;
 
 /** Counts the failed authentications of each client. */
 export interface Failures {
-  /** Counts one more failure. */
-  add(client: string): void;
-  /** Whole seconds during which unverified keys of this client are not looked up; 0 when they are. */
-  blockedS(client: string): number;
+  /** Counts one more failure. Returns its answer: unauthorized, or rate_limited after too many. */
+  add(client: string, detail?: string): Fault;
+  /** True after too many failures, until the minute ends. */
+  isBlocked(client: string): boolean;
 }
+
+const isBlocked = ({ count }: { readonly count: number }) => count > AUTH_FAILURES_PER_MINUTE_COUNT;
 
 /** Failures in a fixed minute that starts with the first. */
 export function createFailures(clock: Clock): Failures {
@@ -25,15 +28,20 @@ export function createFailures(clock: Clock): Failures {
   }
 
   return {
-    add(client) {
-      const window = running(client);
-      if (window === undefined) windows.set(client, { endMs: clock.now() + WINDOW_MS, count: 1 });
-      else window.count += 1;
+    add(client, detail) {
+      const window = running(client) ?? { endMs: clock.now() + WINDOW_MS, count: 0 };
+      windows.set(client, window);
+      window.count += 1;
+      if (!isBlocked(window)) return new Fault("unauthorized", detail === undefined ? {} : { detail });
+      const retryAfterS = Math.max(1, Math.ceil((window.endMs - clock.now()) / 1000));
+      return new Fault("rate_limited", {
+        detail: "Too many failed authentications from this address.",
+        retry_after: retryAfterS,
+      });
     },
-    blockedS(client) {
+    isBlocked(client) {
       const window = running(client);
-      if (window === undefined || window.count < AUTH_FAILURES_PER_MINUTE_COUNT) return 0;
-      return Math.max(1, Math.ceil((window.endMs - clock.now()) / 1000));
+      return window !== undefined && isBlocked(window);
     },
   };
 }

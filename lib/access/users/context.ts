@@ -11,6 +11,12 @@ export interface UserContext extends KeyContext {
   readonly send: (message: MailMessage) => void;
 }
 
+/** A browser that signed in to an account before. */
+export interface KnownBrowser {
+  readonly id: string;
+  readonly userId: string;
+}
+
 /** The origin of a request. */
 export interface Visitor {
   /** The client's address. */
@@ -20,4 +26,6 @@ export interface Visitor {
   readonly base: string;
   /** The secret this browser got when it asked for a link in an email. */
   readonly browserSecret?: string | undefined;
+  /** The user who signed in here last, as a signed cookie says. */
+  readonly known?: KnownBrowser | undefined;
 }

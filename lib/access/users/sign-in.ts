@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { clientBlock } from "#lib/access/address";
+import { clientBlock, coarseAddress } from "#lib/access/address";
 import { audit } from "#lib/access/audit";
 import type { PortalUser, SignInForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
@@ -9,13 +9,20 @@ import { endSessions } from "./sessions";
 import { createUser, retryOnConflict } from "./users";
 
 /**
- * Counts a password that a visitor tries on an account.
+ * Counts a password that a visitor tries on an account, by its address; `userId` is undefined for an unknown one.
  * @throws Fault rate_limited
  */
-export async function takePasswordAttempt({ attempts }: UserContext, email: string, { address }: Visitor): Promise<void> {
+export async function takePasswordAttempt(
+  { attempts }: UserContext,
+  email: string,
+  userId: string | undefined,
+  { address, known }: Visitor,
+): Promise<void> {
+  if (known !== undefined && known.userId === userId) return attempts.take("password_browser", known.id);
   const client = clientBlock(address);
   await attempts.take("password_client", client);
   await attempts.take("password_both", `${client} ${email}`);
+  await attempts.take("password_network", `${coarseAddress(address) ?? address} ${email}`);
   await attempts.take("password_account", email);
 }
 
@@ -29,8 +36,8 @@ export async function checkSignIn(
   { email, password }: z.infer<typeof SignInForm>,
   visitor: Visitor,
 ): Promise<string | undefined> {
-  await takePasswordAttempt(context, email, visitor);
   const user = await context.db.prisma.user.findUnique({ where: { email }, select: { id: true, passwordHash: true } });
+  await takePasswordAttempt(context, email, user?.id, visitor);
   const matches = await context.passwords.matches(user?.passwordHash ?? null, password);
   return matches ? user?.id : undefined;
 }
@@ -43,7 +50,7 @@ export async function requirePassword(context: UserContext, user: PortalUser, pa
   const { db, passwords } = context;
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "current", detail });
   if (!user.hasPassword) throw refuse("You sign in without a password. Set one first: sign out, then Forgot password.");
-  await takePasswordAttempt(context, user.email, visitor);
+  await takePasswordAttempt(context, user.email, user.id, visitor);
   const row = await db.prisma.user.findUnique({ where: { id: user.id }, select: { passwordHash: true } });
   if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("This is not your password.");
 }
