@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { createAccess } from "#lib/access/access";
 import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage/usage";
+import { bindIdentities } from "#lib/access/users/identities";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
@@ -12,6 +13,7 @@ import type { Logger } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
 import { type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createMetrics } from "#lib/metrics";
+import { issuerOf, signInChoices } from "#lib/portal/providers";
 import type { Redis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { type ChangeTargets, createChangeFollower } from "./cluster/change-follower";
@@ -71,6 +73,7 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
   const { db, startUp, release } = await acquireDatabase(env, log, clock, channel);
   onStop("database", release);
+  for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
   // Subscribes before the first read, so that no change in between is lost.
   const beforeLoad: ControlMessage[] = [];
   let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);

@@ -7,6 +7,7 @@ import { usePortal } from "../portal/read";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { Audit } from "./audit";
 import { DeleteAccount } from "./delete-account";
+import { LinkedProviders } from "./linked-providers";
 import { EmailForm, PasswordForm, ProfileForm } from "./profile-forms";
 import { Sessions } from "./sessions";
 
@@ -65,6 +66,9 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
           </p>
         </Section>
       )}
+      <Section title="Linked providers">
+        <LinkedProviders />
+      </Section>
       <Section title="Active sessions">
         <Sessions sessions={sessions} />
       </Section>

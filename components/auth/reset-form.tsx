@@ -20,7 +20,12 @@ export function ResetForm({ token, passwordMinCharacters, children }: ResetFormP
   const submission = useSubmit({
     fields: ["password"],
     send: (form) =>
-      callPortal("POST", "reset", { token, password: textOf(form, "password"), revoke_keys: form.has("revoke_keys") }),
+      callPortal("POST", "reset", {
+        token,
+        password: textOf(form, "password"),
+        revoke_keys: form.has("revoke_keys"),
+        unlink_providers: form.has("unlink_providers"),
+      }),
     done: () => setDone(true),
   });
   if (done)

@@ -55,7 +55,12 @@ const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `Use at most ${
 export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
 export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
 export const ForgotForm = z.strictObject({ email: Email });
-export const ResetForm = z.strictObject({ token: MailToken, password: NewPassword, revoke_keys: z.boolean().optional() });
+export const ResetForm = z.strictObject({
+  token: MailToken,
+  password: NewPassword,
+  revoke_keys: z.boolean().optional(),
+  unlink_providers: z.boolean().optional(),
+});
 /** `password` is needed in another browser than the one that requested the link. */
 export const VerifyForm = z.strictObject({ token: MailToken, password: CurrentPassword.optional() });
 export const CancelEmailForm = z.strictObject({ token: MailToken });
@@ -124,6 +129,15 @@ export interface PortalUser {
   readonly hasPassword: boolean;
   /** The current session. */
   readonly sessionId: string;
+}
+
+/** A provider with which a user can sign in. */
+export interface PortalIdentity {
+  readonly id: string;
+  readonly provider: string;
+  /** URL of the service that vouches for the user. */
+  readonly issuer: string;
+  readonly created_at: string;
 }
 
 /** A signed-in browser, as its owner sees it. */

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { captureMails } from "./captured-mails";
@@ -122,6 +122,24 @@ describe("mail over SMTP", () => {
 });
 
 describe("the queue of mails", () => {
+  test("an email that is composed later delays nobody who sends it, and is composed again if that fails", async () => {
+    const sent: string[] = [];
+    let tries = 0;
+    const clock = manualClock(0);
+    const deliver = async ({ to }: { to: string }) => void sent.push(to);
+    const mailer = createMailer({ deliver, clock, log });
+    mailer.send(async () => {
+      tries += 1;
+      if (tries === 1) throw new Error("the database is away");
+      return mailTo("late@example.com");
+    });
+    expect(tries).toBe(0);
+    await vi.waitFor(() => expect(logged).toMatchObject([{ reason: "the database is away", again_in_ms: 1_000 }]));
+    await clock.advance(1_000);
+    await vi.waitFor(() => expect(sent).toEqual(["late@example.com"]));
+    await mailer.stop();
+  });
+
   test("the queue holds a thousand emails and drops further ones with a log line", async () => {
     const release: (() => void)[] = [];
     const sent: string[] = [];

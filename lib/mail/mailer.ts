@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
-import type { MailMessage } from "./messages";
+import type { Mail, MailMessage } from "./messages";
 import type { Deliver } from "./transport";
 
 /** Most emails in the queue; a further one is dropped with a log line. */
@@ -13,7 +14,7 @@ const SENDING_MAX_COUNT = 4;
 /** Sends emails in the background. */
 export interface Mailer {
   /** Queues an email; never waits, never throws. */
-  send(message: MailMessage): void;
+  send(mail: Mail): void;
   /** Stops waiting for retries and resolves when nothing is being sent. */
   stop(): Promise<void>;
 }
@@ -26,16 +27,20 @@ interface MailerOptions {
 
 /** Makes a mailer; `deliver` sends an email to its server. The log has the subject of a lost email, never its text. */
 export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
-  const waiting: MailMessage[] = [];
+  const waiting: Mail[] = [];
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  async function attempt(message: MailMessage): Promise<void> {
-    const { subject } = message;
+  async function attempt(mail: Mail): Promise<void> {
+    let message: MailMessage | undefined;
+    // The request that asked for it is answered first: how long composing takes must not show.
+    if (typeof mail === "function") await nextTurn();
     for (const waitMs of [...RETRY_WAITS_MS, undefined]) {
       try {
+        message ??= typeof mail === "function" ? await mail() : mail;
         return await deliver(message);
       } catch (error) {
+        const { subject } = message ?? { subject: null };
         const reason = error instanceof Error ? error.message : String(error);
         if (waitMs === undefined || stopping.signal.aborted) return log.error({ subject, reason }, "email not sent; giving up");
         log.warn({ subject, reason, again_in_ms: waitMs }, "mail server rejected an email; retrying");
@@ -45,9 +50,9 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
   }
 
   function next(): void {
-    const message = sending.size < SENDING_MAX_COUNT ? waiting.shift() : undefined;
-    if (message === undefined) return;
-    const sent = attempt(message).finally(() => {
+    const mail = sending.size < SENDING_MAX_COUNT ? waiting.shift() : undefined;
+    if (mail === undefined) return;
+    const sent = attempt(mail).finally(() => {
       sending.delete(sent);
       next();
     });
@@ -55,10 +60,12 @@ export function createMailer({ deliver, clock, log }: MailerOptions): Mailer {
   }
 
   return {
-    send(message) {
-      if (stopping.signal.aborted || waiting.length >= WAITING_MAX_COUNT)
-        return log.error({ subject: message.subject }, "email dropped: the queue is full or the service is stopping");
-      waiting.push(message);
+    send(mail) {
+      if (stopping.signal.aborted || waiting.length >= WAITING_MAX_COUNT) {
+        const subject = typeof mail === "function" ? null : mail.subject;
+        return log.error({ subject }, "email dropped: the queue is full or the service is stopping");
+      }
+      waiting.push(mail);
       next();
     },
     async stop() {

@@ -6,6 +6,9 @@ export interface MailMessage {
   readonly text: string;
 }
 
+/** An email, or what composes it off the request that asked for it. */
+export type Mail = MailMessage | (() => Promise<MailMessage>);
+
 const FOOT = "\n\nIf you did not request this, ignore this email: nothing changes unless someone opens the link.\n";
 const link = (base: string, page: "verify" | "reset" | "cancel-email", token: string) =>
   `${base}/${page}?token=${encodeURIComponent(token)}`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DELETE as deleteAccount } from "#app/api/portal/account/route";
 import { POST as changeEmail } from "#app/api/portal/email/route";
 import { POST as forgot } from "#app/api/portal/forgot/route";
@@ -11,6 +11,7 @@ import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/se
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { createKey } from "#lib/access/keys";
+import { requestReset } from "#lib/access/users/password";
 import { startSession } from "#lib/access/users/sessions";
 import {
   PORTAL_SESSION_IDLE_S,
@@ -18,8 +19,8 @@ import {
   RESET_LINK_LIFETIME_S,
   VERIFY_LINK_LIFETIME_S,
 } from "#lib/contract/portal";
-import { mailedToken, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
-import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { mailedToken, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import { failed, freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PASSWORD = "correct horse battery";
 const OTHER = "another long password";
@@ -111,6 +112,7 @@ describe("signing up", () => {
     await browser.send(signUp, { body: { email, password: PASSWORD } });
     const first = mailedToken(t.capturedMails, email);
     const again = await browser.send(resend, { body: { email } });
+    await vi.waitFor(() => expect(mailedToken(t.capturedMails, email)).not.toBe(first));
     const unknown = await browser.send(resend, { body: { email: newEmail() } });
     expect(again.text).toBe(unknown.text);
     expect(await browser.send(verify, { body: { token: first } })).toMatchObject({ status: 400 });
@@ -143,8 +145,7 @@ describe("a link of a mail", () => {
     const verifying = mailedToken(t.capturedMails, email);
     await t.clock.advance(VERIFY_LINK_LIFETIME_S * 1000);
     expect((await browser.send(verify, { body: { token: verifying } })).status).toBe(400);
-    await browser.send(forgot, { body: { email } });
-    const resetting = mailedToken(t.capturedMails, email);
+    const resetting = await tokenMailedBy(t.capturedMails, email, () => browser.send(forgot, { body: { email } }));
     await t.clock.advance(RESET_LINK_LIFETIME_S * 1000);
     expect((await browser.send(reset, { body: { token: resetting, password: OTHER } })).status).toBe(400);
   });
@@ -159,10 +160,25 @@ describe("a link of a mail", () => {
 });
 
 describe("a forgotten password", () => {
+  test("asking for a new password is answered before anything is written, so its time does not reveal an account", async () => {
+    const { email } = await member();
+    const unsent = mailedToken(t.capturedMails, email);
+    const queued: unknown[] = [];
+    const context = { ...t.users, send: (mail: unknown) => void queued.push(mail) };
+    const visitor = { address: freshAddress(), userAgent: "", base: "" };
+    const tokens = () => t.db.prisma.oneTimeToken.count({ where: { email, purpose: "reset" } });
+    await requestReset(context, email, visitor);
+    expect([queued.length, await tokens()]).toEqual([1, 0]);
+    await (queued[0] as () => Promise<unknown>)();
+    expect([await tokens(), mailedToken(t.capturedMails, email)]).toEqual([1, unsent]);
+  });
+
   test("resetting a password signs out every browser", async () => {
     const { email, browser } = await member();
     const stranger = portalBrowser();
+    const before = mailedToken(t.capturedMails, email);
     const known = await stranger.send(forgot, { body: { email } });
+    await vi.waitFor(() => expect(mailedToken(t.capturedMails, email)).not.toBe(before));
     const unknown = await stranger.send(forgot, { body: { email: newEmail() } });
     expect(known.text).toBe(unknown.text);
     const body = { token: mailedToken(t.capturedMails, email), password: OTHER };

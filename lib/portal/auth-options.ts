@@ -77,7 +77,7 @@ export function authOptions(
       async signIn({ account, profile }) {
         if (account === null || account.type === "credentials") return true;
         const { provider, providerAccountId } = account;
-        const identity = identityOf(provider, providerAccountId, profile as unknown as ProviderProfile);
+        const identity = identityOf(env, provider, providerAccountId, profile as unknown as ProviderProfile);
         try {
           providerUser = await signInWithProvider(users, identity, visitor);
         } catch (error) {

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { POST as forgot } from "#app/api/portal/forgot/route";
+import { DELETE as unlinkOne } from "#app/api/portal/identities/[id]/route";
+import { GET as identities } from "#app/api/portal/identities/route";
+import { POST as reset } from "#app/api/portal/reset/route";
 import { GET as sessions } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
+import { bindIdentities } from "#lib/access/users/identities";
+import { accessBehindReset } from "#lib/access/users/password";
 import { setRuntime } from "#lib/runtime";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
-import { mailedToken, PORTAL, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
-import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { mailedToken, PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { signInChoices, verifiedGithubEmail } from "./providers";
 
 const PASSWORD = "correct horse battery";
@@ -40,6 +46,15 @@ async function comeBack(browser: PortalBrowser, back: URL): Promise<URL> {
 /** Signs in as this person; resolves to the final URL of the browser. */
 async function signIn(browser: PortalBrowser, person: ProviderPerson): Promise<URL> {
   return comeBack(browser, await provider.visit(await leave(browser), person));
+}
+
+/** Sets the password by email; resolves with what the reset page offers to take back. */
+async function setPassword(email: string, choices: object) {
+  const browser = portalBrowser();
+  const token = await tokenMailedBy(t.capturedMails, email, () => browser.send(forgot, { body: { email } }));
+  const offered = await accessBehindReset(t.users, token);
+  expect((await browser.send(reset, { body: { token, password: PASSWORD, ...choices } })).status).toBe(200);
+  return offered;
 }
 
 const userOf = (email: string) => t.db.prisma.user.findUnique({ where: { email }, include: { identities: true } });
@@ -106,6 +121,56 @@ describe("signing in with a provider", () => {
     await Promise.all(browsers.map((browser, index) => comeBack(browser, backs[index] ?? new URL(PORTAL))));
     expect(await Promise.all(browsers.map(status))).toEqual([200, 200]);
     expect((await userOf(person.email))?.identities).toHaveLength(1);
+  });
+
+  test("the same subject at another issuer is another person", async () => {
+    const person = { sub: "sam", email: "sam@example.com", email_verified: true };
+    await signIn(portalBrowser(), person);
+    await t.db.prisma.identity.updateMany({ where: { subject: "sam" }, data: { issuer: "https://former.example" } });
+    await signIn(portalBrowser(), { ...person, email: "samantha@example.com" });
+    expect((await userOf("samantha@example.com"))?.identities).toMatchObject([{ issuer: provider.issuer, subject: "sam" }]);
+    expect((await userOf("sam@example.com"))?.identities).toMatchObject([{ issuer: "https://former.example" }]);
+  });
+
+  test("identities of an earlier release get the issuer that is configured, and none of them moves later", async () => {
+    const person = { sub: "old", email: "old@example.com", email_verified: true };
+    await signIn(portalBrowser(), person);
+    await t.db.prisma.identity.updateMany({ where: { subject: "old" }, data: { issuer: "" } });
+    await bindIdentities(t, "oidc", provider.issuer);
+    await bindIdentities(t, "oidc", "https://later.example");
+    await signIn(portalBrowser(), { ...person, email: "older@example.com" });
+    expect((await userOf("old@example.com"))?.identities).toMatchObject([{ issuer: provider.issuer }]);
+    expect(await userOf("older@example.com")).toBeNull();
+  });
+
+  test("linked providers are listed, and unlinked by their owner only and never as the last way to sign in", async () => {
+    const email = "lin@example.com";
+    const [browser, stranger] = [portalBrowser(), portalBrowser()];
+    await signIn(browser, { sub: "lin", email, email_verified: true });
+    await signIn(stranger, { sub: "mal", email: "mal@example.com", email_verified: true });
+    const { items } = (await browser.send(identities, { method: "GET" })).body.data;
+    expect(items).toMatchObject([{ provider: "oidc", issuer: provider.issuer }]);
+    const drop = (from: PortalBrowser, id: string) => from.send(unlinkOne, { method: "DELETE", params: { id } });
+    for (const refused of [await drop(stranger, items[0].id), await drop(browser, "rubbish")])
+      expect(refused).toMatchObject({ status: 404 });
+    expect(await drop(browser, items[0].id)).toMatchObject(failed("invalid_parameter", { parameter: "id" }));
+    await setPassword(email, {});
+    await browser.signIn(email, PASSWORD);
+    expect((await drop(browser, items[0].id)).status).toBe(200);
+    expect((await userOf(email))?.identities).toEqual([]);
+    const { accountId } = (await userOf(email)) ?? { accountId: "" };
+    const where = { accountId, action: "account.unlink_provider" };
+    expect(await t.db.prisma.auditEntry.count({ where })).toBe(1);
+  });
+
+  test("a password reset lists the linked providers, and unlinks them on request", async () => {
+    const email = "rea@example.com";
+    await signIn(portalBrowser(), { sub: "rea", email, email_verified: true });
+    expect(await setPassword(email, {})).toMatchObject({ providers: [{ provider: "oidc" }] });
+    expect((await userOf(email))?.identities).toHaveLength(1);
+    await t.clock.advance(60_000);
+    await setPassword(email, { unlink_providers: true });
+    expect((await userOf(email))?.identities).toEqual([]);
   });
 
   test("the answer of a provider is accepted only from the browser that started the sign-in", async () => {

@@ -4,6 +4,9 @@ import { Email } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
 
 const GITHUB_MAX_MS = 10_000;
+/** What GitHub calls itself in its answers, which must match. */
+const GITHUB_ISSUER = "https://github.com/login/oauth";
+const GOOGLE_ISSUER = "https://accounts.google.com";
 
 type ProviderEnv = Pick<
   Env,
@@ -27,7 +30,7 @@ export interface SignInChoice {
   readonly name: string;
 }
 
-type Provider = OAuthConfig<ProviderProfile>;
+type Provider = OAuthConfig<ProviderProfile> & { readonly issuer: string };
 
 interface Credentials {
   readonly clientId: string;
@@ -56,6 +59,7 @@ function github(credentials: Credentials): Provider {
     id: "github",
     name: "GitHub",
     type: "oauth",
+    issuer: GITHUB_ISSUER,
     checks: ["pkce", "state"],
     authorization: { url: "https://github.com/login/oauth/authorize", params: { scope: "read:user user:email" } },
     token: "https://github.com/login/oauth/access_token",
@@ -104,7 +108,7 @@ export function configuredProviders(env: ProviderEnv): Provider[] {
   const googleClient = both(env.GOOGLE_ID, env.GOOGLE_SECRET);
   const oidcClient = both(env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET);
   if (githubClient) providers.push(github(githubClient));
-  if (googleClient) providers.push(openId("google", "Google", "https://accounts.google.com", googleClient));
+  if (googleClient) providers.push(openId("google", "Google", GOOGLE_ISSUER, googleClient));
   if (oidcClient && env.OIDC_ISSUER) providers.push(openId("oidc", env.OIDC_NAME, env.OIDC_ISSUER, oidcClient));
   return providers;
 }
@@ -114,11 +118,19 @@ export function signInChoices(env: ProviderEnv): SignInChoice[] {
   return configuredProviders(env).map(({ id, name }) => ({ id, name }));
 }
 
+/** The issuer under which the identities of a configured provider are kept; a trailing slash makes no difference. */
+export function issuerOf(env: ProviderEnv, provider: string): string {
+  const issuer = configuredProviders(env).find(({ id }) => id === provider)?.issuer;
+  if (issuer === undefined) throw new Error(`the provider ${provider} is not configured`);
+  return issuer.replace(/\/$/, "");
+}
+
 /** Maps a provider's profile to ours. An invalid email address counts as absent. */
-export function identityOf(provider: string, subject: string, profile: ProviderProfile): ProviderIdentity {
+export function identityOf(env: ProviderEnv, provider: string, subject: string, profile: ProviderProfile): ProviderIdentity {
   const email = Email.safeParse(profile.email);
   return {
     provider,
+    issuer: issuerOf(env, provider),
     subject,
     email: email.success ? email.data : undefined,
     emailVerified: profile.email_verified === true,

@@ -1,3 +1,4 @@
+import { expect, vi } from "vitest";
 import type { CapturedMails } from "#lib/mail/captured-mails";
 import { handleAuth } from "#lib/portal/auth";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
@@ -88,6 +89,14 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
       return new URL(url, PORTAL).searchParams.get("error");
     },
   };
+}
+
+/** The token in the mail that a call has sent to an address, perhaps after its answer. */
+export async function tokenMailedBy(outbox: CapturedMails, to: string, call: () => Promise<unknown>): Promise<string> {
+  const before = mailedToken(outbox, to);
+  await call();
+  await vi.waitFor(() => expect(mailedToken(outbox, to)).not.toBe(before));
+  return mailedToken(outbox, to);
 }
 
 /** The token in the link of the newest mail to an address. */

@@ -5,7 +5,8 @@ import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { ResetForm } from "#components/auth/reset-form";
 import { LiveKeys } from "#components/keys/live-keys";
 import { buttonClass } from "#components/ui/button";
-import { keysBehindReset } from "#lib/access/users/password";
+import { Checkbox } from "#components/ui/select";
+import { accessBehindReset } from "#lib/access/users/password";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 import { runningParts } from "#lib/runtime";
 
@@ -32,11 +33,19 @@ export default async function ResetPage({ searchParams }: PageSearch) {
       </AuthCard>
     );
   const running = runningParts();
-  const keys = running === undefined ? [] : await keysBehindReset(running.users, token);
+  const other = running && (await accessBehindReset(running.users, token));
   return (
     <AuthCard title="Set a new password" lead="This signs you out in every browser." foot={foot}>
       <ResetForm token={token} passwordMinCharacters={PASSWORD_MIN_CHARACTERS}>
-        <LiveKeys keys={keys} />
+        <LiveKeys keys={other?.keys ?? []} />
+        {other?.providers.length ? (
+          <Checkbox
+            name="unlink_providers"
+            label="Unlink the providers you sign in with"
+            hint={other.providers.map(({ provider, issuer }) => issuer || provider).join(", ")}
+            defaultChecked
+          />
+        ) : null}
       </ResetForm>
     </AuthCard>
   );

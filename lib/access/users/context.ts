@@ -1,6 +1,6 @@
 import type { KeyContext } from "#lib/access/keys";
 import type { Attempts } from "#lib/access/limits/attempts";
-import type { MailMessage } from "#lib/mail/messages";
+import type { Mail } from "#lib/mail/messages";
 import type { Passwords } from "./password-hash";
 
 /** Services for managing users, their sessions and their passwords. */
@@ -8,7 +8,7 @@ export interface UserContext extends KeyContext {
   readonly passwords: Passwords;
   readonly attempts: Attempts;
   /** Sends later and never throws, so that the response time does not reveal whether an address has an account. */
-  readonly send: (message: MailMessage) => void;
+  readonly send: (mail: Mail) => void;
 }
 
 /** A browser that signed in to an account before. */

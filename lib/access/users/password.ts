@@ -4,17 +4,18 @@ import { audit } from "#lib/access/audit";
 import { toPortalKey } from "#lib/access/key-json";
 import { listKeys } from "#lib/access/keys";
 import { revokeAllKeys } from "#lib/access/revoke-keys";
-import type { PasswordForm, PortalKey, PortalUser, ResetForm } from "#lib/contract/portal";
+import type { PasswordForm, PortalIdentity, PortalKey, PortalUser, ResetForm } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
 import { passwordChangedMail, resetMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
+import { listIdentities, unlink } from "./identities";
 import { issueToken, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
- * Sends a link for a new password if the address has an account. The response is the same either way.
+ * Sends a link for a new password if the address has an account. The response and its time are the same either way.
  * @throws Fault rate_limited
  */
 export async function requestReset(context: UserContext, email: string, visitor: Visitor): Promise<void> {
@@ -22,33 +23,44 @@ export async function requestReset(context: UserContext, email: string, visitor:
   await takeMailAttempt(context, "reset", email, visitor);
   const user = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
   if (user === null) return;
-  send(resetMail(email, visitor.base, await issueToken(db.prisma, clock, { purpose: "reset", userId: user.id, email })));
+  // Off the request: writing the token takes time, which would tell that the address has an account.
+  const grant = { purpose: "reset", userId: user.id, email } as const;
+  send(async () => resetMail(email, visitor.base, await issueToken(db.prisma, clock, grant)));
+}
+
+/** What opens an account besides its password. */
+interface OtherAccess {
+  readonly keys: readonly PortalKey[];
+  readonly providers: readonly PortalIdentity[];
 }
 
 /**
- * The keys that still work for the user of a reset link, who may want to revoke them with the reset; none for a link that
- * does not work.
+ * What else opens the account of a reset link, so that its owner can revoke it with the reset: keys that still work, and
+ * linked providers. Nothing for a link that does not work.
  */
-export async function keysBehindReset({ db, clock }: UserContext, token: string): Promise<PortalKey[]> {
+export async function accessBehindReset({ db, clock }: UserContext, token: string): Promise<OtherAccess> {
   try {
     const { userId } = await readToken(db.prisma, clock, token, ["reset"]);
     const { accountId } = await db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
     const keys = await listKeys({ db, clock }, { accountId });
-    return keys.filter(({ state }) => state === "active" || state === "grace").map(toPortalKey);
+    return {
+      keys: keys.filter(({ state }) => state === "active" || state === "grace").map(toPortalKey),
+      providers: await listIdentities({ db }, userId),
+    };
   } catch (error) {
-    if (isFault(error)) return [];
+    if (isFault(error)) return { keys: [], providers: [] };
     throw error;
   }
 }
 
 /**
  * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions. With
- * `revoke_keys` their keys stop working too: a thief may have copied or made some.
+ * `revoke_keys` their keys stop working too, with `unlink_providers` their linked providers: a thief may have made either.
  * @throws Fault invalid_parameter for a used, expired or invalid link; rate_limited
  */
 export async function resetPassword(
   context: UserContext,
-  { token, password, revoke_keys }: z.infer<typeof ResetForm>,
+  { token, password, revoke_keys, unlink_providers }: z.infer<typeof ResetForm>,
   visitor: Visitor,
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
@@ -66,6 +78,7 @@ export async function resetPassword(
     await endSessions(tx, nowMs, userId);
     const by = { actor: { id: userId, name: old.email }, accountId: old.accountId, address };
     await audit(tx, { ...by, action: "account.reset_password", target: old.email });
+    if (unlink_providers) await unlink(tx, old, address);
     if (revoke_keys) await revokeAllKeys(tx, old.accountId, new Date(nowMs), by);
     return old;
   });

@@ -58,7 +58,9 @@ export async function requirePassword(context: UserContext, user: PortalUser, pa
 /** A person's identity at an OpenID or OAuth provider. */
 export interface ProviderIdentity {
   readonly provider: string;
-  /** The provider's id of the person; never changes. */
+  /** URL of the service that vouches for the person. */
+  readonly issuer: string;
+  /** The issuer's id of the person; never changes. */
   readonly subject: string;
   readonly email: string | undefined;
   /** True only when the provider confirms it. */
@@ -76,9 +78,9 @@ export async function signInWithProvider(
   identity: ProviderIdentity,
   { address }: Visitor,
 ): Promise<string | undefined> {
-  const { provider, subject, email, emailVerified } = identity;
+  const { issuer, subject, email, emailVerified } = identity;
   const { userId, linked } = await retryOnConflict(async () => {
-    const known = await db.prisma.identity.findUnique({ where: { provider_subject: { provider, subject } } });
+    const known = await db.prisma.identity.findUnique({ where: { issuer_subject: { issuer, subject } } });
     if (known !== null) return { userId: known.userId, linked: false };
     if (email === undefined || !emailVerified) return { userId: undefined, linked: false };
     const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, clock.now(), { ...identity, email }, address);
@@ -91,7 +93,7 @@ export async function signInWithProvider(
 async function linkIdentity(
   tx: Prisma.TransactionClient,
   nowMs: number,
-  { provider, subject, email, name }: ProviderIdentity & { readonly email: string },
+  { provider, issuer, subject, email, name }: ProviderIdentity & { readonly email: string },
   address: string,
 ): Promise<string> {
   const found = await tx.user.findUnique({ where: { email } });
@@ -102,8 +104,8 @@ async function linkIdentity(
     await tx.oneTimeToken.deleteMany({ where: { userId: id } });
     await tx.user.update({ where: { id }, data: { passwordHash: null, emailVerifiedAt: new Date(nowMs) } });
   }
-  await tx.identity.create({ data: { provider, subject, userId: id, createdAt: new Date(nowMs) } });
-  const change = { action: "account.link_provider", target: provider, after: { provider } };
+  await tx.identity.create({ data: { provider, issuer, subject, userId: id, createdAt: new Date(nowMs) } });
+  const change = { action: "account.link_provider", target: provider, after: { provider, issuer } };
   await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
   return id;
 }

@@ -43,8 +43,8 @@ export async function signUp(context: UserContext, form: z.infer<typeof SignUpFo
 }
 
 /**
- * Sends the verification email again if the address has an unverified account. The response is the same either way. The link
- * belongs to the sign-up of this browser, if it waits; any other needs the password of the latest sign-up.
+ * Sends the verification email again if the address has an unverified account. The response and its time are the same either
+ * way. The link belongs to the sign-up of this browser, if it waits; any other needs the password of the latest sign-up.
  * @throws Fault rate_limited
  */
 export async function resendVerification(context: UserContext, email: string, visitor: Visitor): Promise<void> {
@@ -53,7 +53,11 @@ export async function resendVerification(context: UserContext, email: string, vi
   await takeMailAttempt(context, "verify", email, visitor);
   const user = await db.prisma.user.findUnique({ where: { email } });
   if (user === null || user.emailVerifiedAt !== null) return;
-  const passwordHash = browserSecret === undefined ? undefined : await pendingPassword(db.prisma, user.id, browserSecret);
-  const proof = passwordHash === undefined ? {} : { browserSecret, passwordHash };
-  send(verifyMail(email, base, await issueToken(db.prisma, clock, { purpose: "verify", userId: user.id, email }, proof)));
+  const grant = { purpose: "verify", userId: user.id, email } as const;
+  // Off the request, like the link for a new password.
+  send(async () => {
+    const passwordHash = browserSecret === undefined ? undefined : await pendingPassword(db.prisma, user.id, browserSecret);
+    const proof = passwordHash === undefined ? {} : { browserSecret, passwordHash };
+    return verifyMail(email, base, await issueToken(db.prisma, clock, grant, proof));
+  });
 }

@@ -1,0 +1,7 @@
+import { listIdentities } from "#lib/access/users/identities";
+import { portalRoute } from "#lib/portal/route";
+
+/** The providers with which the reader can sign in. */
+export const GET = portalRoute({ user: "required" }, async ({ user, running }) => ({
+  items: await listIdentities(running, user.id),
+}));
