@@ -52,6 +52,8 @@ interface KeySettings {
   /** Comma-separated. */
   readonly scopes: string;
   readonly origins?: string;
+  /** Comma-separated. */
+  readonly addresses?: string;
   /** Its limits are shared by all of its keys; e2e by default. */
   readonly account?: string;
   /** pro by default. */
@@ -69,10 +71,11 @@ export function makeLiveKey(product: Operated, scopes: string): Promise<MadeKey>
  */
 export async function makeKey(
   product: Operated,
-  { venue, scopes, origins, account = "e2e", plan = "pro" }: KeySettings,
+  { venue, scopes, origins, addresses, account = "e2e", plan = "pro" }: KeySettings,
 ): Promise<MadeKey> {
   const settings = ["--venue", venue, "--scopes", scopes, "--account", account, "--plan", plan];
   if (origins !== undefined) settings.push("--origins", origins);
+  if (addresses !== undefined) settings.push("--addresses", addresses);
   const { exitCode, output } = await runCommand(product, "keys", ["create", "--name", scopes, ...settings]);
   const made = /^(?<text>sw_(?:live|test)_\w+)\n(?<id>\S+) /m.exec(output)?.groups;
   if (exitCode !== 0 || made === undefined) throw new Error(`keys create ended with ${exitCode}:\n${output}`);

@@ -273,6 +273,24 @@ describe("a developer", () => {
     await expect.poll(() => call(keyOf("Web shop"), SITE), COUNTED).toBe(403);
   });
 
+  test("limits a key to addresses, after an entry that is none was refused at its field", async () => {
+    await act("Web shop", "Edit");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Allowed addresses").fill("localhost");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "must be an IP address" }).waitFor();
+    await dialog.getByLabel("Allowed addresses").fill("192.0.2.0/24");
+    await dialog.getByLabel("Allowed origins").fill(SITE);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => rowOf("Web shop").textContent(), COUNTED).toContain("192.0.2.0/24");
+    const refusal = async () => {
+      const headers = { authorization: `Bearer ${keyOf("Web shop")}`, origin: SITE };
+      return ((await (await fetch(product.baseUrl + QUOTES, { headers })).json()) as { message: string }).message;
+    };
+    await expect.poll(refusal, COUNTED).toBe("address_not_allowed");
+  });
+
   test("goes anywhere by the command palette, with the keyboard alone", async () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("acc");

@@ -16,7 +16,7 @@ import { type MadeKey, Secret } from "./secret";
 
 function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onCancel: () => void }) {
   const { busy, errorOf, failure, onSubmit } = useSubmit<MadeKey>({
-    fields: ["name", "venue", "scopes", "origins", "expires_at"],
+    fields: ["name", "venue", "scopes", "origins", "addresses", "expires_at"],
     send: (form) =>
       callPortal("POST", "keys", {
         ...settingsOf(form),
@@ -34,7 +34,7 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
           <Radio name="venue" value="live" label="Live" hint="Prices from this installation's live feed." />
         </div>
       </fieldset>
-      <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [] }} errorOf={errorOf} />
+      <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [], addresses: [] }} errorOf={errorOf} />
       <ExpiryField error={errorOf("expires_at")} />
       <FailureNotice failure={failure} />
       <DialogActions>

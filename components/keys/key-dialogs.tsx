@@ -34,7 +34,7 @@ const USUAL_GRACE: RotationGrace = "24h";
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
   const { busy, errorOf, failure, onSubmit } = useSubmit({
-    fields: ["name", "scopes", "origins", "expires_at"],
+    fields: ["name", "scopes", "origins", "addresses", "expires_at"],
     send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, { ...settingsOf(form), expires_at: expiryOf(form) }),
     done: () => {
       onClose();

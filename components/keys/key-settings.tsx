@@ -1,3 +1,5 @@
+import type { PortalKey } from "#lib/contract/portal";
+import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
 import { Checkbox } from "../ui/select";
 
@@ -8,7 +10,7 @@ const SCOPES = [
 
 interface KeySettingsProps {
   /** The initial values of the fields. */
-  readonly start: { readonly name: string; readonly scopes: readonly string[]; readonly origins: readonly string[] };
+  readonly start: Pick<PortalKey, "name" | "scopes" | "origins" | "addresses">;
   readonly errorOf: (field: string) => string | undefined;
 }
 
@@ -57,16 +59,34 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
         hint="One per line. Leave empty to allow servers only."
         error={errorOf("origins")}
       />
+      <TextArea
+        label="Allowed addresses"
+        name="addresses"
+        rows={2}
+        spellCheck={false}
+        defaultValue={start.addresses.join("\n")}
+        placeholder={"203.0.113.7\n2001:db8::/32"}
+        className="font-mono text-[13px]"
+        hint="IP addresses and networks, one per line. Leave empty to allow all."
+        error={errorOf("addresses")}
+      />
     </>
   );
 }
 
+/** The entries of a list, one per line or separated by commas. */
+function entriesOf(form: FormData, name: string): string[] {
+  return textOf(form, name)
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "");
+}
+
 /** The settings as entered. */
-export function settingsOf(form: FormData): { name: string; scopes: string[]; origins: string[] } {
-  const lines = String(form.get("origins") ?? "").split(/[\s,]+/);
+export function settingsOf(form: FormData) {
   return {
-    name: String(form.get("name") ?? ""),
+    name: textOf(form, "name"),
     scopes: form.getAll("scopes").map(String),
-    origins: lines.filter((line) => line !== ""),
+    origins: entriesOf(form, "origins"),
+    addresses: entriesOf(form, "addresses"),
   };
 }

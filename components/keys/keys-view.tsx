@@ -24,13 +24,18 @@ function isWanted({ name, prefix, last4 }: PortalKey, wanted: string): boolean {
 
 const scopeWord = (scope: string) => scope.replace("market:", "");
 
-function Origins({ origins }: { origins: readonly string[] }) {
-  if (origins.length === 0) return <span className="whitespace-nowrap text-ink-faint">Servers only</span>;
-  return origins.map((origin) => (
-    <code key={origin} title={origin} className="block max-w-44 truncate font-mono text-xs leading-5">
-      {origin}
-    </code>
-  ));
+/** Where a key may be used from: its origins, then its addresses. */
+function Sources({ apiKey: { origins, addresses } }: { apiKey: Pick<PortalKey, "origins" | "addresses"> }) {
+  return (
+    <>
+      {origins.length === 0 ? <span className="whitespace-nowrap text-ink-faint">Servers only</span> : null}
+      {[...origins, ...addresses].map((source) => (
+        <code key={source} title={source} className="block max-w-44 truncate font-mono text-xs leading-5">
+          {source}
+        </code>
+      ))}
+    </>
+  );
 }
 
 /** True when only operators may change the key, because they alone give out one of its scopes. */
@@ -72,7 +77,7 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
         </>
       ),
     },
-    { head: "Origins", from: "lg", cell: ({ origins }) => <Origins origins={origins} /> },
+    { head: "Used from", from: "lg", cell: (key) => <Sources apiKey={key} /> },
     { head: "Last used", from: "lg", cell: (key) => <LastUsed apiKey={key} /> },
     { head: "State", cell: (key) => <KeyState apiKey={key} /> },
     {

@@ -1,6 +1,9 @@
+import { BlockList, isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 const IPV6_BLOCK_BITS = 64;
+/** In front of an IPv4 address that is mapped into IPv6. */
+const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 const COARSE_IPV4_BITS = 24;
 const COARSE_IPV6_BITS = 48;
 
@@ -21,4 +24,36 @@ export function coarseAddress(address: string): string | null {
   if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   return network(parsed, parsed.kind() === "ipv4" ? COARSE_IPV4_BITS : COARSE_IPV6_BITS);
+}
+
+/**
+ * An allowed address as it is stored: an address, or a network as `address/bits` with its first address, both in canonical
+ * form; IPv4 mapped into IPv6 becomes IPv4. Undefined for anything else: a name, a range, an address with a zone.
+ */
+export function parseAllowedAddress(text: string): string | undefined {
+  const [address = "", bits, ...more] = text.trim().split("/");
+  if (isIP(address) === 0 || address.includes("%") || more.length > 0) return undefined;
+  const parsed = ipaddr.process(address);
+  if (bits === undefined) return parsed.toString();
+  const isNetwork = /^\d{1,3}$/.test(bits) && Number(bits) <= (parsed.kind() === "ipv4" ? 32 : 128);
+  return isNetwork ? network(parsed, Number(bits)) : undefined;
+}
+
+/** Compiles allowed addresses, as they are stored, for the request path. Without any, every address is allowed. */
+export function addressFilter(entries: readonly string[]): (address: string) => boolean {
+  if (entries.length === 0) return () => true;
+  const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
+  // One list would take IPv4 for a part of every short IPv6 network.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const entry of entries) {
+    const [address = "", bits] = entry.split("/");
+    const family = familyOf(address);
+    if (bits === undefined) lists[family].addAddress(address, family);
+    else lists[family].addSubnet(address, Number(bits), family);
+  }
+  return (client) => {
+    const address = client.replace(MAPPED, "");
+    const family = familyOf(address);
+    return isIP(address) !== 0 && lists[family].check(address, family);
+  };
 }

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
+import { addressFilter } from "./address";
 import { keyLast4, keyPrefix } from "./key-format";
 import { type PlanRow, toPlan } from "./limits/plans";
 import { parsePermissions, readerOf } from "./permissions";
@@ -18,6 +19,7 @@ interface KeyRow extends PlanRow {
   venue: string;
   scopes: string[];
   origins: string[];
+  addresses: string[];
   expires_at: Date | null;
   grace_until: Date | null;
   revoked_at: Date | null;
@@ -38,7 +40,7 @@ interface DemoRow extends PlanRow {
 const PLAN = "p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection";
 
 const KEYS = `
-  SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.expires_at, k.grace_until, k.revoked_at,
+  SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.addresses, k.expires_at, k.grace_until, k.revoked_at,
          a.suspended_at, a.permissions, ${PLAN}
     FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan`;
 const BY_HASH = `${KEYS} WHERE k.hash = $1`;
@@ -99,6 +101,8 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
     venue,
     scopes: SCOPES.filter((scope) => row.scopes.includes(scope)),
     origins: row.origins,
+    addresses: row.addresses,
+    isAllowedAddress: addressFilter(row.addresses),
     plan: toPlan(row),
     suspended: row.suspended_at !== null,
     perAddress: false,
@@ -126,6 +130,8 @@ export async function findDemo(pool: Pick<Pool, "query">, text: string): Promise
     venue: "sandbox",
     scopes: DEMO_SCOPES,
     origins: "any",
+    addresses: [],
+    isAllowedAddress: addressFilter([]),
     plan: toPlan(row),
     suspended: row.suspended_at !== null,
     perAddress: true,

@@ -20,6 +20,7 @@ export function toPortalKey(key: KeyRecord): PortalKey {
     venue: VENUES.find((venue) => venue === key.venue) ?? "sandbox",
     scopes: key.scopes,
     origins: key.origins,
+    addresses: key.addresses,
     prefix: key.prefix,
     last4: key.last4,
     state: key.state,

@@ -15,6 +15,7 @@ export interface KeyRecord {
   readonly venue: string;
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
+  readonly addresses: readonly string[];
   /** First 12 and last 4 characters of its text. */
   readonly prefix: string;
   readonly last4: string;
@@ -55,6 +56,7 @@ export function toRecord(row: Row, nowMs: number): KeyRecord {
     venue: row.venue,
     scopes: row.scopes,
     origins: row.origins,
+    addresses: row.addresses,
     prefix: row.prefix,
     last4: row.last4,
     state,

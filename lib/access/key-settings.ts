@@ -1,9 +1,15 @@
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
-import { KEY_LIFETIME_DEFAULT_S, KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
+import {
+  KEY_ADDRESSES_MAX_COUNT,
+  KEY_LIFETIME_DEFAULT_S,
+  KEY_NAME_MAX_CHARACTERS,
+  KEY_ORIGINS_MAX_COUNT,
+} from "#lib/contract/limits";
 import { Scope, Venue } from "#lib/contract/primitives";
 import { Fault, requireValid } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
+import { parseAllowedAddress } from "./address";
 import { parseOrigin } from "./origin";
 
 const Origin = z.string().transform((text, ctx) => {
@@ -13,10 +19,17 @@ const Origin = z.string().transform((text, ctx) => {
   return z.NEVER;
 });
 
+const Address = z.string().transform((text, ctx) => {
+  const address = parseAllowedAddress(text);
+  if (address !== undefined) return address;
+  ctx.addIssue("must be an IP address, or a network such as 203.0.113.0/24 or 2001:db8::/32.");
+  return z.NEVER;
+});
+
 const unique = <Value>(values: Value[]) => [...new Set(values)];
 
 /** What is chosen when a key is made, apart from its expiry. */
-export const KeySettings = z.object({
+const Settings = z.object({
   name: z
     .string()
     .trim()
@@ -26,9 +39,27 @@ export const KeySettings = z.object({
   venue: Venue,
   scopes: z.array(Scope).min(1).transform(unique),
   origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `takes at most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
+  addresses: z
+    .array(Address)
+    .max(KEY_ADDRESSES_MAX_COUNT, `takes at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`)
+    .transform(unique),
 });
 
-const Changes = KeySettings.omit({ venue: true }).partial();
+/** The values that are not undefined. */
+function givenOf<Values extends object>(values: Values): { [Name in keyof Values]: Exclude<Values[Name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The settings of a key that restricts nothing. */
+const UNRESTRICTED = { addresses: [] };
+
+/**
+ * The settings of a new key. What restricts it may be absent.
+ * @throws Fault invalid_parameter naming the setting that is refused
+ */
+export const newSettings = (input: object) => requireValid(Settings, { ...UNRESTRICTED, ...givenOf(input) });
+
+const Changes = Settings.omit({ venue: true }).partial();
 type Parsed = z.output<typeof Changes>;
 
 /** What of it may be changed later, not yet checked; what is absent stays. */
@@ -38,10 +69,7 @@ export type KeySettingsChange = { readonly [Name in keyof Parsed]?: unknown };
  * The settings that a change names.
  * @throws Fault invalid_parameter naming the setting that is refused
  */
-export function changedSettings(change: KeySettingsChange): { [Name in keyof Parsed]: Exclude<Parsed[Name], undefined> } {
-  const given = Object.entries(requireValid(Changes, change)).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
-}
+export const changedSettings = (change: KeySettingsChange) => givenOf(requireValid(Changes, change));
 
 /**
  * The expiry of a new key: the one chosen, null for never, else a year from now.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWellFormedKey } from "#lib/contract/key-text";
-import { KEY_LIFETIME_DEFAULT_S, KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
+import { KEY_ADDRESSES_MAX_COUNT, KEY_LIFETIME_DEFAULT_S, KEY_ORIGINS_MAX_COUNT } from "#lib/contract/limits";
 import { HOUR_MS } from "#lib/units";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { putAccount } from "./accounts";
@@ -43,6 +43,8 @@ describe("creating a key", () => {
     ["scopes", { scopes: ["market:write"] }],
     ["origins", { origins: ["*"] }],
     ["origins", { origins: Array.from({ length: KEY_ORIGINS_MAX_COUNT + 1 }, (_, index) => `https://a${index}.example.com`) }],
+    ["addresses", { addresses: ["localhost"] }],
+    ["addresses", { addresses: Array.from({ length: KEY_ADDRESSES_MAX_COUNT + 1 }, (_, index) => `192.0.2.${index}`) }],
     ["expires_at", { expiresAt: new Date(0) }],
   ])("names the setting it refuses: %s %j", async (parameter, settings) => {
     await expect(t.issueKey(settings)).rejects.toEqual(refused(parameter));
@@ -82,6 +84,44 @@ describe("creating a key", () => {
     await expect(createKey(t.keyContext, settings)).rejects.toEqual(refused("account"));
     await revokeKey(t.keyContext, record.id);
     await createKey(t.keyContext, settings);
+  });
+});
+
+describe("allowed addresses of a key", () => {
+  const [OFFICE, HOME] = ["203.0.113.7", "198.51.100.9"];
+  const from = (key: string, address: string) => t.ask("/api/v1/market/instruments", { key, address });
+
+  test("are stored in one form, as many as a key may have, and its successor has them too", async () => {
+    const addresses = Array.from({ length: KEY_ADDRESSES_MAX_COUNT - 1 }, (_, index) => `192.0.2.${index}`);
+    const { record } = await t.issueKey({ addresses: [...addresses, "2001:DB8::1/32"] });
+    expect(record.addresses).toEqual([...addresses, "2001:db8::/32"]);
+    expect((await t.issueKey({ addresses: [OFFICE, ` ${OFFICE}`] })).record.addresses).toEqual([OFFICE]);
+    expect((await rotateKey(t.keyContext, record.id, "now")).record.addresses).toEqual(record.addresses);
+  });
+
+  test("are the only ones it can be used from; other keys can be used from anywhere", async () => {
+    const { text } = await t.issueKey({ addresses: ["203.0.113.0/24", "2001:db8::1"] });
+    for (const address of [OFFICE, `::ffff:${OFFICE}`, "2001:db8::1"]) expect((await from(text, address)).status).toBe(200);
+    const refused = await from(text, HOME);
+    expect(refused).toMatchObject({ status: 403, body: { code: 40304, message: "address_not_allowed" } });
+    expect(refused.body.data.detail).toBe(`This key does not allow the address ${HOME}.`);
+    expect((await from((await t.issueKey()).text, HOME)).status).toBe(200);
+  });
+
+  test("use nothing of the quota when they refuse a call", async () => {
+    const { text } = await t.issueKey({ addresses: [OFFICE], plan: "free" });
+    for (const _ of [1, 2]) expect((await from(text, HOME)).headers.get("ratelimit")).toBe('"plan";r=120;t=60');
+  });
+
+  test("count as soon as they are changed, and no longer when they are removed", async () => {
+    const { text, record } = await t.issueKey({ addresses: [OFFICE] });
+    expect([(await from(text, OFFICE)).status, (await from(text, HOME)).status]).toEqual([200, 403]);
+    await editKey(t.keyContext, record.id, { addresses: [HOME] });
+    await t.settle();
+    expect([(await from(text, OFFICE)).status, (await from(text, HOME)).status]).toEqual([403, 200]);
+    await editKey(t.keyContext, record.id, { addresses: [] });
+    await t.settle();
+    expect([(await from(text, OFFICE)).status, (await from(text, HOME)).status]).toEqual([200, 200]);
   });
 });
 

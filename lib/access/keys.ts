@@ -3,12 +3,12 @@ import type { Clock } from "#lib/clock";
 import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
 import { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
-import { Fault, requireValid } from "#lib/fault";
+import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { lockOwner, requireOwnScopes, requireRoom } from "./key-owner";
 import { type KeyRecord, toRecord } from "./key-record";
-import { changedSettings, expiryOf, KeySettings, type KeySettingsChange } from "./key-settings";
+import { changedSettings, expiryOf, type KeySettingsChange, newSettings } from "./key-settings";
 import { revokeRow } from "./revoke-keys";
 
 /** What keys are managed with. */
@@ -24,6 +24,8 @@ export interface NewKey {
   readonly venue: string;
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
+  /** From anywhere without any. */
+  readonly addresses?: readonly string[] | undefined;
   /** Null for never; a year from now by default. */
   readonly expiresAt?: Date | null | undefined;
 }
@@ -49,14 +51,15 @@ function mint(venue: Venue) {
 const withAccount = { account: { select: { name: true } } } as const;
 
 /** What the audit log keeps of a key. */
-const audited = ({ name, venue, scopes, origins, expiresAt }: AuditedKey) => ({
+const audited = ({ name, venue, scopes, origins, addresses, expiresAt }: AuditedKey) => ({
   name,
   venue,
   scopes,
   origins,
+  addresses,
   expires_at: expiresAt,
 });
-type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "expiresAt">;
+type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "addresses" | "expiresAt">;
 
 /**
  * Makes a key.
@@ -65,7 +68,7 @@ type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "exp
  */
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId } = input;
-  const settings = requireValid(KeySettings, input);
+  const settings = newSettings(input);
   const expiresAt = expiryOf(input.expiresAt, clock);
   const now = new Date(clock.now());
   const { text, columns } = mint(settings.venue);
@@ -183,12 +186,13 @@ export async function rotateKey(
   const endMs = Math.min(nowMs + ROTATION_GRACES[grace] * 1000, old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
   const graceUntil = new Date(endMs);
   const { text, columns } = mint(Venue.parse(old.venue));
-  const { accountId, name, venue, scopes, origins, expiresAt } = old;
+  const { accountId, name, venue, scopes, origins, addresses, expiresAt } = old;
 
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, accountId, by);
     if (endMs > nowMs) await requireRoom(tx, accountId, new Date(nowMs));
-    const data = { accountId, name, venue, scopes, origins, expiresAt, ...columns, createdAt: new Date(nowMs) };
+    const settings = { name, venue, scopes, origins, addresses, expiresAt };
+    const data = { ...settings, ...columns, accountId, createdAt: new Date(nowMs) };
     const made = await tx.apiKey.create({ data, include: withAccount });
     const replaced = await tx.apiKey.updateMany({
       where: { id, graceUntil: null, revokedAt: null },

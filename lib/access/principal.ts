@@ -17,6 +17,10 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** Entries as parseOrigin stores them; none: no browser use. `any`: every origin (the demo key). */
   readonly origins: readonly string[] | "any";
+  /** Addresses and networks the key may be used from; none: from anywhere. */
+  readonly addresses: readonly string[];
+  /** The same, compiled. */
+  readonly isAllowedAddress: (address: string) => boolean;
   readonly plan: Plan;
   /** An operator suspended the account. */
   readonly suspended: boolean;
@@ -40,19 +44,28 @@ export function originAllowed(principal: Principal, origin: string | null): bool
   return origin === null || principal.origins === "any" || matchesOrigin(principal.origins, origin);
 }
 
+/** Where a request comes from. */
+interface RequestSource {
+  /** Null without one. */
+  readonly origin: string | null;
+  /** Of the client, as far as proxies are trusted. */
+  readonly address: string;
+}
+
 /**
- * What the key may do, in the order in which it is reported: the account, the scope, the origin.
+ * What the key may do, in the order in which it is reported: the account, the scope, the origin, the address.
  * @param scope that the key needs; `any` for none in particular
  * @param purpose what needs the scope, as the beginning of a sentence
- * @param origin of the request, null without one
- * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
+ * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
  */
-export function requireAccess(principal: Principal, scope: Scope | "any", purpose: string, origin: string | null): void {
+export function requireAccess(principal: Principal, scope: Scope | "any", purpose: string, source: RequestSource): void {
   if (principal.suspended) throw new Fault("account_suspended");
   if (scope !== "any" && !hasScope(principal, scope))
     throw new Fault("insufficient_scope", { detail: `${purpose} needs the scope ${scope}.`, required: scope });
-  if (!originAllowed(principal, origin))
+  if (!originAllowed(principal, source.origin))
     throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
+  if (!principal.isAllowedAddress(source.address))
+    throw new Fault("address_not_allowed", { detail: `This key does not allow the address ${source.address}.` });
 }
 
 /** Who the limits count for: the account with all its keys; the client's address where they count by address. */

@@ -92,6 +92,12 @@ export const ERRORS = {
     cause: "An operator suspended the account that owns the key.",
     fix: "Contact the operator of this installation.",
   },
+  address_not_allowed: {
+    code: 40304,
+    title: "Address not allowed",
+    cause: "The request came from an IP address that is not in the key's list of allowed addresses.",
+    fix: "Send the request from an allowed address, or add the address to the key. Behind a proxy, the address that the service sees counts.",
+  },
   unknown_ticker: {
     code: 40401,
     title: "Unknown ticker",

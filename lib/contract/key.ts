@@ -12,6 +12,9 @@ export const KeyInfo = z
     origins: z
       .array(z.string())
       .describe("Origins that can use the key in a browser. Empty if none can; `*` stands for every origin."),
+    addresses: z
+      .array(z.string())
+      .describe("IP addresses and networks from which the key can be used. Empty if it can be used from anywhere."),
     expires_at: IsoInstant.nullable().describe(
       "When the key stops working: its expiry, or the end of its grace period after a rotation. Null if it does not expire.",
     ),
@@ -42,6 +45,7 @@ export const keyInfoExample: KeyInfo = {
   venue: "live",
   scopes: ["market:read", "market:stream"],
   origins: ["https://app.example.com"],
+  addresses: ["203.0.113.7", "2001:db8::/32"],
   expires_at: "2027-01-01T00:00:00.000Z",
   plan: "standard",
   limits: {

@@ -51,6 +51,8 @@ export const INGEST_REJECTIONS_LISTED_COUNT = 100;
 
 /** Maximum allowed origins of a key. */
 export const KEY_ORIGINS_MAX_COUNT = 20;
+/** Maximum allowed addresses and networks of a key. */
+export const KEY_ADDRESSES_MAX_COUNT = 20;
 export const KEY_NAME_MAX_CHARACTERS = 80;
 
 /** Lifetime of a key that was made without an expiry being chosen. */

@@ -29,6 +29,7 @@ import { StreamTicket, streamTicketExample } from "./stream-ticket";
 const KEY_ERRORS = [
   "unauthorized",
   "origin_not_allowed",
+  "address_not_allowed",
   "account_suspended",
   "method_not_allowed",
   "uri_too_long",

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { ASSET_CLASSES } from "./instrument";
-import { KEY_NAME_MAX_CHARACTERS, KEY_ORIGINS_MAX_COUNT, ROTATION_GRACES, type RotationGrace } from "./limits";
+import {
+  KEY_ADDRESSES_MAX_COUNT,
+  KEY_NAME_MAX_CHARACTERS,
+  KEY_ORIGINS_MAX_COUNT,
+  ROTATION_GRACES,
+  type RotationGrace,
+} from "./limits";
 import { PORTAL_SCOPES } from "./portal-scopes";
 import { Ticker, VENUES } from "./primitives";
 
@@ -76,6 +82,9 @@ const KeyName = z
   .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
 const KeyScopes = z.array(z.enum(PORTAL_SCOPES)).min(1, "Choose at least one scope.");
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
+const KeyAddresses = z
+  .array(z.string().max(60))
+  .max(KEY_ADDRESSES_MAX_COUNT, `Enter at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`);
 /** Null for never. Without it a new key gets the default lifetime, and a key that is changed keeps its expiry. */
 const KeyExpiry = InstantField.nullable().optional();
 
@@ -84,12 +93,14 @@ export const CreateKeyForm = z.strictObject({
   venue: z.enum(VENUES),
   scopes: KeyScopes,
   origins: KeyOrigins,
+  addresses: KeyAddresses.optional(),
   expires_at: KeyExpiry,
 });
 export const EditKeyForm = z.strictObject({
   name: KeyName.optional(),
   scopes: KeyScopes.optional(),
   origins: KeyOrigins.optional(),
+  addresses: KeyAddresses.optional(),
   expires_at: KeyExpiry,
 });
 export const RotateKeyForm = z.strictObject({
@@ -104,6 +115,7 @@ export interface PortalKey {
   readonly venue: (typeof VENUES)[number];
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
+  readonly addresses: readonly string[];
   readonly prefix: string;
   readonly last4: string;
   readonly state: "active" | "grace" | "expired" | "revoked";

@@ -22,6 +22,7 @@ export const HANDSHAKE_ERRORS = [
   "account_suspended",
   "insufficient_scope",
   "origin_not_allowed",
+  "address_not_allowed",
   "invalid_parameter",
   "upgrade_required",
   "rate_limited",

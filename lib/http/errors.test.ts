@@ -60,6 +60,10 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     return ask(id, undefined, { key: (await t.issueKey({ scopes: [other] })).text });
   },
   origin_not_allowed: (id) => ask(id, undefined, { headers: { origin: "https://a.example.com" } }),
+  address_not_allowed: async (id) => {
+    const { text: key } = await t.issueKey({ scopes: scopesOf(id), addresses: ["192.0.2.0/24"] });
+    return ask(id, undefined, { key });
+  },
   account_suspended: async (id) => {
     return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), suspended: true })).text });
   },

@@ -20,12 +20,12 @@ export function verifyKey(access: Access, exchange: Exchange): Principal | Promi
 }
 
 /**
- * Checks the scope and the origin of the request. A page of an origin the key does not allow cannot read the response.
- * @throws Fault account_suspended, insufficient_scope, origin_not_allowed
+ * Checks the scope, the origin and the address of the request. A page of an origin the key does not allow cannot read the response.
+ * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
  */
-export function authorize(principal: Principal, operation: Operation, { origin, headers }: Exchange): void {
-  if (!originAllowed(principal, origin)) hideFromOrigin(headers);
-  requireAccess(principal, operation.scope, operation.summary, origin);
+export function authorize(principal: Principal, operation: Operation, exchange: Exchange): void {
+  if (!originAllowed(principal, exchange.origin)) hideFromOrigin(exchange.headers);
+  requireAccess(principal, operation.scope, operation.summary, exchange);
 }
 
 /** Explains which limit refused a request: the burst or the minute. */

@@ -22,7 +22,8 @@ const infoOf = async (key: string, address = freshAddress()) => (await t.ask(PAT
 test("a key is told its venue, scopes, origins, expiry, limits and remaining quota", async () => {
   const expiresAt = new Date(t.clock.now() + HOUR_MS);
   const settings = { venue: "sandbox", scopes: ["market:read"], origins: ["https://a.example.com"], expiresAt, plan: "free" };
-  const { text } = await t.issueKey(settings);
+  const addresses = ["203.0.113.0/24"];
+  const { text } = await t.issueKey({ ...settings, addresses });
   for (const _ of [1, 2]) await t.ask(QUOTES, { key: text });
   const answer = await t.ask(PATH, { key: text });
   expect(answer.body.data).toEqual({
@@ -31,6 +32,7 @@ test("a key is told its venue, scopes, origins, expiry, limits and remaining quo
     venue: "sandbox",
     scopes: ["market:read"],
     origins: ["https://a.example.com"],
+    addresses,
     expires_at: expiresAt.toISOString(),
     plan: "free",
     limits: { rest_per_minute: 120, rest_burst: 40, stream_connections: 2, subscriptions_per_connection: 50 },
@@ -44,7 +46,7 @@ test("a key is told its venue, scopes, origins, expiry, limits and remaining quo
 test.each(SCOPES)("a key with the scope %s alone is told what it may do, and never its text", async (scope) => {
   const { text } = await t.issueKey({ scopes: [scope] });
   const answer = await t.ask(PATH, { key: text });
-  expect(answer.body.data).toMatchObject({ scopes: [scope], venue: "live", origins: [], expires_at: null });
+  expect(answer.body.data).toMatchObject({ scopes: [scope], venue: "live", origins: [], addresses: [], expires_at: null });
   expect(answer.text).not.toContain(text.slice(12, -4));
 });
 

@@ -4,13 +4,14 @@ import type { GuardedCall } from "./route";
 
 /** Tells a client what its own key may do, and what is left of its quota. */
 export function keyInfo({ principal, verdict }: Pick<GuardedCall<object>, "principal" | "verdict">): DataReply {
-  const { prefix, last4, venue, scopes, origins, validUntil, plan } = principal;
+  const { prefix, last4, venue, scopes, origins, addresses, validUntil, plan } = principal;
   const data: KeyInfo = {
     prefix,
     last4,
     venue,
     scopes: [...scopes],
     origins: origins === "any" ? ["*"] : [...origins],
+    addresses: [...addresses],
     expires_at: validUntil === null ? null : new Date(validUntil).toISOString(),
     plan: plan.name,
     limits: {

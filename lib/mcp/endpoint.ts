@@ -93,10 +93,10 @@ function callsTool(message: unknown): boolean {
 
 /** The guards of a message that calls no tool. It costs one unit. */
 async function admitMessage(principal: Principal, exchange: Exchange, { access }: Runtime): Promise<void> {
-  const { origin, address, headers } = exchange;
+  const { address, headers } = exchange;
   const verdict = await access.take(principal, 1, address);
   applyVerdict(verdict, principal.plan.name, headers);
-  requireAccess(principal, "market:read", "MCP", origin);
+  requireAccess(principal, "market:read", "MCP", exchange);
 }
 
 function parse(text: string): { readonly message: unknown } | undefined {

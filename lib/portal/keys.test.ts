@@ -13,6 +13,7 @@ import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
 import { createKey } from "#lib/access/keys";
+import { KEY_ADDRESSES_MAX_COUNT } from "#lib/contract/limits";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
 import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -143,6 +144,16 @@ describe("keys in the portal", () => {
     ])
       expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "id", detail }));
     expect(await call(revoke, { method: "POST", params, body: { confirm: KEY.name } })).toMatchObject({ status: 200 });
+  });
+
+  test("keys are created with the addresses they can be used from, which can be changed", async () => {
+    const user = await signIn("addresser");
+    const { key } = await user.createKey({ addresses: ["203.0.113.7"] });
+    expect(key).toMatchObject({ addresses: ["203.0.113.7"] });
+    const change = (addresses: string[]) => user.call(edit, { method: "PATCH", params: { id: key.id }, body: { addresses } });
+    expect((await change([])).body.data.key).toMatchObject({ name: "my key", addresses: [] });
+    for (const addresses of [["not an address"], Array(KEY_ADDRESSES_MAX_COUNT + 1).fill("203.0.113.7")])
+      expect(await change(addresses)).toMatchObject(failed("invalid_parameter", { parameter: "addresses" }));
   });
 
   test("keys expire after a year unless another expiry is chosen, and the list says which expire soon", async () => {

@@ -10,6 +10,8 @@ export function testPrincipal(part: Partial<Principal> = {}): Principal {
     venue: "live",
     scopes: ["market:read"],
     origins: [],
+    addresses: [],
+    isAllowedAddress: () => true,
     plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
     suspended: false,
     perAddress: false,

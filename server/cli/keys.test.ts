@@ -58,6 +58,16 @@ test("npm run keys creates and rotates no key for an owner who has not verified 
   expect(await listKeys(t.keyContext, { account: "squatter@example.com" })).toHaveLength(1);
 });
 
+test("npm run keys limits a key to addresses, and lists them", async () => {
+  const addresses = ["203.0.113.0/24", "2001:db8::1"];
+  const [text = ""] = await run("create", "--account", "walled", "--name", "k", "--addresses", addresses.join());
+  expect((await t.ask(QUOTE, { key: text, address: "203.0.113.9" })).status).toBe(200);
+  expect((await t.ask(QUOTE, { key: text, address: "198.51.100.9" })).status).toBe(403);
+  expect((await run("list", "--account", "walled")).join()).toContain(`addresses ${addresses.join()}`);
+  const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "walled" });
+  expect((await run("edit", id, "--addresses", "")).join()).not.toContain("addresses");
+});
+
 test("npm run keys lets a key expire after a year by default, and changes or removes its expiry", async () => {
   const keyOf = async () => (await listKeys(t.keyContext, { account: "expiring" }))[0];
   await run("create", "--account", "expiring", "--name", "k");
@@ -89,6 +99,7 @@ test.each([
   [["create", "--name", "k", "--venue", "paper"], /live/],
   [["create", "--name", "k", "--scopes", "all"], /market:read/],
   [["create", "--name", "k", "--origins", "*"], /scheme/],
+  [["create", "--name", "k", "--addresses", "localhost"], /IP address/],
   [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
   [["create", "--name", "k", "--plan", "gold"], /standard/],
   [["create", "--nme", "k"], /--nme/],

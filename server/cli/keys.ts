@@ -13,7 +13,8 @@ const USAGE = `npm run keys -- <command>
 
   create  --name NAME [--account operator] [--plan free] [--venue live|sandbox]
           [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z|never]
-  edit    ID [--name NAME] [--scopes …] [--origins …] [--expires …]    changes a key that works
+          [--addresses 203.0.113.7,2001:db8::/32]
+  edit    ID [--name NAME] [--scopes …] [--origins …] [--addresses …] [--expires …]    changes a key that works
   list    [--account NAME]              lists keys and their state, without the keys themselves
   rotate  ID [--grace ${GRACES.join("|")}]    creates a key with the same settings; the old key works until the grace period ends
   revoke  ID                            stops a key from working anywhere within a second
@@ -30,6 +31,7 @@ const OPTIONS = {
   venue: { type: "string" },
   scopes: { type: "string" },
   origins: { type: "string" },
+  addresses: { type: "string" },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
 } as const;
@@ -46,6 +48,7 @@ interface Values {
   readonly venue?: string;
   readonly scopes?: string;
   readonly origins?: string;
+  readonly addresses?: string;
   readonly expires?: string;
   readonly grace: string;
 }
@@ -82,12 +85,14 @@ function line({
   state,
   scopes,
   origins,
+  addresses,
   expiresAt,
   graceUntil,
   lastUsedAt,
 }: KeyRecord): string {
   const when = (label: string, date: Date | null) => (date === null ? "" : `  ${label} ${date.toISOString()}`);
-  const where = origins.length === 0 ? "" : `  origins ${origins.join(",")}`;
+  const list = (label: string, entries: readonly string[]) => (entries.length === 0 ? "" : `  ${label} ${entries.join(",")}`);
+  const where = list("origins", origins) + list("addresses", addresses);
   const until = when("expires", expiresAt) + when("grace until", graceUntil) + when("last used", lastUsedAt);
   return `${id}  ${state.padEnd(7)}  ${prefix}…${last4}  ${venue}  ${account}  ${name}  ${scopes.join(",")}${where}${until}`;
 }
@@ -102,7 +107,8 @@ function createWork(values: Values): Work {
   const expiresAt = expiryOf(values.expires);
   return async (context, print) => {
     const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
-    const settings = { accountId: account.id, name, venue, scopes, origins: listOf(values.origins ?? ""), expiresAt };
+    const from = { origins: listOf(values.origins ?? ""), addresses: listOf(values.addresses ?? "") };
+    const settings = { accountId: account.id, name, venue, scopes, ...from, expiresAt };
     const { text, record } = await createKey(context, settings);
     print(text);
     print(line(record));
@@ -110,13 +116,14 @@ function createWork(values: Values): Work {
 }
 
 /** @throws UsageError */
-function editWork(id: string, { account, plan, venue, name, scopes, origins, expires }: Values): Work {
+function editWork(id: string, { account, plan, venue, name, scopes, origins, addresses, expires }: Values): Work {
   for (const [option, value] of Object.entries({ account, plan, venue }))
     if (value !== undefined) throw new UsageError(`--${option}: cannot be changed; create another key.`);
   const change = {
     name,
     scopes: scopes === undefined ? undefined : listOf(scopes),
     origins: origins === undefined ? undefined : listOf(origins),
+    addresses: addresses === undefined ? undefined : listOf(addresses),
     expiresAt: expiryOf(expires),
   };
   if (Object.values(change).every((value) => value === undefined)) throw new UsageError("Nothing to change: name an option.");

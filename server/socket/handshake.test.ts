@@ -81,6 +81,12 @@ describe("a handshake", () => {
       "origin_not_allowed",
     ],
     ["any origin, for a key without allowed origins", () => ({ origin: ORIGIN }), 403, "origin_not_allowed"],
+    [
+      "an address that is not the key's",
+      async () => ({ key: (await t.issueKey({ addresses: ["203.0.113.0/24"] })).text, address: "198.51.100.9" }),
+      403,
+      "address_not_allowed",
+    ],
     ["the origin null", () => ({ key: browserKey, origin: "null" }), 403, "origin_not_allowed"],
     [
       "a suspended account",
@@ -106,6 +112,14 @@ describe("a handshake", () => {
       expect(await t.connections()).toBe(before);
     },
   );
+
+  test("a handshake over either transport is refused from any address but those of the key", async () => {
+    const { text: key } = await t.issueKey({ addresses: ["203.0.113.0/24"] });
+    for (const transport of ["websocket", "socket.io"] as const) {
+      expect(await t.refused({ key, transport, address: "203.0.114.1" })).toMatchObject({ body: { code: 40304 } });
+      await (await t.connect({ key, transport, address: "203.0.113.1" })).close();
+    }
+  });
 
   test("a handshake keeps a well-formed request id, which also becomes the connection id", async () => {
     const headers = { "x-request-id": "my-id_1.2" };
@@ -239,6 +253,20 @@ describe("a ticket", () => {
     expect(await refuse(await ticketOf(browserKey, ORIGIN))).toMatchObject({ status: 403, body: { code: 40302 } });
     expect(await refuse(await ticketOf(browserKey), ORIGIN)).toMatchObject({ status: 403, body: { code: 40302 } });
     await (await open(await ticketOf(browserKey))).close();
+  });
+
+  test("a ticket is made for, and opens a connection from, addresses of its key only", async () => {
+    const address = "203.0.113.7";
+    const { text, record } = await t.issueKey();
+    const tickets = [await ticketOf(text), await ticketOf(text), await ticketOf(text)];
+    await t.db.prisma.apiKey.update({ where: { id: record.id }, data: { addresses: [address] } });
+    for (const [index, transport] of (["websocket", "socket.io"] as const).entries())
+      expect(await t.refused({ ticket: tickets[index] ?? "", transport })).toMatchObject({ body: { code: 40304 } });
+    await (await t.connect({ ticket: tickets[2] ?? "", address })).close();
+    const { text: walled } = await t.issueKey({ addresses: [address] });
+    const headers = { authorization: `Bearer ${walled}` };
+    const refused = await fetch(t.url + operations.createStreamTicket.path, { method: "POST", headers });
+    expect(refused.status).toBe(403);
   });
 
   test("a ticket of a revoked key is refused, and a ticket gets the current scopes of its key", async () => {

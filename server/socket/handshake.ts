@@ -71,6 +71,7 @@ export interface Admission {
   readonly id: string;
   readonly principal: Principal;
   readonly origin: string | null;
+  readonly address: string;
   /** Whose limit its slot counts towards. */
   readonly owner: string;
   /** The generation of keys and accounts at the time of the check. */
@@ -81,7 +82,7 @@ export interface Admission {
 export interface Admissions {
   /**
    * Admits a client.
-   * @throws Fault unauthorized, account_suspended, insufficient_scope, origin_not_allowed, rate_limited,
+   * @throws Fault unauthorized, account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed, rate_limited,
    * too_many_connections, service_unavailable while draining
    */
   admit(credentials: Credentials): Promise<Admission>;
@@ -103,7 +104,7 @@ const DRAINING_RETRY_AFTER_S = 1;
 /** By then a dead connection of the owner has been detected. */
 const FULL_RETRY_AFTER_S = 5;
 
-/** Creates the admission check. Its guards run in the order of REST: key, account, scope, origin, rate, then the slot. */
+/** Creates the admission check. Its guards run in the order of REST: key, account, scope, origin, address, rate, then the slot. */
 export function createAdmissions({ access, connections, draining, generation, onFull }: AdmissionsOptions): Admissions {
   function requireRunning(): void {
     if (draining())
@@ -115,7 +116,7 @@ export function createAdmissions({ access, connections, draining, generation, on
       requireRunning();
       const judgedBy = generation();
       const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
-      requireAccess(principal, "market:stream", "A stream", origin);
+      requireAccess(principal, "market:stream", "A stream", { origin, address });
       await access.takeHandshake(principal, address);
       requireRunning();
       const owner = limitOwner(principal, address);
@@ -133,7 +134,7 @@ export function createAdmissions({ access, connections, draining, generation, on
         connections.close(owner);
         throw error;
       }
-      return { id, principal, origin, owner, generation: judgedBy };
+      return { id, principal, origin, address, owner, generation: judgedBy };
     },
     release: ({ owner }) => connections.close(owner),
   };

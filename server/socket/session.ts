@@ -294,7 +294,7 @@ export class Session {
   /** Why the principal no longer allows this connection; undefined when it does. */
   #withdrawn(principal: Principal): Fault | undefined {
     try {
-      requireAccess(principal, "market:stream", "A stream", this.admission.origin);
+      requireAccess(principal, "market:stream", "A stream", this.admission);
     } catch (error) {
       if (isFault(error)) return error;
       throw error;

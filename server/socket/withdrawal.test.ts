@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { revokeKey, rotateKey } from "#lib/access/keys";
+import { editKey, revokeKey, rotateKey } from "#lib/access/keys";
 import { CLOSES, type CloseId } from "#lib/contract/close-codes";
 import type { ErrorId } from "#lib/contract/errors";
 import { STREAM_REVOCATION_MAX_MS } from "#lib/contract/limits";
@@ -60,6 +60,16 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     expect(performance.now() - startedMs).toBeLessThan(STREAM_REVOCATION_MAX_MS);
     await fence(other);
     await other.close();
+  });
+
+  test("an open connection ends when its key no longer allows its address, and others stay", async () => {
+    const { text, record } = await t.issueKey();
+    const [kept, closed] = [await t.connect({ transport, key: text, address: "203.0.113.7" }), await open(text)];
+    await kept.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
+    await editKey(t.keyContext, record.id, { addresses: ["203.0.113.0/24"] });
+    await expectEnd(closed, "forbidden", "address_not_allowed");
+    await fence(kept);
+    await kept.close();
   });
 
   test("an open connection ends when its key expires, and not before", async () => {

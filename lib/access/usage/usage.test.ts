@@ -169,7 +169,8 @@ const ACCOUNT = "00000000-0000-7000-8000-000000000001";
 
 function principal(keyId: string, accountId = ACCOUNT): Principal {
   const plan = { name: "p", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 };
-  const rights = { scopes: [], origins: [], suspended: false, perAddress: false, validUntil: null, mayRead: () => true };
+  const from = { origins: [], addresses: [], isAllowedAddress: () => true };
+  const rights = { scopes: [], ...from, suspended: false, perAddress: false, validUntil: null, mayRead: () => true };
   return { keyId, prefix: "sw_live_0123", last4: "wxyz", accountId, venue: "live", plan, ...rights };
 }
 
