@@ -14,6 +14,8 @@ export interface Child {
   call<Result>(method: string, argument?: unknown): Promise<Result>;
   /** CPU seconds the process has used so far; NaN without /proc. */
   cpuSeconds(): number;
+  /** CPU seconds its main thread has used so far, the one of the event loop; NaN without /proc. */
+  loopSeconds(): number;
   /** Resident memory, bytes; NaN without /proc. */
   residentBytes(): number;
   /** Stops it; resolves when it has exited. */
@@ -72,6 +74,7 @@ function childOf(child: ChildProcess): Child {
   return {
     call: createCaller(child),
     cpuSeconds: () => cpuSeconds(child),
+    loopSeconds: () => loopSeconds(child),
     residentBytes: () => residentBytes(child),
     stop: () => stop(child),
   };
@@ -81,6 +84,15 @@ function cpuSeconds(child: ChildProcess): number {
   try {
     const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     return (Number(fields[11]) + Number(fields[12])) / PROC_HZ;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function loopSeconds(child: ChildProcess): number {
+  try {
+    const [nanoseconds] = readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, "utf8").split(" ");
+    return Number(nanoseconds) / 1e9;
   } catch {
     return Number.NaN;
   }

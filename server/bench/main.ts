@@ -14,6 +14,7 @@ import { benchIdle } from "./stream-idle";
 import { benchSlow } from "./stream-slow";
 import type { Row } from "./table";
 import { printTable } from "./table";
+import { benchUnits } from "./units";
 import { benchUsage } from "./usage";
 
 /**
@@ -33,6 +34,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   flood: benchFlood,
   cluster: benchCluster,
   cold: benchCold,
+  units: benchUnits,
 };
 
 const USAGE = `npm run bench -- [NAME…] [--seconds 5]
