@@ -73,7 +73,7 @@ const BODIES = [
 const TYPES = ["application/json", "text/plain", "application/x-ndjson", "application/x-www-form-urlencoded", "nonsense/;"];
 
 /** An answer that is worth a look. */
-export interface FuzzAnswer {
+interface FuzzAnswer {
   readonly asked: string;
   readonly status: number;
   readonly type: string;

@@ -6,7 +6,7 @@ import {
 } from "#lib/contract/limits";
 
 /** Counts connections between their handshake and their admission: until then nobody has shown a key. */
-export interface Openings {
+interface Openings {
   /** False when the client, its network or all clients together have as many as they may. */
   hasRoom(address: string): boolean;
   /** Counts one more; the returned function ends it, once. */
