@@ -95,7 +95,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("runs each of the five operations, as JSON that folds, as a table and with its headers", async () => {
+  test("runs each of the five operations that read the market, as JSON that folds, as a table and with its headers", async () => {
     const page = await open(await reader());
     for (const operation of ["Historical klines", "Instruments", "Latest quotes", "Latest snapshots", "Market status"]) {
       await choose(page, operation);
@@ -117,6 +117,17 @@ describe("a reader without an account", () => {
       await answer(page).getByRole("tab", { name: "Headers" }).click();
       await answer(page).getByText("ratelimit-policy").waitFor();
     }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("tells what the demo key can be used for", async () => {
+    const page = await open(await reader());
+    await choose(page, "Your key");
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    await answer(page).getByRole("button", { name: "Copy JSON" }).click();
+    expect(JSON.parse(await copied(page))).toMatchObject({ data: { venue: "sandbox", plan: "demo", expires_at: null } });
     expect(complaints).toEqual([]);
     await page.context().close();
   });
