@@ -30,8 +30,8 @@ const ownPlaces: Plugin = {
 };
 
 /**
- * Bundles the server's sources into one file and its thread into another; packages stay external. Loading hundreds of sources through a compiler more than
- * doubles the start-up time.
+ * Bundles the server's sources into one file and its thread into another; packages stay external. Loading hundreds of sources
+ * through a compiler more than doubles the start-up time.
  */
 export async function bundleServer(): Promise<void> {
   await build({
