@@ -128,18 +128,28 @@ describe("strangers without a key", () => {
   );
 
   test(
-    "half-sent requests are ended when their time is over",
+    "half-sent requests are answered with 408 when their time is over, and connections that sent nothing are closed",
     () =>
       withstands("half-sent requests", async () => {
         const { hostname, port } = new URL(product.baseUrl);
         const beganMs = performance.now();
-        const ends = Array.from({ length: 500 }, () => {
+        /** What a connection receives that sends this and nothing more. */
+        const received = (sent: string) => {
           const socket = connect(Number(port), hostname);
-          socket.on("error", () => undefined).resume();
-          socket.write("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ");
-          return new Promise((resolve) => socket.once("close", resolve));
-        });
-        await Promise.all(ends);
+          let text = "";
+          socket
+            .on("error", () => undefined)
+            .on("data", (chunk) => {
+              text += chunk;
+            });
+          if (sent !== "") socket.write(sent);
+          return new Promise<string>((resolve) => socket.once("close", () => resolve(text)));
+        };
+        const half = Array.from({ length: 500 }, () => received("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "));
+        // A browser that connected ahead of need would take an answer for that of its next request.
+        const silent = Array.from({ length: 20 }, () => received(""));
+        for (const text of await Promise.all(half)) expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":40001/);
+        expect(new Set(await Promise.all(silent))).toEqual(new Set([""]));
         process.stdout.write(
           `  500 half-sent requests were ended after ${Math.round(performance.now() - beganMs)} ms, the limit is ${REQUEST_HEADERS_TIMEOUT_MS} ms\n`,
         );

@@ -167,9 +167,15 @@ function isLongTarget(bytes: Buffer | undefined): boolean {
   return / HTTP\/1\.\d$/.test(line) && (line.length > URI_MAX_BYTES || !/^[A-Z]+ \//.test(line));
 }
 
-/** Answers a client whose request Node could not parse, and closes the connection. */
+/** Answers a client whose request Node could not parse, or that did not come in time, and closes the connection. */
 function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    // Browsers connect ahead of need. An answer on such a connection would be taken for that of their next request.
+    if (socket.bytesRead === 0) return void socket.destroy();
+    const late = failure("invalid_parameter", { detail: "The request did not arrive in time." }, jsonHeaders(requestIdOf(null)));
+    return void writeAnswer(socket, { ...late, status: 408 });
+  }
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
   const longTarget = overflow && isLongTarget(error.rawPacket);
   const headers = jsonHeaders(requestIdOf(null));
