@@ -10,10 +10,13 @@ import { fuzz } from "./fuzz";
 
 /** Of what is resident before an attack, so much may be added after it. */
 const GROWTH_MAX_SHARE = 0.1;
+/** The allocator returns memory at its own pace. */
+const BACK_MAX_MS = 15_000;
 const MIB = 1_048_576;
 const CASE_TIMEOUT_MS = 120_000;
 const FUZZED_COUNT = 20_000;
 const WARM_UP_COUNT = 2_000;
+const WARM_UP_ANSWERS_COUNT = 30;
 const SEED = 20_261_122;
 
 let product: Product;
@@ -49,14 +52,16 @@ async function withstands(name: string, attack: () => Promise<void>): Promise<vo
   bystander = startBystander(product.baseUrl, key);
   await attack();
   const { answers, wrong, worstMs } = await bystander.stop();
-  const after = await resident();
+  let after = await resident();
+  const isBack = () => after < before * (1 + GROWTH_MAX_SHARE);
+  for (const untilMs = Date.now() + BACK_MAX_MS; !isBack() && Date.now() < untilMs; ) after = await resident();
   const shown = [before, after].map((bytes) => `${Math.round(bytes / MIB)} MiB`).join(" → ");
   process.stdout.write(
     `  ${name}: resident ${shown}; a client got ${answers} answers, the slowest after ${Math.round(worstMs)} ms\n`,
   );
   expect(wrong).toEqual([]);
   expect(answers).toBeGreaterThan(0);
-  expect(after).toBeLessThan(before * (1 + GROWTH_MAX_SHARE));
+  expect(isBack(), shown).toBe(true);
 }
 
 async function readPages(path: string, count: number, connections: number): Promise<void> {
@@ -107,8 +112,10 @@ describe("strangers without a key", () => {
 
   test.each(["/docs/search.json", "/openapi.json", "/", "/api/v1/market/instruments"])(
     "pipelining thousands of requests for %s without reading an answer ends the connections",
-    (path) =>
-      withstands(`pipelined ${path}`, async () => {
+    async (path) => {
+      // The first answers load what is loaded on demand.
+      for (let index = 0; index < WARM_UP_ANSWERS_COUNT; index += 1) await (await fetch(product.baseUrl + path)).text();
+      await withstands(`pipelined ${path}`, async () => {
         const before = await refused("http", "too_many_pipelined");
         const { hostname, port } = new URL(product.baseUrl);
         const sockets: Socket[] = [];
@@ -123,7 +130,8 @@ describe("strangers without a key", () => {
           interval: 50,
         });
         for (const socket of sockets) socket.destroy();
-      }),
+      });
+    },
     CASE_TIMEOUT_MS,
   );
 
