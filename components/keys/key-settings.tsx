@@ -1,3 +1,4 @@
+import type { ComponentProps } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
@@ -12,6 +13,16 @@ interface KeySettingsProps {
   /** The initial values of the fields. */
   readonly start: Pick<PortalKey, "name" | "scopes" | "origins" | "addresses">;
   readonly errorOf: (field: string) => string | undefined;
+}
+
+interface ListFieldProps extends Pick<ComponentProps<typeof TextArea>, "label" | "name" | "placeholder" | "hint" | "error"> {
+  /** The initial entries. */
+  readonly start: readonly string[];
+}
+
+/** A list, one entry per line. */
+function ListField({ start, ...rest }: ListFieldProps) {
+  return <TextArea {...rest} rows={2} spellCheck={false} defaultValue={start.join("\n")} className="font-mono text-[13px]" />;
 }
 
 /** What a key may do, and its name. */
@@ -48,25 +59,19 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
           </p>
         )}
       </fieldset>
-      <TextArea
+      <ListField
         label="Allowed origins"
         name="origins"
-        rows={2}
-        spellCheck={false}
-        defaultValue={start.origins.join("\n")}
+        start={start.origins}
         placeholder={"https://app.example.com\nhttps://*.example.com"}
-        className="font-mono text-[13px]"
         hint="One per line. Leave empty to allow servers only."
         error={errorOf("origins")}
       />
-      <TextArea
+      <ListField
         label="Allowed addresses"
         name="addresses"
-        rows={2}
-        spellCheck={false}
-        defaultValue={start.addresses.join("\n")}
+        start={start.addresses}
         placeholder={"203.0.113.7\n2001:db8::/32"}
-        className="font-mono text-[13px]"
         hint="IP addresses and networks, one per line. Leave empty to allow all."
         error={errorOf("addresses")}
       />
