@@ -106,11 +106,12 @@ export async function serve({
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
+  const secure = isSecure(env);
   if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, addressOf, log, metrics });
+    const server = createIngestServer({ operational, addressOf, log, metrics, secure });
     return { server, address: await listen(server, env) };
   }
-  const pages = createPages(env, log);
+  const pages = createPages(env, log, secure);
   const server = createHttpServer({
     api: direct ? createRestApi() : undefined,
     direct: {
@@ -127,7 +128,7 @@ export async function serve({
     addressOf,
     log,
     metrics,
-    secure: isSecure(env),
+    secure,
   });
   routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
   const address = await listen(server, env);
@@ -136,11 +137,12 @@ export async function serve({
 }
 
 interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
+  secure: boolean;
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
 /** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
-function createIngestServer({ operational, addressOf, log, metrics }: IngestServerOptions): Server {
+function createIngestServer({ operational, addressOf, log, metrics, secure }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
@@ -155,6 +157,7 @@ function createIngestServer({ operational, addressOf, log, metrics }: IngestServ
     addressOf,
     log,
     metrics,
+    secure,
   });
   server.on("upgrade", (request, socket) => {
     refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
@@ -162,12 +165,11 @@ function createIngestServer({ operational, addressOf, log, metrics }: IngestServ
   return server;
 }
 
-function createPages(env: Env, log: Logger): Pages {
+function createPages(env: Env, log: Logger, tls: boolean): Pages {
   // Next attaches to the upgrades of its server and closes those it does not know. Its own server limits it to the
   // upgrades passed to it.
   const httpServer = createServer();
   const development = env.NODE_ENV === "development";
-  const tls = isSecure(env);
   const prepared = new AbortController();
   let handle: ReturnType<ReturnType<typeof import("next").default>["getRequestHandler"]>;
   return {
