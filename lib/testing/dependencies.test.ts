@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { NAMED_LICENCES, PERMISSIVE, WITHOUT_INTEGRITY } from "./licences";
+
+interface Locked {
+  readonly version: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly inBundle?: boolean;
+}
+
+const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Record<string, Locked> };
+const locked = Object.entries(packages)
+  .filter(([path]) => path !== "")
+  .map(([path, entry]) => ({ name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length), ...entry }));
+const shipped = locked.filter(({ dev }) => !dev);
+
+/** The licences of an SPDX expression that are not permissive; "none" for a package that names none. */
+function demanding(expression = "none"): string[] {
+  // All of them count, even the alternatives of an OR: a package that offers a choice is rare enough to be named.
+  if (PERMISSIVE.has(expression)) return [];
+  const parts = expression === "SIL OPEN FONT LICENSE" ? [expression] : expression.split(/\s+(?:and|or)\s+|[()]/i);
+  return parts.filter((licence) => licence !== "" && !PERMISSIVE.has(licence));
+}
+
+const named = (name: string, licence: string) =>
+  NAMED_LICENCES.find((entry) => entry.name.test(name) && entry.licence === licence);
+
+describe("the dependencies", () => {
+  test("every production dependency has a permissive licence, or is named with the reason why it may be used", () => {
+    const unknown = shipped.flatMap(({ name, license }) =>
+      demanding(license)
+        .filter((licence) => named(name, licence) === undefined)
+        .map((licence) => `${name}: ${licence}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test("no licence is named that no production dependency has", () => {
+    const used = new Set(shipped.flatMap(({ name, license }) => demanding(license).map((licence) => named(name, licence))));
+    expect(NAMED_LICENCES.filter((entry) => !used.has(entry)).map(({ name }) => name.source)).toEqual([]);
+  });
+
+  test.each([
+    ["GPL-3.0-only", ["GPL-3.0-only"]],
+    ["(MIT OR AGPL-3.0-only)", ["AGPL-3.0-only"]],
+    ["MIT and ISC", []],
+    ["Apache-2.0 AND LGPL-3.0-or-later AND MIT", ["LGPL-3.0-or-later"]],
+    [undefined, ["none"]],
+    ["SEE LICENSE IN LICENSE.md", ["SEE LICENSE IN LICENSE.md"]],
+  ])("the licence %j asks for a name for %j", (expression, expected) => {
+    expect(demanding(expression)).toEqual(expected);
+  });
+
+  test("every locked package comes from the registry and has an integrity, but for the named programs of other systems", () => {
+    const open = locked.filter(({ integrity, inBundle }) => integrity === undefined && !inBundle);
+    expect(open.map(({ name }) => name).sort()).toEqual([...WITHOUT_INTEGRITY].sort());
+    expect(open.filter(({ optional }) => !optional)).toEqual([]);
+    const elsewhere = locked.filter(
+      ({ resolved }) => resolved !== undefined && !resolved.startsWith("https://registry.npmjs.org/"),
+    );
+    expect(elsewhere).toEqual([]);
+    expect(locked.filter(({ integrity = "sha512-" }) => !integrity.startsWith("sha512-"))).toEqual([]);
+  });
+
+  test("npm run sbom prints every production dependency with its version, as CycloneDX", async () => {
+    const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "sbom"], { maxBuffer: 64 * 1024 * 1024 });
+    const { bomFormat, components } = JSON.parse(stdout) as {
+      bomFormat: string;
+      components: { name: string; version: string }[];
+    };
+    expect(bomFormat).toBe("CycloneDX");
+    const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
+    const missing = shipped.map(({ name, version }) => `${name}@${version}`).filter((dependency) => !listed.has(dependency));
+    expect(missing).toEqual([]);
+  });
+});
