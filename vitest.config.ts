@@ -71,7 +71,7 @@ function lane(name: string, test: TestProjectInlineConfiguration["test"]): TestP
 export default defineConfig({
   test: {
     reporters: ["default", "./lib/testing/total-reporter.ts"],
-    globalSetup: ["server/testing/global-setup.ts"],
+    globalSetup: ["server/testing/global-setup.ts", "e2e/global-setup.ts"],
     // One more than there are cores: browsers, databases and whole clusters leave a core idle while they wait.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LaneSequencer },

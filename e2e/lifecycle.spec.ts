@@ -23,9 +23,9 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
 
 describe("the product", () => {
   test(
-    "the product stops on request, starts again, and answers the same",
+    "the product starts on an empty data directory, stops on request, starts again, and answers the same",
     async () => {
-      const first = await startProduct();
+      const first = await startProduct({}, { emptyData: true });
       running = first;
       const before = await closedWindow(first);
       expect(await first.stop()).toBe(0);

@@ -1,7 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { askLazyEndpoint } from "#lib/testing/lazy-endpoint";
+
+/** The variable with the URL that answers with a data directory that the product has set up and left; absent outside a test run. */
+export const USED_DATA_ENDPOINT = "E2E_USED_DATA_ENDPOINT";
 
 /** A first start makes a database; a stop drains for up to ten seconds. */
 const START_TIMEOUT_MS = 120_000;
@@ -129,18 +134,36 @@ async function startOn(dataDir: string, variables: Readonly<Record<string, strin
   };
 }
 
+interface StartOptions {
+  /** Starts on an empty data directory, as after an installation. Otherwise the database has been set up already. */
+  readonly emptyData?: boolean;
+}
+
+/** Copies a data directory that the product has set up, with its owners and permissions. */
+async function copyUsedData(endpoint: string, dataDir: string): Promise<void> {
+  await promisify(execFile)("cp", ["-a", await askLazyEndpoint(endpoint), dataDir]);
+}
+
 /**
- * Starts the real product by the command behind `npm start`, in its own process, on a free port and an empty data
- * directory (with a space in its path). The pages must have been built.
+ * Starts the real product by the command behind `npm start`, in its own process, on a free port and a data directory of its
+ * own (with a space in its path). The pages must have been built.
  * @param variables environment on top of the test's own.
  * @throws Error with the end of its output when it does not come up.
  */
-export async function startProduct(variables: Readonly<Record<string, string>> = {}): Promise<Product> {
+export async function startProduct(
+  variables: Readonly<Record<string, string>> = {},
+  { emptyData = false }: StartOptions = {},
+): Promise<Product> {
   const home = await mkdtemp(join(tmpdir(), "spotwire e2e "));
-  // Run by root, the embedded database belongs to another user, who has to get through here.
-  await chmod(home, 0o755);
-  return startOn(join(home, "data"), variables).catch(async (error: unknown) => {
+  const dataDir = join(home, "data");
+  const endpoint = process.env[USED_DATA_ENDPOINT];
+  try {
+    // Run by root, the embedded database belongs to another user, who has to get through here.
+    await chmod(home, 0o755);
+    if (endpoint !== undefined && !emptyData && variables.DATABASE_URL === undefined) await copyUsedData(endpoint, dataDir);
+    return await startOn(dataDir, variables);
+  } catch (error) {
     await rm(home, { recursive: true, force: true });
     throw error;
-  });
+  }
 }

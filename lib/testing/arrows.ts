@@ -122,7 +122,7 @@ const ARROWS: readonly ArrowRule[] = [
     project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
     packages: ["*"],
   },
-  { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/units"], packages: ["*"] },
+  { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/testing/lazy-endpoint", "lib/units"], packages: ["*"] },
 ];
 
 /** Only the HTTP server uses Next and the route handlers. */
@@ -130,7 +130,7 @@ const HTTP = "server/http/";
 /** Helps tests and benches to run the product; never runs in production. */
 const SUPPORT = ["lib/testing/", "server/testing/"];
 /** Who may use it in addition to tests. */
-const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/faults/"];
+const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/"];
 
 /**
  * The layers of the server from the bottom up, in the order in which a tick passes: each imports from the layers below it only.

@@ -8,7 +8,7 @@ const ENTRIES = [
   /\.config\.ts$/,
   /\.d\.ts$/,
   /^lib\/client\/index\.ts$/,
-  /\/testing\/(global-setup|total-reporter)\.ts$/,
+  /(^e2e|\/testing)\/(global-setup|total-reporter)\.ts$/,
 ];
 
 /** Stands for every name of a module: `import * as`, `import()`, `export *`. */

@@ -3,6 +3,7 @@ import { inject } from "vitest";
 import { systemClock } from "#lib/clock";
 import { type Database, openDatabase } from "#lib/db";
 import { createLog } from "#lib/log";
+import { askLazyEndpoint } from "#lib/testing/lazy-endpoint";
 import { execute, onDatabase, TEMPLATE_DATABASE } from "./database-server";
 
 /** A separate database for tests: migrated, seeded, otherwise empty. */
@@ -13,11 +14,8 @@ export interface TestDatabase extends Database {
 }
 
 /** URL of the test run's server, for tests that create their own databases. */
-export async function testServerUrl(): Promise<string> {
-  const response = await fetch(inject("databaseEndpoint"));
-  const text = await response.text();
-  if (!response.ok) throw new Error(`The test database server did not start: ${text}`);
-  return text;
+export function testServerUrl(): Promise<string> {
+  return askLazyEndpoint(inject("databaseEndpoint"));
 }
 
 /** Creates a database; call it in `beforeAll` and `close` it in `afterAll`. */

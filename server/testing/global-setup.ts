@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestProject } from "vitest/node";
+import { openLazyEndpoint } from "#lib/testing/lazy-endpoint";
 import type { TestServer } from "./database-server";
 
 declare module "vitest" {
@@ -25,19 +24,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return startTestServer(folder);
   }
 
-  const door = createServer((_request, response) => {
-    started ??= start();
-    started.then(
-      (server) => response.end(server.url),
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    );
+  const endpoint = await openLazyEndpoint(async () => {
+    started = start();
+    return (await started).url;
   });
-  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-  project.provide("databaseEndpoint", `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+  project.provide("databaseEndpoint", endpoint.url);
 
   return async () => {
-    door.closeAllConnections();
-    door.close();
+    endpoint.close();
     await (await started?.catch(() => undefined))?.stop();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };

@@ -1,0 +1,20 @@
+import { openLazyEndpoint } from "#lib/testing/lazy-endpoint";
+import { type Product, startProduct, USED_DATA_ENDPOINT } from "./server";
+
+/**
+ * Runs once before all tests: starts the product on an empty data directory and stops it, once a test needs such a directory.
+ * Setting up a database takes more CPU time than the rest of a start.
+ */
+export default async function setup(): Promise<() => Promise<void>> {
+  let product: Product | undefined;
+  const endpoint = await openLazyEndpoint(async () => {
+    product = await startProduct({}, { emptyData: true });
+    await product.stop();
+    return product.dataDir;
+  });
+  process.env[USED_DATA_ENDPOINT] = endpoint.url;
+  return async () => {
+    endpoint.close();
+    await product?.dispose();
+  };
+}
