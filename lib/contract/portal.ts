@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DAY_S } from "#lib/units";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { ASSET_CLASSES } from "./instrument";
 import {
   KEY_ADDRESSES_MAX_COUNT,
@@ -16,9 +16,14 @@ export const PASSWORD_MIN_CHARACTERS = 12;
 const PASSWORD_MAX_CHARACTERS = 200;
 const EMAIL_MAX_CHARACTERS = 254;
 const USER_NAME_MAX_CHARACTERS = 80;
-/** Idle timeout and maximum lifetime of a portal session. */
-export const PORTAL_SESSION_IDLE_S = 1_209_600;
-export const PORTAL_SESSION_LONGEST_S = 7_776_000;
+/**
+ * How long a portal session lasts without use, and in any case. NIST SP 800-63B-4 allows 30 days at assurance level 1; for
+ * operators, level 2: an hour without use, and a day, of which half suffices for a shift.
+ */
+export const PORTAL_SESSION_LIMITS_S = {
+  user: { idle: 7 * DAY_S, longest: 30 * DAY_S },
+  operator: { idle: HOUR_S, longest: 12 * HOUR_S },
+} as const;
 /** How long a browser is known as one that signed in, which strangers cannot lock out. */
 export const KNOWN_BROWSER_LIFETIME_S = 365 * DAY_S;
 /** Lifetime of a portal token, which the playground uses instead of a key. */

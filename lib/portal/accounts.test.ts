@@ -14,8 +14,7 @@ import { createKey } from "#lib/access/keys";
 import { requestReset } from "#lib/access/users/password";
 import { startSession } from "#lib/access/users/sessions";
 import {
-  PORTAL_SESSION_IDLE_S,
-  PORTAL_SESSION_LONGEST_S,
+  PORTAL_SESSION_LIMITS_S,
   RESET_LINK_LIFETIME_S,
   VERIFY_LINK_LIFETIME_S,
 } from "#lib/contract/portal";
@@ -226,19 +225,25 @@ describe("sessions", () => {
     expect([await signedIn(browser), await signedIn(second)]).toEqual([false, false]);
   });
 
-  test("a session ends without use, and after its maximum age in any case", async () => {
+  test.each(["user", "operator"] as const)("a session of one %s ends without use, and after its maximum age", async (role) => {
     const later = (seconds: number) => t.clock.set(t.clock.now() + seconds * 1000);
-    const idle = await member();
-    later(PORTAL_SESSION_IDLE_S);
-    expect(await signedIn(idle.browser)).toBe(false);
-    const busy = await member();
-    const step = PORTAL_SESSION_IDLE_S / 2;
-    for (let age = step; age < PORTAL_SESSION_LONGEST_S; age += step) {
+    const { idle, longest } = PORTAL_SESSION_LIMITS_S[role];
+    const signedInAs = async () => {
+      const { email, browser } = await member();
+      await t.db.prisma.user.update({ where: { email }, data: { operator: role === "operator" } });
+      return browser;
+    };
+    const idler = await signedInAs();
+    later(idle);
+    expect(await signedIn(idler)).toBe(false);
+    const busy = await signedInAs();
+    const step = idle / 2;
+    for (let age = step; age < longest; age += step) {
       later(step);
-      expect(await signedIn(busy.browser)).toBe(true);
+      expect(await signedIn(busy)).toBe(true);
     }
     later(step);
-    expect(await signedIn(busy.browser)).toBe(false);
+    expect(await signedIn(busy)).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@ import Credentials from "next-auth/providers/credentials";
 import type { Visitor } from "#lib/access/users/context";
 import { endSession, findSessionUser, startSession } from "#lib/access/users/sessions";
 import { checkSignIn, signInWithProvider } from "#lib/access/users/sign-in";
-import { PORTAL_SESSION_LONGEST_S, SignInForm } from "#lib/contract/portal";
+import { PORTAL_SESSION_LIMITS_S, SignInForm } from "#lib/contract/portal";
 import { faultOf } from "#lib/http/respond";
 import type { Runtime } from "#lib/runtime";
 import { cookieOptions, isSecure } from "./cookies";
@@ -62,7 +62,7 @@ export function authOptions(
       }),
       ...configuredProviders(env),
     ],
-    session: { strategy: "jwt", maxAge: PORTAL_SESSION_LONGEST_S },
+    session: { strategy: "jwt", maxAge: PORTAL_SESSION_LIMITS_S.user.longest },
     cookies: cookieOptions(env),
     useSecureCookies: isSecure(env),
     pages: { signIn: "/signin", signOut: "/signin", error: "/signin" },

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { coarseAddress } from "#lib/access/address";
 import type { KeyContext } from "#lib/access/keys";
-import { PORTAL_SESSION_IDLE_S, PORTAL_SESSION_LONGEST_S, type PortalSessionInfo, type PortalUser } from "#lib/contract/portal";
+import { PORTAL_SESSION_LIMITS_S, type PortalSessionInfo, type PortalUser } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
+import { SECOND_MS } from "#lib/units";
 import type { Visitor } from "./context";
 
 /** The use of a session is recorded at most this often. */
@@ -13,11 +14,18 @@ const SESSIONS_MAX_COUNT = 50;
 
 type SessionStore = Pick<Database["prisma"], "portalSession">;
 
+/** Filter of the sessions within the limits of users or of operators. The user's current role counts, not that at sign-in. */
+function isWithin(nowMs: number, role: keyof typeof PORTAL_SESSION_LIMITS_S) {
+  const { idle, longest } = PORTAL_SESSION_LIMITS_S[role];
+  const ago = (seconds: number) => ({ gt: new Date(nowMs - seconds * SECOND_MS) });
+  return { user: { operator: role === "operator" }, lastSeenAt: ago(idle), createdAt: ago(longest) };
+}
+
 /** Filter of the sessions valid at an instant: not revoked, used recently, not too old. */
 const isGood = (nowMs: number) => ({
   revokedAt: null,
   expiresAt: { gt: new Date(nowMs) },
-  lastSeenAt: { gt: new Date(nowMs - PORTAL_SESSION_IDLE_S * 1000) },
+  OR: [isWithin(nowMs, "user"), isWithin(nowMs, "operator")],
 });
 
 const isId = (id: string) => z.uuid().safeParse(id).success;
@@ -41,7 +49,7 @@ export async function startSession({ db, clock }: KeyContext, userId: string, vi
       userId,
       createdAt: now,
       lastSeenAt: now,
-      expiresAt: new Date(nowMs + PORTAL_SESSION_LONGEST_S * 1000),
+      expiresAt: new Date(nowMs + PORTAL_SESSION_LIMITS_S.user.longest * SECOND_MS),
       address: coarseAddress(visitor.address),
       userAgent: visitor.userAgent,
     },
