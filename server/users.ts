@@ -2,6 +2,7 @@ import { createAttempts } from "#lib/access/limits/attempts";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
 import type { UserContext } from "#lib/access/users/context";
 import { createPasswords } from "#lib/access/users/password-hash";
+import { createPasswordStrength, type PasswordStrength } from "#lib/access/users/password-strength";
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
@@ -17,6 +18,8 @@ interface UsersOptions {
   readonly log: Logger;
   /** Buckets shared by all nodes; in memory by default. */
   readonly buckets?: BucketStore;
+  /** By default in a thread of its own. */
+  readonly strength?: PasswordStrength;
 }
 
 /** User management of the portal. */
@@ -24,18 +27,25 @@ interface Users {
   readonly users: UserContext;
   /** Empty when mails go to an SMTP server. */
   readonly capturedMails: CapturedMails;
-  /** Resolves when no mail is being sent. */
+  /** Resolves when no mail is being sent and no thread runs. */
   stop(): Promise<void>;
 }
 
 /** Starts the services behind sign-up, sign-in and their mails. */
-export function startUsers({ env, db, clock, log, buckets }: UsersOptions): Users {
+export function startUsers({ env, db, clock, log, buckets, strength = createPasswordStrength(clock) }: UsersOptions): Users {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
   const capturedMails = captureMails();
   const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
   const mailer = createMailer({ deliver, clock, log });
-  const users = { db, clock, passwords: createPasswords(), attempts: createAttempts(clock, buckets), send: mailer.send };
-  return { users, capturedMails, stop: mailer.stop };
+  const attempts = createAttempts(clock, buckets);
+  const users = { db, clock, passwords: createPasswords(), strength, attempts, send: mailer.send };
+  return {
+    users,
+    capturedMails,
+    async stop() {
+      await Promise.all([mailer.stop(), strength.close()]);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import type { PortalUser } from "#lib/contract/portal";
-import { NewPasswordField } from "../auth/auth-form";
+import { NewPasswordField } from "../auth/new-password-field";
 import { callPortal } from "../portal/api";
 import { type Submission, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";

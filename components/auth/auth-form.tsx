@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import type { Submission } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
-import { TextField } from "../ui/field";
 
 interface AuthFormProps {
   readonly submission: Submission;
@@ -32,27 +31,5 @@ export function AuthDone({ children }: { children: ReactNode }) {
     <div role="status" className="space-y-4 rounded-lg border border-line bg-surface p-5 text-sm leading-6">
       {children}
     </div>
-  );
-}
-
-interface NewPasswordFieldProps {
-  readonly label: string;
-  readonly minCharacters: number;
-  readonly error: string | undefined;
-}
-
-/** A new password, in a field named "password", with its length rule. */
-export function NewPasswordField({ label, minCharacters, error }: NewPasswordFieldProps) {
-  return (
-    <TextField
-      label={label}
-      name="password"
-      type="password"
-      autoComplete="new-password"
-      required
-      minLength={minCharacters}
-      hint={`At least ${minCharacters} characters.`}
-      error={error}
-    />
   );
 }

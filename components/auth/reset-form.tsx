@@ -5,7 +5,8 @@ import { type ReactNode, useState } from "react";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
-import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
+import { AuthDone, AuthForm } from "./auth-form";
+import { NewPasswordField } from "./new-password-field";
 
 interface ResetFormProps {
   readonly token: string;

@@ -4,7 +4,8 @@ import { useState } from "react";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
-import { AuthDone, AuthForm, NewPasswordField } from "./auth-form";
+import { AuthDone, AuthForm } from "./auth-form";
+import { NewPasswordField } from "./new-password-field";
 import { ResendButton } from "./resend-button";
 
 /** Creates an account. The answer is the same for an address that already has one: only the mail differs. */

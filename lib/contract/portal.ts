@@ -14,6 +14,8 @@ import { Ticker, VENUES } from "./primitives";
 /** Numbers of the portal. Names end in the unit. */
 export const PASSWORD_MIN_CHARACTERS = 12;
 const PASSWORD_MAX_CHARACTERS = 200;
+/** Lowest accepted score of a new password, out of 4: more than 10^8 guesses. */
+export const PASSWORD_MIN_SCORE = 3;
 const EMAIL_MAX_CHARACTERS = 254;
 const USER_NAME_MAX_CHARACTERS = 80;
 /**
@@ -76,6 +78,11 @@ export const ResetForm = z.strictObject({
 export const VerifyForm = z.strictObject({ token: MailToken, password: CurrentPassword.optional() });
 export const CancelEmailForm = z.strictObject({ token: MailToken });
 export const ProfileForm = z.strictObject({ name: UserName });
+export const StrengthForm = z.strictObject({
+  password: z.string().max(PASSWORD_MAX_CHARACTERS),
+  email: z.string().max(EMAIL_MAX_CHARACTERS).optional(),
+  name: z.string().max(USER_NAME_MAX_CHARACTERS).optional(),
+});
 export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });
 export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });
 export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS), confirm: Email });
@@ -146,6 +153,15 @@ export interface PortalUser {
   readonly hasPassword: boolean;
   /** The current session. */
   readonly sessionId: string;
+}
+
+/** How hard a password is to guess. */
+export interface PasswordRating {
+  /** From 0 to 4. */
+  readonly score: number;
+  readonly accepted: boolean;
+  /** What makes it easy to guess, and what helps; may be empty. */
+  readonly advice: string;
 }
 
 /** A provider with which a user can sign in. */

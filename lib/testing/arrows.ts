@@ -21,6 +21,7 @@ const GROUND = [
   "lib/redis-script",
   "lib/with-timeout",
   "lib/repeat",
+  "lib/thread",
   "lib/metrics",
   "lib/control/",
   "types:lib/env",
@@ -59,7 +60,10 @@ const ARROWS: readonly ArrowRule[] = [
   {
     place: "lib/access/",
     project: ["lib/access/", "lib/mail/messages", ...MEANING, ...GROUND, "lib/generated/"],
-    packages: ["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2"],
+    packages: [
+      ...["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2"],
+      ...["@zxcvbn-ts/core", "@zxcvbn-ts/language-common", "@zxcvbn-ts/language-en"],
+    ],
   },
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
   {

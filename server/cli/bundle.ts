@@ -5,9 +5,13 @@ import { build, type Plugin } from "esbuild";
 /** What `npm start` runs. */
 const OUT = path.join(".next", "spotwire");
 
-/** The entry of a thread, as the source beside it names it. All files of the bundle lie in one folder. */
-const THREAD = /new URL\("\.\/worker\.ts", import\.meta\.url\)/g;
-const BUNDLED_THREAD = 'new URL("./worker.mjs", import.meta.url)';
+/** The entries of threads. */
+const THREADS = {
+  worker: path.join("server", "feed", "sandbox", "worker.ts"),
+  "strength-worker": path.join("lib", "access", "users", "strength-worker.ts"),
+};
+/** The entry of a thread, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */
+const PLACES = /new URL\("\.\/((?:\w+-)?worker)\.ts", import\.meta\.url\)|import\.meta\.url/g;
 
 /**
  * Replaces import.meta.url with the URL of the source file, because sources read files relative to their own location. A
@@ -20,22 +24,21 @@ const ownPlaces: Plugin = {
       const text = await readFile(file, "utf8");
       if (!text.includes("import.meta.url")) return undefined;
       const place = JSON.stringify(path.relative(path.resolve(OUT), file).replaceAll(path.sep, "/"));
-      const contents = text
-        .split(THREAD)
-        .map((part) => part.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`))
-        .join(BUNDLED_THREAD);
+      const contents = text.replaceAll(PLACES, (_, thread?: string) =>
+        thread === undefined ? `new URL(${place}, import.meta.url).href` : `new URL("./${thread}.mjs", import.meta.url)`,
+      );
       return { contents, loader: "ts" };
     });
   },
 };
 
 /**
- * Bundles the server's sources into one file and its thread into another; packages stay external. Loading hundreds of sources
+ * Bundles the server's sources into one file and each thread into another; packages stay external. Loading hundreds of sources
  * through a compiler more than doubles the start-up time.
  */
 export async function bundleServer(): Promise<void> {
   await build({
-    entryPoints: { main: path.join("server", "main.ts"), worker: path.join("server", "feed", "sandbox", "worker.ts") },
+    entryPoints: { main: path.join("server", "main.ts"), ...THREADS },
     outdir: OUT,
     outExtension: { ".js": ".mjs" },
     bundle: true,

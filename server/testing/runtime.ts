@@ -3,6 +3,7 @@ import { type Access, createAccess } from "#lib/access/access";
 import type { AccountChange } from "#lib/access/accounts";
 import type { MintedKey, NewKey } from "#lib/access/keys";
 import { createUsage } from "#lib/access/usage/usage";
+import type { PasswordStrength } from "#lib/access/users/password-strength";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { Failure } from "#lib/contract/envelope";
 import type { Venue } from "#lib/contract/primitives";
@@ -78,6 +79,12 @@ export function freshAddress(): string {
   return [10, ...randomBytes(3)].join(".");
 }
 
+/** Accepts every password, in no time. */
+const ACCEPT_ALL: PasswordStrength = {
+  rate: async () => ({ score: 4, advice: "" }),
+  close: async () => undefined,
+};
+
 /** The part of a failure with this identifier that toMatchObject compares. */
 export function failed(message: Failure["message"], data: object = {}) {
   return { body: { message, data } };
@@ -89,6 +96,8 @@ interface GroundOptions {
   readonly level: "info" | "warn";
   /** Scopes of a key that names none. */
   readonly scopes: NewKey["scopes"];
+  /** By default every password is accepted. */
+  readonly strength?: PasswordStrength;
   /** Applies a control message after access has, as the service does. */
   readonly follow?: (message: ControlMessage) => Promise<void>;
 }
@@ -97,7 +106,7 @@ interface GroundOptions {
  * What every service under test is built on: a real database, access, usage, users and control messages; a clock the test
  * advances.
  */
-export async function startGround({ variables, level, scopes, follow }: GroundOptions) {
+export async function startGround({ variables, level, scopes, strength = ACCEPT_ALL, follow }: GroundOptions) {
   const db = await testDatabase();
   const clock = manualClock(TEST_START_MS);
   const logged: Record<string, unknown>[] = [];
@@ -117,7 +126,7 @@ export async function startGround({ variables, level, scopes, follow }: GroundOp
   const made = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
   access = made;
   const usage = createUsage({ pool: db.pool, clock, log, metrics });
-  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log }) };
+  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log, strength }) };
 
   /** Resolves when the service has followed every control message sent so far. */
   async function settle(): Promise<void> {
@@ -161,8 +170,8 @@ export async function startGround({ variables, level, scopes, follow }: GroundOp
  * Starts it and publishes it as the runtime of this process; call it in `beforeAll`, `close` it in `afterAll`.
  * Control messages are applied as in the service.
  */
-export async function testRuntime(): Promise<TestRuntime> {
-  const ground = await startGround({ variables: {}, level: "info", scopes: ["market:read"] });
+export async function testRuntime(options: Pick<GroundOptions, "strength"> = {}): Promise<TestRuntime> {
+  const ground = await startGround({ variables: {}, level: "info", scopes: ["market:read"], ...options });
   const { db, clock, access, logged, keyContext, issueKey, settle, drain, close } = ground;
   const markets = {
     live: createTestMarket("live", await createCatalogue(db, "live")),

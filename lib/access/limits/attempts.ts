@@ -40,6 +40,9 @@ const LOCAL_LIMITS = {
    */
   auth_rare: { restPerMinute: 4, restBurst: 4 },
   auth_reserve: { restPerMinute: 300, restBurst: 60 },
+  /** Passwords rated while they are typed, by client and for all together: each can take a tenth of a second of a thread. */
+  strength_client: { restPerMinute: 30, restBurst: 20 },
+  strength: { restPerMinute: 200, restBurst: 60 },
   /** All calls of the portal's API, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;

@@ -2,10 +2,12 @@ import type { KeyContext } from "#lib/access/keys";
 import type { Attempts } from "#lib/access/limits/attempts";
 import type { Mail } from "#lib/mail/messages";
 import type { Passwords } from "./password-hash";
+import type { PasswordStrength } from "./password-strength";
 
 /** Services for managing users, their sessions and their passwords. */
 export interface UserContext extends KeyContext {
   readonly passwords: Passwords;
+  readonly strength: PasswordStrength;
   readonly attempts: Attempts;
   /** Sends later and never throws, so that the response time does not reveal whether an address has an account. */
   readonly send: (mail: Mail) => void;

@@ -10,6 +10,7 @@ import { passwordChangedMail, resetMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
 import { listIdentities, unlink } from "./identities";
 import { issueToken, readToken, redeemToken, voidTokens } from "./one-time-tokens";
+import { requireStrong } from "./password-strength";
 import { endSessions } from "./sessions";
 import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
@@ -56,7 +57,7 @@ export async function accessBehindReset({ db, clock }: UserContext, token: strin
 /**
  * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions. With
  * `revoke_keys` their keys stop working too, with `unlink_providers` their linked providers: a thief may have made either.
- * @throws Fault invalid_parameter for a used, expired or invalid link; rate_limited
+ * @throws Fault invalid_parameter for a used, expired or invalid link, and for a password that is easy to guess; rate_limited
  */
 export async function resetPassword(
   context: UserContext,
@@ -65,8 +66,11 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
   const { address, base } = visitor;
-  // Each guess of a token costs a hash, so it counts like a password attempt.
+  // A guess of a token counts like a password attempt.
   await context.attempts.take("password_client", clientBlock(address));
+  const link = await readToken(db.prisma, clock, token, ["reset"]);
+  const owner = await db.prisma.user.findUniqueOrThrow({ where: { id: link.userId } });
+  await requireStrong(context, password, owner, visitor);
   const passwordHash = await passwords.hash(password);
   const user = await db.prisma.$transaction(async (tx) => {
     const { userId } = await redeemToken(tx, clock, token, ["reset"]);
@@ -90,7 +94,7 @@ export async function resetPassword(
 /**
  * Changes the password of a signed-in user, ends every other session and voids all links in emails: whoever knew the old
  * password may have requested a change of email.
- * @throws Fault invalid_parameter for a wrong current password; rate_limited
+ * @throws Fault invalid_parameter for a wrong current password, and for a new one that is easy to guess; rate_limited
  */
 export async function changePassword(
   context: UserContext,
@@ -101,6 +105,7 @@ export async function changePassword(
   const { db, clock, passwords, send } = context;
   const { id, accountId, email, sessionId } = user;
   await requirePassword(context, user, current, visitor);
+  await requireStrong(context, password, user, visitor);
   const passwordHash = await passwords.hash(password);
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id }, data: { passwordHash } });

@@ -4,6 +4,7 @@ import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, verifyMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
 import { issueToken, mintSecret, pendingPassword } from "./one-time-tokens";
+import { requireStrong } from "./password-strength";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
 
@@ -19,11 +20,13 @@ async function takeOver(tx: Prisma.TransactionClient, nowMs: number, { id }: Use
  * If the address of an existing account was never verified, its password is replaced and its browsers are signed out. Each
  * sign-up has a link of its own, which makes the password of that sign-up the user's. Resolves with the secret that shows
  * that the link is opened in this browser.
- * @throws Fault rate_limited
+ * @throws Fault rate_limited; invalid_parameter for a password that is easy to guess
  */
 export async function signUp(context: UserContext, form: z.infer<typeof SignUpForm>, visitor: Visitor): Promise<string> {
   const { db, clock, passwords, send } = context;
   const { email, password, name = "" } = form;
+  // First, because a refused password sends no email.
+  await requireStrong(context, password, form, visitor);
   await takeMailAttempt(context, "sign_up", email, visitor);
   const passwordHash = await passwords.hash(password);
   const browserSecret = mintSecret();
