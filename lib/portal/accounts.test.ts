@@ -13,11 +13,7 @@ import { POST as verify } from "#app/api/portal/verify/route";
 import { createKey } from "#lib/access/keys";
 import { requestReset } from "#lib/access/users/password";
 import { startSession } from "#lib/access/users/sessions";
-import {
-  PORTAL_SESSION_LIMITS_S,
-  RESET_LINK_LIFETIME_S,
-  VERIFY_LINK_LIFETIME_S,
-} from "#lib/contract/portal";
+import { PORTAL_SESSION_LIMITS_S, RESET_LINK_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
 import { mailedToken, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { failed, freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 

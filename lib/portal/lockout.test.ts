@@ -78,7 +78,7 @@ test("a forged, changed or outdated cookie makes no browser known", async () => 
   const forged = Buffer.from(
     Buffer.from(claims, "base64url")
       .toString()
-      .replace(/"id":"./, '"id":"0'),
+      .replace(/"id":"(.)/, (_, first) => `"id":"${first === "0" ? "1" : "0"}`),
   ).toString("base64url");
   const networks = (start: number) =>
     Array.from({ length: ACCOUNT_ATTEMPTS / NETWORK_ATTEMPTS }, (_, n) => `172.16.${start + n}`);
