@@ -11,7 +11,7 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** What WCAG 2.2 asks for at level AA. */
+/** The rules of WCAG 2.2 at level AA. */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 const EMAIL = "keyboard@example.test";
 const OWNER = "owner@example.test";
@@ -53,7 +53,7 @@ let product: Product;
 let browser: Browser;
 let mailbox: Mailbox;
 let owner: Visitor;
-/** Where pages are judged: they share a cache. */
+/** The context that pages are checked in: they share a cache. */
 let context: BrowserContext;
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ async function openReader(): Promise<BrowserContext> {
   return context;
 }
 
-/** Everything axe finds against WCAG on a page it was loaded into, in words. */
+/** All violations of WCAG that axe finds on the page it was loaded into, as texts. */
 async function findings(page: Page): Promise<string[]> {
   const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })`;
   const { violations } = (await page.evaluate(run)) as AxeResults;

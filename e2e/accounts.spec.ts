@@ -70,7 +70,7 @@ describe("accounts of a product with a mail server", () => {
     expect((items as { address: string }[]).map(({ address }) => address)).toEqual(["198.51.100.0/24", "203.0.113.0/24"]);
   });
 
-  test("changes by a page of another site are refused, and production shows the outbox to nobody", async () => {
+  test("changes by a page of another site are refused, and production has no outbox page", async () => {
     const refused = await visit().call("POST", "forgot", { email: "ada@example.com" }, { origin: "https://evil.example" });
     expect(refused).toMatchObject({ status: 403, message: "origin_not_allowed" });
     expect((await fetch(`${product.baseUrl}/outbox`)).status).toBe(404);

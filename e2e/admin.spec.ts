@@ -85,7 +85,7 @@ async function reason(): Promise<unknown> {
 }
 
 describe("an operator", () => {
-  test("signs in on the way to the page that was asked for; for anybody else there is none", async () => {
+  test("signs in and lands on the requested page, which does not exist for anyone else", async () => {
     await goto("admin/plans");
     expect(new URL(page.url()).pathname).toBe("/signin");
     await page.getByLabel("Email").fill(OPERATOR);
@@ -115,7 +115,7 @@ describe("an operator", () => {
     await expect.poll(async () => (await ask("instruments")).headers.get("x-ratelimit-limit"), FOLLOWED).toBe("777");
   });
 
-  test("narrows what an account may read to single tickers", async () => {
+  test("limits an account to single tickers", async () => {
     await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
     await page.getByRole("menuitem", { name: "Permissions" }).click();
     await page.getByRole("radio", { name: "Specific tickers" }).check();
@@ -129,7 +129,7 @@ describe("an operator", () => {
     expect(listed.data.items).toHaveLength(2);
   });
 
-  test("suspends an account once that was confirmed, and restores it", async () => {
+  test("suspends an account after confirming it, and restores it", async () => {
     for (const [action, status] of [
       ["Suspend", 403],
       ["Restore", 200],
@@ -145,7 +145,7 @@ describe("an operator", () => {
     }
   });
 
-  test("closes a market by hand, which status and open streams say at once, and lifts that again", async () => {
+  test("closes a market by hand, which status and open streams show at once, and reopens it", async () => {
     const stream = await openSocket(product.baseUrl, { key });
     await stream.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await goto("admin/calendars");
@@ -154,8 +154,8 @@ describe("an operator", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close now" }).click();
     await calendar("forex").getByText("Provider outage").waitFor();
     await expect.poll(reason, FOLLOWED).toBe("operator_override");
-    const told = await stream.next("market_status", ({ data }) => data.reason === "operator_override");
-    expect(told).toMatchObject({ ticker: "EURUSD", data: { calendar_state: "closed" } });
+    const change = await stream.next("market_status", ({ data }) => data.reason === "operator_override");
+    expect(change).toMatchObject({ ticker: "EURUSD", data: { calendar_state: "closed" } });
     await calendar("forex").getByRole("button", { name: "End override" }).click();
     await calendar("forex").getByText("Provider outage").waitFor({ state: "detached" });
     await expect.poll(reason, FOLLOWED).not.toBe("operator_override");
@@ -163,7 +163,7 @@ describe("an operator", () => {
     stream.close();
   });
 
-  test("sees the fortnight of another definition before it can be saved", async () => {
+  test("sees a preview of two weeks before a changed definition can be saved", async () => {
     await calendar("metals").getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
     const text = dialog.getByRole("textbox", { name: "Definition" });
@@ -184,11 +184,11 @@ describe("an operator", () => {
     await calendar("metals").getByText("Always closed.").waitFor();
   });
 
-  test("is told that a calendar opens too often to be drawn, instead of being sent all of it", async () => {
+  test("sees that a calendar has too many sessions to draw", async () => {
     await page.getByText("Opens more than 300 times in the next two weeks").first().waitFor();
   });
 
-  test("watches the feeds: the sandbox ticks, nothing is bound to live", async () => {
+  test("watches the feeds: the sandbox has ticks, live has no feed", async () => {
     await goto("admin/feeds");
     await page.getByText("No provider").waitFor();
     const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
@@ -200,7 +200,7 @@ describe("an operator", () => {
       .waitFor();
   });
 
-  test("sees an import in another process as it was told, and why a file was not imported", async () => {
+  test("sees the progress of an import in another process, and why a file was not imported", async () => {
     await page.getByText("No imports yet").waitFor();
     expect((await runCommand(product, "import", [await klineFile("EURUSD.csv", 5_000)])).exitCode).toBe(0);
     await row("1 of 1 file").getByText("Done", { exact: true }).waitFor();
@@ -231,7 +231,7 @@ describe("the operators' pages", () => {
     await expectToFit(page, path.replace("/", "-"));
   });
 
-  test("complained of nothing", () => {
+  test("wrote no error to the console", () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -3,13 +3,13 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright";
 
-/** Playwright's download, then the distribution's package: neither may hold a test run for ever. */
+/** Playwright's download, then the distribution's package: neither may hold a test run forever. */
 const DOWNLOAD_TIMEOUT_MS = 240_000;
 const PACKAGE_TIMEOUT_MS = 360_000;
-/** Time a hook that opens a browser needs at the most, a first installation included. */
+/** The most time that a hook that opens a browser needs, with a first installation. */
 export const BROWSER_TIMEOUT_MS = DOWNLOAD_TIMEOUT_MS + PACKAGE_TIMEOUT_MS + 60_000;
 
-/** The headless shell draws a page for a third of what the whole browser takes: it has no window of its own to draw. */
+/** The headless shell takes a third of the time of a full browser to draw a page, because it has no window. */
 const SHELL = "chromium-headless-shell";
 const WHOLE_BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS = [
@@ -19,7 +19,7 @@ const FLAGS = [
   "--no-first-run",
   "--disable-gpu",
 ];
-/** How much of a failed installer's output is worth repeating. */
+/** How much output of a failed installer an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 600;
 
 const asRoot = process.getuid?.() === 0;
@@ -54,7 +54,7 @@ function findNamed(): Found | undefined {
   return { executablePath: named };
 }
 
-/** Runs a command to its end; resolves to null when it went well, else to why not. Waits without blocking the runner. */
+/** Runs a command to its end; resolves to null on success, else to the reason. Waits without blocking the runner. */
 function run(command: string, args: string[], timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -73,7 +73,7 @@ function run(command: string, args: string[], timeoutMs: number): Promise<string
   });
 }
 
-/** Debian's package of the headless shell; null when it was installed, else why not. */
+/** Debian's package of the headless shell; null when it was installed, else the reason. */
 async function installPackage(): Promise<string | null> {
   if (!asRoot || !existsSync("/usr/bin/apt-get")) return "apt-get needs root";
   const lock = ["-o", "DPkg::Lock::Timeout=300"];
@@ -87,7 +87,7 @@ function download(): Promise<string | null> {
 }
 
 /**
- * The best browser there is: CHROMIUM_PATH, a headless shell, or else a whole browser. Installs a headless shell where that takes
+ * The best browser available: CHROMIUM_PATH, a headless shell, or else a full browser. Installs a headless shell where that takes
  * only a package, and downloads one where there is no browser at all. Both installers hold their own locks.
  */
 async function findOrInstall(): Promise<Found> {
@@ -112,10 +112,10 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
 }
 
-/** A refused form is an answer, not a complaint, though the browser writes both to its console. */
+/** The console line of a refused form, which is an expected answer. */
 export const ANSWERED = /^Failed to load resource/;
 
-/** Puts what a page writes to its console as an error or warning, but for texts that are expected, and what it throws, into a list. */
+/** Collects the errors and warnings in a page's console, except expected ones, and its uncaught exceptions. */
 export function gatherComplaints(page: Page, complaints: string[], expected?: RegExp): void {
   page.on("console", (message) => {
     if (expected?.test(message.text())) return;

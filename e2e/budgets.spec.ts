@@ -63,7 +63,7 @@ function cookiesOf({ cookies }: Visitor) {
   return [...cookies].map(([name, value]) => ({ name, value, url: product.baseUrl }));
 }
 
-/** Opens a page as somebody who was never here before, with nothing in the cache, and tells what the browser measured. */
+/** Opens a page as a new visitor with an empty cache, and returns what the browser measured. */
 async function measure(path: string, width: number, visitor?: Visitor): Promise<{ shift: number; scripts: number }> {
   const reading = await visit({ width });
   const { page } = reading;
@@ -72,7 +72,7 @@ async function measure(path: string, width: number, visitor?: Visitor): Promise<
   expect(page.url()).toBe(product.baseUrl + path);
   const [shift, paintMs, scripts] = [await reading.shift(), await reading.largestPaint(), await reading.scriptBytes()];
   await page.close();
-  // Times are told, not judged: they are the machine's as much as the page's.
+  // Times are printed but not checked: they depend on the machine as much as on the page.
   process.stdout.write(`  ${path} at ${width}: shift ${shift.toFixed(4)}, largest paint ${Math.round(paintMs)} ms\n`);
   expect(paintMs).toBeGreaterThan(0);
   return { shift, scripts };

@@ -68,7 +68,7 @@ describe("every page", () => {
     for (const path of await listedPages()) expect(text).toContain(`Page: ${product.baseUrl}${path}\n`);
   });
 
-  test("is where the docs_url of an error leads", async () => {
+  test("is the target of an error's docs_url", async () => {
     for (const id of ERROR_IDS) {
       const { status, text } = await read(errorDocsPath(id));
       expect([status, text.includes(`>${id}</h1>`)], id).toEqual([200, true]);
@@ -83,7 +83,7 @@ describe("every page", () => {
   });
 });
 
-test.each(SHOWN)("%s fits every width and colour scheme, and complains of nothing", async (path) => {
+test.each(SHOWN)("%s fits every width and colour scheme, without errors in the console", async (path) => {
   const { context, page, complaints, go } = await openReader();
   await go(path);
   await expectToFit(page, path.slice(1).replaceAll("/", "-"));
@@ -156,7 +156,7 @@ describe("a reader", () => {
     expect(page.url()).toContain("/docs/limits#");
   });
 
-  test("opens the tree on a phone, where it is folded away", async () => {
+  test("opens the tree on a phone, where it is collapsed", async () => {
     await page.setViewportSize({ width: 390, height: HEIGHT_PX });
     await go("/docs/limits");
     const link = page.getByRole("navigation", { name: "Documentation" }).getByRole("link", { name: "Streaming" });
@@ -190,7 +190,7 @@ test("a table on a phone names the column of each cell", async () => {
   await context.close();
 });
 
-test("links in Markdown and in /llms.txt lead where they say", async () => {
+test("links in Markdown and in /llms.txt lead to their pages", async () => {
   const { text } = await read("/docs/operations/klines.md");
   expect(text).toContain(`(${product.baseUrl}/playground?op=klines&ticker=EURUSD&timeframe=H1)`);
   const full = await read("/llms-full.txt");
@@ -200,7 +200,7 @@ test("links in Markdown and in /llms.txt lead where they say", async () => {
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
 });
 
-test("samples of the reference run as they stand, with the demo key", async () => {
+test("samples of the reference run unchanged with the demo key", async () => {
   const { text } = await read("/docs/operations/latest-quotes.md");
   expect(text).toContain(`-H "Authorization: Bearer ${product.demoKey}"`);
   expect(text).not.toContain("SPOTWIRE_KEY");
@@ -214,7 +214,7 @@ describe("the examples", () => {
     return (await fetch(product.baseUrl + path, { method, headers })).json();
   };
 
-  test("are what the sandbox answers to the word, where its answer never changes", async () => {
+  test("are exactly the sandbox's answers, where those never change", async () => {
     for (const id of ["klines", "instruments"] as const)
       expect(await ask(recorded.operations[id]), "run `npm run docs:examples`").toEqual(recorded.operations[id].body);
   });
@@ -228,7 +228,7 @@ describe("the examples", () => {
     },
   );
 
-  test("of refused calls are refused in the same words", async () => {
+  test("of refused calls are refused with the same text", async () => {
     for (const id of ["invalid_ticker", "invalid_range", "unknown_ticker", "not_found"] as const) {
       const answer = recorded.errors[id];
       if (answer === undefined) throw new Error(`${id} was not recorded.`);
@@ -238,7 +238,7 @@ describe("the examples", () => {
   });
 });
 
-test("the downloads answer", async () => {
+test("all downloads exist", async () => {
   for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"]) {
     const { status, text } = await read(path);
     expect([status, typeof JSON.parse(text)], path).toEqual([200, "object"]);

@@ -41,23 +41,26 @@ async function nextPrice(page: Page): Promise<void> {
   );
 }
 
-test.each(WIDTHS_PX)("the first page streams prices at %i pixels in both schemes, without a complaint", async (width) => {
-  const { page, complaints, overhang, shift } = await visit({ width });
-  await page.goto(product.baseUrl);
-  await feedBy(page, "stream");
-  for (const scheme of SCHEMES) {
-    await show(page, width, scheme);
-    await nextPrice(page);
-    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-    expect(await page.getByRole("row").count()).toBe(9);
-    expect(await page.getByRole("row", { name: /^EURUSD [\d.]+ .*Open$/ }).count()).toBe(1);
-    expect(await overhang()).toBeLessThanOrEqual(0);
-    await picture(page, `landing-${width}-${scheme}`);
-  }
-  expect(await shift()).toBeLessThan(SHIFT_MAX);
-  expect(complaints).toEqual([]);
-  await page.close();
-});
+test.each(WIDTHS_PX)(
+  "the first page streams prices at %i pixels in both schemes, without errors in the console",
+  async (width) => {
+    const { page, complaints, overhang, shift } = await visit({ width });
+    await page.goto(product.baseUrl);
+    await feedBy(page, "stream");
+    for (const scheme of SCHEMES) {
+      await show(page, width, scheme);
+      await nextPrice(page);
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+      expect(await page.getByRole("row").count()).toBe(9);
+      expect(await page.getByRole("row", { name: /^EURUSD [\d.]+ .*Open$/ }).count()).toBe(1);
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await picture(page, `landing-${width}-${scheme}`);
+    }
+    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    expect(complaints).toEqual([]);
+    await page.close();
+  },
+);
 
 describe("the first page", () => {
   test("has prices and states before any script runs", async () => {
@@ -89,7 +92,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  test("has two doors", async () => {
+  test("links to the playground and the sign-up", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     const main = page.getByRole("main");
@@ -108,7 +111,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  test("can be walked through with the keyboard, with the focus in sight", async () => {
+  test("can be used with the keyboard alone, with visible focus", async () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     await page.keyboard.press("Tab");
@@ -118,7 +121,7 @@ describe("the first page", () => {
     await page.close();
   });
 
-  test("does not repeat a Host header that is no host", async () => {
+  test("does not repeat a Host header that is not a host", async () => {
     const body = await new Promise<string>((resolve, reject) => {
       request(product.baseUrl, { headers: { host: "x.example$(touch /tmp/x)" } }, (response) => {
         let text = "";
@@ -155,7 +158,7 @@ describe("a price that changed", () => {
     await page.close();
   });
 
-  test("does not where motion is not wanted", async () => {
+  test("does not tint with reduced motion", async () => {
     const { page } = await visit({ reducedMotion: "reduce" });
     await page.addInitScript(RECORD);
     await page.goto(product.baseUrl);
@@ -166,8 +169,8 @@ describe("a price that changed", () => {
   });
 });
 
-describe("where something is in the way, the board", () => {
-  test("polls when no stream opens, says so, and moves nothing", async () => {
+describe("the board, with a problem in between,", () => {
+  test("polls when no stream opens, shows that, and does not shift the layout", async () => {
     const { page, shift } = await visit();
     await blockStream(page);
     await page.goto(product.baseUrl);
@@ -179,7 +182,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  test("says that the browser is offline, and goes on by itself", async () => {
+  test("shows that the browser is offline, and continues by itself", async () => {
     const { page } = await visit();
     // Taking a browser offline leaves its open sockets alone: the stream has to be cut as well.
     let cut: (() => void) | undefined;
@@ -201,7 +204,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  test("says that the service does not answer, and keeps its prices", async () => {
+  test("shows that the service does not answer, and keeps its prices", async () => {
     const { page } = await visit();
     await blockStream(page);
     await page.route(API, (route) => route.abort());
@@ -214,7 +217,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  test("says that the demo key has no calls left, and when it tries again", async () => {
+  test("shows that the demo key has no calls left, and when it tries again", async () => {
     const { page } = await visit();
     await blockStream(page);
     const data = { detail: "No more.", request_id: "r", docs_url: "/", retry_after: 42 };
@@ -228,7 +231,7 @@ describe("where something is in the way, the board", () => {
     await page.close();
   });
 
-  test("gives its connection back while nobody sees it", async () => {
+  test("closes its connection while the tab is hidden", async () => {
     const { page } = await visit();
     const closed = new Promise<void>((resolve) => page.on("websocket", (socket) => socket.on("close", () => resolve())));
     await page.goto(product.baseUrl);
@@ -290,7 +293,7 @@ async function hurry(page: Page): Promise<() => number> {
 }
 
 describe("a busy market", () => {
-  test("leaves the first page answering while fifty prices a second come in", async () => {
+  test("keeps the first page responsive while fifty prices a second arrive", async () => {
     const { page } = await visit();
     const sent = await hurry(page);
     await page.goto(product.baseUrl);
@@ -305,7 +308,7 @@ describe("a busy market", () => {
     await dark.click();
     expect(sent() - before).toBeGreaterThan(10);
     const slowest = () => page.evaluate<number>("window.slowest");
-    // Told by the browser a moment after the interaction.
+    // The browser reports it shortly after the interaction.
     await expect.poll(slowest, { timeout: 5_000 }).toBeGreaterThan(0);
     process.stdout.write(`  slowest interaction beside ${UPDATES_PER_SECOND_COUNT} prices a second: ${await slowest()} ms\n`);
     await page.close();
@@ -313,7 +316,7 @@ describe("a busy market", () => {
 });
 
 describe("an address that does not exist", () => {
-  test.each(WIDTHS_PX)("is told so, with a way back, at %i pixels", async (width) => {
+  test.each(WIDTHS_PX)("shows an error page with a way back at %i pixels", async (width) => {
     const { page, overhang } = await visit({ width });
     await page.goto(`${product.baseUrl}/no/such/page`);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");

@@ -79,7 +79,7 @@ async function expectWords(page: Page, text: string | RegExp): Promise<void> {
 }
 
 describe("a reader without an account", () => {
-  test("gets the first answer with one click: a chart that goes on live, and what the call cost", async () => {
+  test("gets the first answer with one click: a live chart, and what the call cost", async () => {
     const page = await open(await reader());
     await send(page);
     await answer(page).getByText("200 OK").waitFor();
@@ -121,7 +121,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("tells what the demo key can be used for", async () => {
+  test("shows what the demo key can be used for", async () => {
     const page = await open(await reader());
     await choose(page, "Your key");
     await send(page);
@@ -160,7 +160,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("writes Unix seconds by picking a date, and is told in the service's words what is wrong", async () => {
+  test("writes Unix seconds by picking a date, and sees the service's error message", async () => {
     const page = await open(await reader());
     await page.getByLabel("Pick from (UTC)").fill("2026-01-02T00:00");
     expect(await page.getByRole("textbox", { name: "from optional" }).inputValue()).toBe("1767312000");
@@ -249,7 +249,7 @@ describe("a stream", () => {
 });
 
 describe("bad input", () => {
-  test("in a link is named in a sentence each, and nothing of it is run", async () => {
+  test("in a link is listed with a sentence each, and no call is made", async () => {
     const page = await open(
       await reader(),
       "/playground?op=klines&ticker=%3Cimg%20src=x%20onerror=alert(1)%3E&timeframe=h1&bogus=1",
@@ -267,7 +267,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  test("of the service's kind is answered in its words, with what was meant", async () => {
+  test("that the service refuses shows the service's error, with a suggestion", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=XXXYYY");
     await send(page);
     await expectWords(page, "Not among your instruments: XXXYYY.");
@@ -282,7 +282,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  test("a market without data yet (503) says to wait, and a closed one when it opens", async () => {
+  test("a market without data yet (503) asks to wait, and a closed one shows when it opens", async () => {
     const page = await open(await reader(), "/playground?op=latestQuotes&tickers=TESTNOTREADY");
     await send(page);
     await answer(page).getByText("503 Unavailable").waitFor();
@@ -302,7 +302,7 @@ describe("bad input", () => {
     await page.context().close();
   });
 
-  test("a used-up limit (429) says when it is ready again", async () => {
+  test("a used-up limit (429) shows when to try again", async () => {
     const context = await reader();
     const page = await open(context);
     const headers = { authorization: `Bearer ${product.demoKey}`, "x-forwarded-for": `198.51.${addresses}.1` };
@@ -319,7 +319,7 @@ describe("bad input", () => {
     await context.close();
   });
 
-  test("an offline browser is told so, for calls and for streams", async () => {
+  test("shows that the browser is offline, for calls and for streams", async () => {
     const context = await reader();
     const page = await open(context);
     await choose(page, "Quote stream");
@@ -336,7 +336,7 @@ describe("bad input", () => {
     await context.close();
   });
 
-  test("what a proxy writes in place of an answer is called that", async () => {
+  test("a response of a proxy is shown as one that is not the service's", async () => {
     const page = await open(await reader(), "/playground?op=instruments");
     await page.route("**/api/v1/**", (route) =>
       route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" }),
@@ -379,7 +379,7 @@ describe("a developer who is signed in", () => {
     (await page.getByLabel("Key", { exact: true }).locator("option").allTextContents()).find((text) => text.startsWith(name)) ??
     "";
 
-  test("calls and streams with an own key, of which neither code nor address nor storage says anything", async () => {
+  test("calls and streams with their own key, which appears in neither code, address nor storage", async () => {
     await withOwnKey("/playground?op=klines&ticker=EURUSD&timeframe=M1&limit=10");
     await send(page);
     await answer(page).getByText("Live from the kline stream").waitFor();
@@ -393,7 +393,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("is told when the selected key is revoked, and what its open stream ended with", async () => {
+  test("sees when the selected key is revoked, and how its open stream ended", async () => {
     const { id, name } = await withOwnKey("/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
@@ -408,7 +408,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("does not notice that a token has ended: another is made", async () => {
+  test("does not notice that a token has expired: a new one is created", async () => {
     await withOwnKey("/playground?op=instruments");
     let minted = 0;
     await page.route("**/api/portal/tokens", async (route) => {
@@ -423,7 +423,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("is asked to sign in again when the session has ended", async () => {
+  test("has to sign in again when the session has ended", async () => {
     await withOwnKey("/playground?op=instruments");
     await ada.signOut();
     await send(page);
@@ -437,7 +437,7 @@ describe("a developer who is signed in", () => {
 });
 
 describe("the page", () => {
-  test.each([1440, 390])("holds together at %i pixels in both schemes", async (width) => {
+  test.each([1440, 390])("fits %i pixels in both schemes", async (width) => {
     const page = await open(await reader({ width }));
     const expectNoOverhang = async (name: string) => {
       for (const scheme of SCHEMES) {
@@ -459,7 +459,7 @@ describe("the page", () => {
     await page.context().close();
   });
 
-  test("loads no more script than agreed before something is done, and the chart only with its answer", async () => {
+  test("loads no more script than its budget before the first action, and the chart only with its answer", async () => {
     const context = await reader();
     const counted: Promise<number>[] = [];
     const total = async () => (await Promise.all(counted)).reduce((sum, size) => sum + size, 0);
@@ -479,7 +479,7 @@ describe("the page", () => {
 });
 
 describe("a service that goes away", () => {
-  test("is missed by its stream with the reason, then by a call, and found again by neither a blank nor a stack", async () => {
+  test("ends the stream with the reason, then fails a call, and never shows a blank page or a stack", async () => {
     const page = await open(await reader(), "/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();

@@ -65,14 +65,14 @@ describe("a failed sign-in", () => {
 
 describe("the errors of a sign-in", () => {
   test("every error of a sign-in has its own message and never shows its identifier", async () => {
-    const told = new Set<string>();
+    const shown = new Set<string>();
     for (const error of ERRORS) {
       await page.goto(`${product.baseUrl}/signin?error=${error}`);
       const words = (await notice().textContent()) ?? "";
       expect(words, error).toMatch(/^[A-Z].+\.$/);
       expect(words).not.toContain(error);
-      told.add(words);
+      shown.add(words);
     }
-    expect(told.size).toBe(ERRORS.length);
+    expect(shown.size).toBe(ERRORS.length);
   });
 });

@@ -105,18 +105,18 @@ async function signIn(password: string, view: Page = page): Promise<void> {
 }
 
 describe("a developer", () => {
-  test("is led to the sign-in page by every page of the dashboard, and back", async () => {
+  test("is redirected to the sign-in page by every page of the dashboard, and back", async () => {
     for (const part of ["", "/keys", "/usage", "/logs?status=4xx", "/account"]) {
       await goto(`/dashboard${part}`);
       expect(new URL(page.url()).pathname).toBe("/signin");
     }
   });
 
-  test("signs up and verifies the address by the mail that arrives", async () => {
+  test("signs up and verifies the address with the link in the email", async () => {
     await goto("/signup");
     await page.getByLabel("Email").fill(EMAIL);
     await page.getByLabel("Password").fill("short");
-    // What the server says, not the browser's own check.
+    // The server's error, not the browser's own check.
     await page.evaluate("document.forms[0].noValidate = true");
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("alert").filter({ hasText: "Use at least 12 characters." }).waitFor();
@@ -134,7 +134,7 @@ describe("a developer", () => {
     expect(await page.getByLabel("Email").inputValue()).toBe(EMAIL);
   });
 
-  test("is asked to verify the address before a key, and may make one as soon as that is done in another tab", async () => {
+  test("has to verify the address before creating a key, and can create one as soon as it is verified in another tab", async () => {
     const email = "grace@example.test";
     const guest = await browser.newContext({ viewport: { width: 390, height: 900 } });
     guest.setDefaultTimeout(STEP_MAX_MS);
@@ -165,7 +165,7 @@ describe("a developer", () => {
     await guest.close();
   });
 
-  test("is told the same about a wrong password and an unknown address, then signs in to the page that was asked for", async () => {
+  test("sees the same error for a wrong password and an unknown address, then signs in and lands on the requested page", async () => {
     await goto("/dashboard/keys");
     await signIn("not the password");
     await page.getByText("Wrong email or password").waitFor();
@@ -177,7 +177,7 @@ describe("a developer", () => {
     expect(await page.getByText("No keys yet").count()).toBe(1);
   });
 
-  test("makes a test key and a live key with an origin, each shown once", async () => {
+  test("creates a test key and a live key with an origin, each shown once", async () => {
     await createKey("Backtests", "Test");
     await fillKey("Web shop", "Live", "not an origin");
     const dialog = page.getByRole("dialog");
@@ -214,13 +214,13 @@ describe("a developer", () => {
     await page.keyboard.press("Escape");
   });
 
-  test("takes the usage home as CSV", async () => {
+  test("downloads the usage as CSV", async () => {
     await goto("/dashboard/usage");
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
     expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/);
   });
 
-  test("opens a stream, and has every first step ticked off", async () => {
+  test("opens a stream, and has completed every first step", async () => {
     const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await client.next("quote");
@@ -235,7 +235,7 @@ describe("a developer", () => {
     client.close();
   });
 
-  test("rotates with an hour of grace, and both texts work meanwhile", async () => {
+  test("rotates a key with an hour of grace, and both texts work during it", async () => {
     await goto("/dashboard/keys");
     const before = keyOf("Backtests");
     await act("Backtests", "Rotate");
@@ -248,7 +248,7 @@ describe("a developer", () => {
     await page.getByText(/^(00:59:\d\d|01:00:00)$/).waitFor();
   });
 
-  test("revokes the old one by typing its name, which ends the stream that is open on it", async () => {
+  test("revokes the old key by typing its name, which ends its open stream", async () => {
     const client = await openSocket(product.baseUrl, { key: keyOf("Backtests") });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
     await act("Backtests", "Revoke");
@@ -263,7 +263,7 @@ describe("a developer", () => {
     expect(await call(keyOf("Backtests"))).toBe(401);
   });
 
-  test("changes what a key may do, which counts at once", async () => {
+  test("changes what a key may do, with immediate effect", async () => {
     await act("Web shop", "Edit");
     await page.getByLabel("Allowed origins").fill("https://elsewhere.example.test");
     await page.getByLabel("Expires").selectOption("Never");
@@ -273,7 +273,7 @@ describe("a developer", () => {
     await expect.poll(() => call(keyOf("Web shop"), SITE), COUNTED).toBe(403);
   });
 
-  test("limits a key to addresses, after an entry that is none was refused at its field", async () => {
+  test("limits a key to addresses, after an invalid entry was refused at its field", async () => {
     await act("Web shop", "Edit");
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Allowed addresses").fill("localhost");
@@ -291,7 +291,7 @@ describe("a developer", () => {
     await expect.poll(refusal, COUNTED).toBe("address_not_allowed");
   });
 
-  test("goes anywhere by the command palette, with the keyboard alone", async () => {
+  test("opens any page from the command palette, with the keyboard alone", async () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("acc");
     await page.keyboard.press("Enter");
@@ -299,7 +299,7 @@ describe("a developer", () => {
     expect(await heading()).toBe("Account");
   });
 
-  test("chooses a theme that the next page comes in at once", async () => {
+  test("chooses a theme, and the next page has it at once", async () => {
     await page.getByRole("radio", { name: "dark" }).check();
     const html = await (await context.request.get(`${product.baseUrl}/dashboard/account`)).text();
     expect(html).toMatch(/<html[^>]* data-theme="dark"/);
@@ -326,7 +326,7 @@ describe("the pages", () => {
     await guest.close();
   });
 
-  test("run no script without the nonce of their answer, which is another each time", async () => {
+  test("run no script without the nonce of their response, which is new each time", async () => {
     const nonces = await Promise.all(
       ["/", "/signin", "/dashboard/keys", "/no/such/page"].map(async (path) => {
         const answer = await context.request.get(product.baseUrl + path);
@@ -340,11 +340,11 @@ describe("the pages", () => {
     expect(new Set(nonces).size).toBe(nonces.length);
   });
 
-  test("broke no rule of that policy on the way, and complained of nothing", () => {
+  test("violated no rule of that policy, and wrote no error to the console", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("hold no text of a key, nor does what the product printed, what browsers load, or an error", async () => {
+  test("contain no text of a key, nor do the product's output, what browsers load, or an error", async () => {
     const texts = Object.values(keys);
     expect(texts.length).toBeGreaterThan(1);
     const seen = [product.output(), ...(await builtFiles())];
@@ -380,7 +380,7 @@ describe("the end", () => {
     await other.close();
   });
 
-  test("signs out everywhere, this browser too", async () => {
+  test("signs out everywhere, including this browser", async () => {
     await goto("/dashboard/account");
     expect(await page.getByRole("region", { name: "Active sessions" }).getByRole("row").count()).toBe(3);
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
@@ -389,7 +389,7 @@ describe("the end", () => {
     expect(new URL(page.url()).pathname).toBe("/signin");
   });
 
-  test("sets a forgotten password by the link of a mail", async () => {
+  test("resets a forgotten password with the link in an email", async () => {
     await goto("/forgot");
     await page.getByLabel("Email").fill(EMAIL);
     await page.getByRole("button", { name: "Send link" }).click();

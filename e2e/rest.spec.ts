@@ -256,7 +256,7 @@ describe("an answer", () => {
 describe("a browser on another origin", () => {
   const origin = "https://app.example.com";
 
-  test("a preflight tells a browser of another origin what it may send", async () => {
+  test("a preflight lists for a browser of another origin what it may send", async () => {
     const { status, headers } = await newcomer().call(`${MARKET}/instruments`, {
       method: "OPTIONS",
       key: null,

@@ -8,18 +8,18 @@ import { askLazyEndpoint } from "#lib/testing/lazy-endpoint";
 /** The variable with the URL that answers with a data directory that the product has set up and left; absent outside a test run. */
 export const USED_DATA_ENDPOINT = "E2E_USED_DATA_ENDPOINT";
 
-/** A first start makes a database; a stop drains for up to ten seconds. */
+/** A first start creates a database; a stop drains for up to ten seconds. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
-/** Time a hook that starts the product needs at the most. */
+/** The most time that a hook that starts the product needs. */
 export const SERVER_TIMEOUT_MS = START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
-/** What it says when it is up; a node without pages names its health instead. */
+/** What it prints when it is up; a node without pages prints its health check instead. */
 const LISTENING = /(?:listening on|Health check:) (http:\/\/[^\s/]+)/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
-/** How much of the output of a start that failed is worth repeating. */
+/** How much output of a failed start an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
 
 /** The product, running in its own process with its own data. */
@@ -33,7 +33,7 @@ export interface Product {
   output(): string;
   /** Asks it to stop; resolves to its exit code. Its data stay for a restart. */
   stop(): Promise<number | null>;
-  /** Ends it without a word of warning. */
+  /** Kills it without notice. */
   kill9(): Promise<void>;
   /** Starts it again on the same data, with these variables changed; the port may be another. */
   restart(changes?: Readonly<Record<string, string>>): Promise<Product>;
@@ -71,7 +71,7 @@ function launch(dataDir: string, variables: Readonly<Record<string, string>>): R
   return { child, ended, output: () => output };
 }
 
-/** Resolves to the address once the product says it is listening and answers. */
+/** Resolves to the address once the product prints that it listens, and answers. */
 async function waitUntilUp({ child, ended, output }: Running): Promise<string> {
   const tail = () => output().slice(-OUTPUT_TAIL_CHARACTERS);
   const address = await new Promise<string>((resolve, reject) => {
@@ -80,10 +80,10 @@ async function waitUntilUp({ child, ended, output }: Running): Promise<string> {
       reject(new Error(`Not up after ${START_TIMEOUT_MS} ms:\n${tail()}`));
     }, START_TIMEOUT_MS);
     child.stdout?.on("data", () => {
-      const spoken = LISTENING.exec(output())?.[1];
-      if (spoken === undefined) return;
+      const address = LISTENING.exec(output())?.[1];
+      if (address === undefined) return;
       clearTimeout(timer);
-      resolve(spoken);
+      resolve(address);
     });
     void ended.then((code) => {
       clearTimeout(timer);

@@ -90,7 +90,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("shows a state for each test ticker in the class of the contract: closed is no alarm", async () => {
+  test("shows a state for each test ticker in the class of the contract: closed is not a problem", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
     const words = async (ticker: string) => (await page.getByRole("listitem").filter({ hasText: ticker }).textContent()) ?? "";
@@ -102,7 +102,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("counts down to the turn of a market, asks again then, and shows what came", async () => {
+  test("counts down to the next open or close of a market, then refreshes", async () => {
     const { page } = await visit();
     /** The next look at the service; the group of TESTFLIP is about to turn in the first, and has turned after it. */
     let looks = 0;
@@ -129,7 +129,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("names what is in trouble in its headline, tickers that are there for it apart", async () => {
+  test("names what has a problem in its headline, except test tickers that are meant to", async () => {
     const { page } = await visit();
     await page.route("**/status.json", async (route) => {
       const status = (await (await route.fetch()).json()) as ServiceStatus;
@@ -143,7 +143,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("goes on by asking where no stream opens, and says so", async () => {
+  test("polls when no stream opens, and shows that", async () => {
     const { page } = await visit();
     await blockStream(page);
     await page.goto(`${product.baseUrl}/status`);
@@ -153,7 +153,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("says that the service does not answer, or that the browser is offline, and goes on", async () => {
+  test("shows that the service does not answer, or that the browser is offline, and continues", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
     await page.getByText("The service is responding.").waitFor(WAIT);

@@ -114,7 +114,7 @@ describe("a page in a browser", () => {
     await page.close();
   });
 
-  test("a page learns over Socket.IO why it is refused", async () => {
+  test("a page receives the reason of a refusal over Socket.IO", async () => {
     const page = await visit(`${siteUrl.replace("127.0.0.1", "localhost")}`);
     await page.addScriptTag({ url: "/socket.io.js" });
     expect(await run(page, SOCKET_IO, key.text)).toEqual({ refused: "origin_not_allowed", code: 40302 });

@@ -30,7 +30,7 @@ describe("the stream of a product that takes pushed ticks", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  test("pushes what REST gives, byte for byte", async () => {
+  test("sends the same records as REST, byte for byte", async () => {
     const reader = keyHolder(product, key);
     const client = await openSocket(product.baseUrl, { key: key.text });
     for (const stream of ["quote", "snapshot"]) await client.ask("subscribe", { stream, tickers: ["EURUSD"] });
@@ -73,7 +73,7 @@ describe("the stream of a product that takes pushed ticks", () => {
     expect(await open({ key: product.demoKey ?? "", headers: { "x-forwarded-for": "203.0.113.1" } })).not.toBeInstanceOf(Refused);
   });
 
-  test("ends an open connection when its key is revoked, and says why", async () => {
+  test("ends an open connection when its key is revoked, with the reason", async () => {
     const doomed = await makeLiveKey(product, "market:stream");
     const client = await openSocket(product.baseUrl, { key: doomed.text });
     await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
@@ -182,7 +182,7 @@ describe("the stream's address", () => {
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
-  test("says to a browser's address bar that it is a WebSocket", async () => {
+  test("explains in a browser's address bar that it is a WebSocket", async () => {
     const answer = await stranger(product.baseUrl, "203.0.113.20", product.demoKey).call(`${MARKET}/stream`);
     expect(answer).toMatchObject({ status: 426, message: "upgrade_required" });
     expect(answer.headers.get("upgrade")).toBe("websocket");

@@ -6,12 +6,12 @@ interface PortalAnswer {
   readonly data: Record<string, unknown>;
 }
 
-/** Somebody on a page of the portal, with cookies and an address of their own. */
+/** A person on a page of the portal, with their own cookies and address. */
 export interface Visitor {
   readonly cookies: Map<string, string>;
-  /** Calls the portal's interface, below /api/portal. */
+  /** Calls the portal's API, below /api/portal. */
   call(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<PortalAnswer>;
-  /** Signs in; resolves to the `error` of where it leads, null when it went well. */
+  /** Signs in; resolves to the `error` of the page it leads to, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
   signOut(): Promise<void>;
 }

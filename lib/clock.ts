@@ -30,7 +30,7 @@ export interface ManualClock extends Clock {
   set(ms: number): void;
 }
 
-/** Makes a clock that stands at `start` (Unix milliseconds). */
+/** Makes a clock that starts at `start` (Unix milliseconds). */
 export function manualClock(start: number): ManualClock {
   let now = start;
   let waits: { at: number; release: () => void }[] = [];

@@ -113,9 +113,9 @@ describe("openDatabase", () => {
     const error = await failure(url.href, clock);
     expect(error.message).toMatch(/^The database at 127\.0\.0\.1:\d+\/\w+ refuses the connection: /);
     expect(clock.waits).toEqual([]);
-    const told = `${error.message}${error.stack}${JSON.stringify(error)}${String(error.cause)}`;
-    expect(told).not.toContain(password);
-    expect(told).not.toContain(SECRET);
+    const visible = `${error.message}${error.stack}${JSON.stringify(error)}${String(error.cause)}`;
+    expect(visible).not.toContain(password);
+    expect(visible).not.toContain(SECRET);
   });
 
   test("openDatabase refuses a server older than 15 and names both versions", async () => {

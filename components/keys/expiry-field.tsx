@@ -13,10 +13,10 @@ const EXPIRIES = [
   { value: "date", label: "On a date" },
   { value: "never", label: "Never" },
 ] as const;
-const KEEP = { value: "keep", label: "As it is" } as const;
+const KEEP = { value: "keep", label: "No change" } as const;
 type Expiry = (typeof EXPIRIES)[number]["value"] | typeof KEEP.value;
 
-/** When a key expires: a year from now for a new key, as it is for one that is changed. */
+/** When a key expires: a year from now for a new key, no change for one that is edited. */
 export function ExpiryField({ changed = false, error }: { changed?: boolean; error: string | undefined }) {
   const [expiry, setExpiry] = useState<Expiry>(changed ? "keep" : "365");
   return (

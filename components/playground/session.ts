@@ -43,10 +43,10 @@ export function openSession(bearers: Bearers, { operation, credential }: Session
   let socket: Socket | undefined;
   let welcomed = false;
 
-  function end(told: SessionEnd): void {
+  function end(outcome: SessionEnd): void {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    events.onEnd(told);
+    events.onEnd(outcome);
   }
 
   async function dial(): Promise<void> {

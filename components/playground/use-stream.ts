@@ -60,9 +60,9 @@ export function useStream(bearers: Bearers): StreamControl {
     show();
   };
 
-  const finish = (told: SessionEnd) => {
+  const finish = (outcome: SessionEnd) => {
     setPhase("ended");
-    setEnd(told);
+    setEnd(outcome);
     show();
   };
 

@@ -25,8 +25,8 @@ export function networkFailure(): ApiFailure {
 
 /** An error response as a text for the reader, with the seconds to wait if it names them. */
 export function failureOf({ message, data }: Failure): ApiFailure {
-  const told = data.retry_after === undefined || /try again/i.test(data.detail);
-  const wait = told ? "" : ` Try again in ${data.retry_after} s.`;
+  const complete = data.retry_after === undefined || /try again/i.test(data.detail);
+  const wait = complete ? "" : ` Try again in ${data.retry_after} s.`;
   return { id: message, detail: data.detail + wait, parameter: data.parameter ?? null, requestId: data.request_id };
 }
 

@@ -26,8 +26,8 @@ export function feedCases(scene: () => Scene): void {
       const sinceMs = Date.now();
       await untilState(scene(), "stale");
       const staleMs = Date.now() - sinceMs;
-      const told = () => socket.messages.findLast(({ type }) => type === "heartbeat" || type === "market_status");
-      await vi.waitUntil(() => told()?.text.includes("stale"), LOOK);
+      const lastState = () => socket.messages.findLast(({ type }) => type === "heartbeat" || type === "market_status");
+      await vi.waitUntil(() => lastState()?.text.includes("stale"), LOOK);
       const toldMs = Date.now() - sinceMs;
       socket.close();
       load.resume();

@@ -18,14 +18,14 @@ export interface Memory {
 /** Variables that make the memory of a node measurable: its inspector opens on request, on any free port. */
 export const MEASURED = { NODE_OPTIONS: "--inspect-port=0" };
 
-/** What is asked of a process to measure it. */
+/** The parts of a node that a measurement needs. */
 type Measured = Pick<Node, "pid" | "output" | "residentBytes">;
 
-/** The URL of a node's inspector, which is opened on the first request. */
+/** The URL of a node's inspector, which opens at the first call. */
 async function inspectorOf(node: Measured): Promise<string> {
-  const spoken = () => [...node.output().matchAll(LISTENING)].at(-1)?.[1];
-  if (spoken() === undefined) process.kill(node.pid(), "SIGUSR1");
-  return (await vi.waitUntil(spoken, LOOK)) as string;
+  const printed = () => [...node.output().matchAll(LISTENING)].at(-1)?.[1];
+  if (printed() === undefined) process.kill(node.pid(), "SIGUSR1");
+  return (await vi.waitUntil(printed, LOOK)) as string;
 }
 
 async function collectAndCount(address: string): Promise<number> {
@@ -35,15 +35,15 @@ async function collectAndCount(address: string): Promise<number> {
   const call = (method: string, params: object = {}) =>
     new Promise<{ result?: { result?: { value?: number } } }>((resolve) => {
       id += 1;
-      const asked = id;
+      const own = id;
       const take = (data: { toString(): string }) => {
         const answer = JSON.parse(data.toString());
-        if (answer.id !== asked) return;
+        if (answer.id !== own) return;
         socket.off("message", take);
         resolve(answer);
       };
       socket.on("message", take);
-      socket.send(JSON.stringify({ id: asked, method, params }));
+      socket.send(JSON.stringify({ id: own, method, params }));
     });
   try {
     await call("HeapProfiler.collectGarbage");

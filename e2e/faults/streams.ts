@@ -21,7 +21,7 @@ export interface Follower {
   /**
    * Minutes of the reference that closed while it was subscribed, each reported once, that it never received as closed, or
    * received with other values. Exempt are those that closed while it was disconnected and a new epoch started: nothing is
-   * replayed across epochs, and the client was told.
+   * replayed across epochs, and the client was notified.
    */
   missedMinutes(untilMs: number): string[];
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import type { Principal } from "./principal";
 
 let t: TestRuntime;
 let address = 0;
-/** Times the database was asked so far. */
+/** Number of look-ups in the database so far. */
 let asked = 0;
 const nextAddress = () => `198.51.100.${address}`;
 
@@ -211,7 +211,7 @@ describe("the demo key", () => {
     expect(await t.access.take(demo, 1, "192.0.2.2")).toMatchObject({ allowed: true });
   });
 
-  test("can be switched off and replaced; one with a bad checksum stops the start with words", async () => {
+  test("can be switched off and replaced; one with a bad checksum stops the start with a message", async () => {
     const off = createAccess({ ...t, secret: "a secret for tests", env: { DEMO_KEY: "off" }, controlConnected: () => true });
     expect(await outcome(() => off.verify(DEMO_KEY, nextAddress()))).toBe(UNAUTHORIZED);
     const own = mintKey("sandbox");

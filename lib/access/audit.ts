@@ -84,7 +84,7 @@ export async function audit(db: AuditStore, change: AuditedChange): Promise<void
 /** What a reader asks of the audit log: the next page by `next_before` of the one before. */
 export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
 
-/** Which entries are asked for: of one account, or of all where none is named. */
+/** Which entries to return: of one account, or of all if none is named. */
 interface AuditQuery {
   readonly accountId?: string;
   /** `next_before` of the page before. */

@@ -63,7 +63,7 @@ describe("warnings of an expiry", () => {
     expect(taken.flat().sort()).toEqual(ids.sort());
   });
 
-  test("are not given where the expiry was chosen after their time", async () => {
+  test("are not sent when the expiry was set after they were due", async () => {
     const short = await expiring(10);
     const moved = await expiring(300);
     await editKey({ db, clock }, moved, { expiresAt: inDays(10) });
@@ -72,7 +72,7 @@ describe("warnings of an expiry", () => {
     expect((await warned()).sort()).toEqual([short, moved].sort());
   });
 
-  test("are given anew for an expiry that was moved away", async () => {
+  test("are sent again for an expiry that was moved to a later date", async () => {
     const id = await expiring(20);
     await clock.advance(7 * DAY_MS);
     expect(await warned()).toEqual([id]);
@@ -92,7 +92,7 @@ describe("warnings of an expiry", () => {
     expect(await warned()).toEqual([record.id]);
   });
 
-  test("beyond the most that are taken at once follow the next time, soonest expiry first", async () => {
+  test("beyond the maximum of one run follow in the next, soonest expiry first", async () => {
     const [second, first, third] = [await expiring(19), await expiring(18), await expiring(20)];
     await clock.advance(7 * DAY_MS);
     expect(await warned(2)).toEqual([first, second]);
@@ -109,7 +109,7 @@ describe("warnings of an expiry", () => {
       await db.prisma.user.create({ data: { accountId, email: `${id}@example.com`, emailVerifiedAt } });
     }
     await clock.advance(7 * DAY_MS);
-    const told = new Map((await takeExpiryWarnings(db.pool, clock)).map(({ id, email }) => [id, email]));
-    expect(Object.fromEntries(told)).toEqual({ [verified]: `${verified}@example.com`, [unverified]: null, [nobody]: null });
+    const recipients = new Map((await takeExpiryWarnings(db.pool, clock)).map(({ id, email }) => [id, email]));
+    expect(Object.fromEntries(recipients)).toEqual({ [verified]: `${verified}@example.com`, [unverified]: null, [nobody]: null });
   });
 });

@@ -5,7 +5,7 @@ import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
 /** Keys whose warning is taken at once; the rest follow the next time. */
 const TAKEN_MAX_COUNT = 500;
 
-/** A key that expires soon, and whom to tell. */
+/** A key that expires soon, and whom to warn. */
 export interface ExpiringKey {
   readonly id: string;
   readonly name: string;

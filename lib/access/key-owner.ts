@@ -6,7 +6,7 @@ import type { ChangedBy } from "./audit";
 /** Keys of one account that work or will work: neither revoked, expired nor past their grace. */
 const LIVE_KEYS_MAX_COUNT = 200;
 
-/** Refuses keys to an account whose user has not verified the address: anybody may have signed up with it. */
+/** Refuses keys to an account whose user has not verified the address: anyone may have signed up with it. */
 export function unverified({ accountId }: Pick<ChangedBy, "accountId">): Fault {
   return accountId === undefined
     ? new Fault("invalid_parameter", {
@@ -41,8 +41,8 @@ export async function requireRoom(tx: Prisma.TransactionClient, accountId: strin
 }
 
 /**
- * Requires that whoever changes a key may also give out its scopes. An operator gave the others, so their holder can use and
- * revoke such a key, but not replace or widen it.
+ * Requires that the person who changes a key may also grant its scopes. Only operators grant the others, so the owner of such a
+ * key can use and revoke it, but not replace or widen it.
  * @throws Fault invalid_parameter
  */
 export function requireOwnScopes(scopes: readonly string[], { accountId }: ChangedBy): void {

@@ -132,7 +132,7 @@ export async function editKey(
   by: ChangedBy = COMMAND_LINE,
 ): Promise<KeyRecord> {
   const { db, clock } = context;
-  // Whoever chooses an expiry knows it: only warnings that are still to come are sent.
+  // The person who sets an expiry knows it: only warnings that fall due later are sent.
   const expiry = change.expiresAt !== undefined && {
     expiresAt: expiryOf(change.expiresAt, clock),
     expiryToldAt: new Date(clock.now()),

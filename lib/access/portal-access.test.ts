@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** A key, its owner's open session, and a token that stands in for the key. */
+/** A key, its owner's open session, and a token that replaces the key. */
 async function signedIn(scopes: string[] = ["market:read"]) {
   const { record } = await t.issueKey({ scopes, origins: ["https://own.example.com"] });
   const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
@@ -29,7 +29,7 @@ async function endSession(sessionId: string): Promise<void> {
   await t.settle();
 }
 
-describe("a token that stands in for a key", () => {
+describe("a token that replaces a key", () => {
   test("may what its key may, from the portal's origin alone", async () => {
     const { token } = await signedIn();
     expect(await ask(token)).toMatchObject({ status: 200 });

@@ -3,7 +3,7 @@ import type { z } from "zod";
 
 const SIGNING_KEY_BYTES = 32;
 
-/** Makes and reads texts that nobody else can make. Anybody who has one can read its content. */
+/** Makes and reads texts that nobody else can make. Anyone who has one can read its content. */
 interface SignedTokens<Claims> {
   sign(claims: Claims): string;
   /** What a token says; undefined unless it was made with the same secret for the same purpose, and is unchanged. */

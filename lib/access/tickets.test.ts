@@ -41,7 +41,7 @@ function ticketsSuite(open: () => Promise<Redis | undefined>): void {
     expect(await tickets.redeem(other, ORIGIN)).toBeUndefined();
   });
 
-  test("are each another one, and fit into a subprotocol, whatever their origin", async () => {
+  test("are all different, and fit into a subprotocol with any origin", async () => {
     const { tickets } = await start();
     const origins = [null, ORIGIN, `https://${"x".repeat(4_000)}.example.com`, "ü ,;\n"];
     const made = origins.flatMap((origin) =>

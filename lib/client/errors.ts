@@ -108,11 +108,11 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
  */
 export function errorOfAnswer(status: number, header: ReadHeader, text: string, place: string): SpotwireError {
   const { code, message, data } = fieldsOf(parseJson(text));
-  const told = fieldsOf(data) as Partial<FailureData>;
-  const retryAfterS = retryAfterOf(header) ?? told.retry_after;
-  const requestId = told.request_id ?? header("x-request-id") ?? undefined;
+  const failure = fieldsOf(data) as Partial<FailureData>;
+  const retryAfterS = retryAfterOf(header) ?? failure.retry_after;
+  const requestId = failure.request_id ?? header("x-request-id") ?? undefined;
   if (typeof code === "number" && code !== 0 && typeof message === "string")
-    return new SpotwireError(message, told.detail ?? message, { code, status, requestId, retryAfterS, data: told });
+    return new SpotwireError(message, failure.detail ?? message, { code, status, requestId, retryAfterS, data: failure });
   const kind = header("content-type") ?? "without a type";
   return new SpotwireError("bad_answer", `${place} returned ${status} (${kind}), which is not a response of the service.`, {
     status,

@@ -32,7 +32,7 @@ const backoff = (n: number) => 0.5 * Math.min(30_000, 500 * 2 ** (n - 1));
 
 /** A stream that follows EURUSD, and everything it reports. */
 function open(client: Partial<ClientOptions> = {}) {
-  const told = {
+  const observed = {
     records: createInbox<PushMessage>(),
     gaps: createInbox<Gap>(),
     errors: createInbox<SpotwireError>(),
@@ -41,15 +41,15 @@ function open(client: Partial<ClientOptions> = {}) {
   };
   const made = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5, ...client });
   const opened = made.stream({
-    onRecord: told.records.put,
-    onGap: told.gaps.put,
-    onError: told.errors.put,
-    onClose: told.closes.put,
-    onStateChange: told.states.put,
+    onRecord: observed.records.put,
+    onGap: observed.gaps.put,
+    onError: observed.errors.put,
+    onClose: observed.closes.put,
+    onStateChange: observed.states.put,
   });
   stream = opened;
   const subscription = opened.subscribe(EURUSD);
-  return { stream: opened, subscription, ...told };
+  return { stream: opened, subscription, ...observed };
 }
 
 /** Expects a wait of exactly this length and ends it. */

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** A stream, and everything it reports. */
 function open(options: StreamOptions = {}, client: Partial<ClientOptions> = {}) {
-  const told = {
+  const observed = {
     records: createInbox<PushMessage>(),
     gaps: createInbox<Gap>(),
     errors: createInbox<SpotwireError>(),
@@ -34,14 +34,14 @@ function open(options: StreamOptions = {}, client: Partial<ClientOptions> = {}) 
   };
   const made = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5, ...client });
   const stream = made.stream({
-    onGap: told.gaps.put,
-    onError: told.errors.put,
-    onClose: told.closes.put,
-    onStateChange: told.states.put,
+    onGap: observed.gaps.put,
+    onError: observed.errors.put,
+    onClose: observed.closes.put,
+    onStateChange: observed.states.put,
     ...options,
   });
   streams.push(stream);
-  return { stream, ...told };
+  return { stream, ...observed };
 }
 
 /** The parameters of a subscribe message. */

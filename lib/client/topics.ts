@@ -4,7 +4,7 @@ import type { AckOf, PushMessage, Resume, SubscribeParams, TickerRejection, Unsu
 import { SpotwireError } from "./errors";
 import type { Position } from "./sequence";
 
-/** Most topics that one stream follows; far more than any plan allows on a connection. */
+/** Maximum number of topics that one stream follows; far more than any plan allows on a connection. */
 const TOPICS_MAX_COUNT = 10_000;
 
 /** The topics of a subscription. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PLAN_DEFAULTS } from "./limits";
 import { IsoInstant, Scope, Venue } from "./primitives";
 
-/** What a key may do, told to whoever holds it. Never contains the key itself. */
+/** What a key may do, returned to its holder. Never contains the key itself. */
 export const KeyInfo = z
   .object({
     prefix: z.string().describe("First 12 characters of the key."),

@@ -116,14 +116,14 @@ const BREAKS: Record<string, [change: Change, sentence: RegExp]> = {
     (d) => Object.assign(message(d, "SubscribeEvent"), { payload: { $ref: "#/components/schemas/UnsubscribeParams" } }),
     /receiveSubscribeOverSocketIo SubscribeEvent\.resume: field was removed/,
   ],
-  "a limit that is no longer told": [(d) => delete d["x-limits"].message_max_bytes, /limit message_max_bytes: was removed/],
+  "a limit that is no longer documented": [(d) => delete d["x-limits"].message_max_bytes, /limit message_max_bytes: was removed/],
   "a lowered limit": [(d) => Object.assign(limit(d, "messages_burst_count"), { value: 10 }), /burst_count: was lowered to 10/],
   "a raised interval": [(d) => Object.assign(limit(d, "heartbeat_interval_s"), { value: 60 }), /interval_s: was raised to 60/],
   "a promise taken back": [
     (d) => Object.assign(limit(d, "message_max_bytes"), { within_v1: "not_raised" }),
     /within_v1 was changed/,
   ],
-  "a close code that is no longer told": [(d) => remove(d["x-close-codes"], close(d, 4008)), /close 4008: was removed/],
+  "a close code that is no longer documented": [(d) => remove(d["x-close-codes"], close(d, 4008)), /close 4008: was removed/],
   "a close that means another thing": [
     (d) => Object.assign(close(d, 4029), { after: "terminal" }),
     /after was changed to terminal/,

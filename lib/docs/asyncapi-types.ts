@@ -22,7 +22,7 @@ interface AsyncApiExample {
 }
 
 export interface AsyncApiMessage {
-  /** What stands in `method` or `type`; over Socket.IO the event. */
+  /** The value of `method` or `type`; over Socket.IO the event. */
   name: string;
   title: string;
   summary: string;

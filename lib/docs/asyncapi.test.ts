@@ -147,16 +147,16 @@ describe("the document tells", () => {
     const expected = Object.entries(limits).flatMap(([name, value]) =>
       name.startsWith("STREAM_") ? [[name.slice("STREAM_".length).toLowerCase(), value]] : [],
     );
-    const told = Object.entries(document["x-limits"]).map(([name, { value }]) => [name, value]);
-    expect(told.sort()).toEqual(expected.sort());
-    for (const [name, value] of told) expect(document.info.description).toContain(`| \`${name}\` | ${value} |`);
+    const documented = Object.entries(document["x-limits"]).map(([name, { value }]) => [name, value]);
+    expect(documented.sort()).toEqual(expected.sort());
+    for (const [name, value] of documented) expect(document.info.description).toContain(`| \`${name}\` | ${value} |`);
   });
 
   test("every close code of the contract, and whether to come back", () => {
     const expected = [...Object.values(CLOSES).map(({ code }) => code), ...Object.keys(PROTOCOL_CLOSES).map(Number)];
-    const told = document["x-close-codes"];
-    expect(told.map(({ code }) => code)).toEqual(expected.sort((a, b) => a - b));
-    for (const { code, after } of told) {
+    const documented = document["x-close-codes"];
+    expect(documented.map(({ code }) => code)).toEqual(expected.sort((a, b) => a - b));
+    for (const { code, after } of documented) {
       expect(after).toBe(afterClose(code));
       expect(document.info.description).toMatch(new RegExp(`^\\| ${code} \\| .* \\| ${after} \\|`, "m"));
     }

@@ -20,7 +20,7 @@ const withClasses: NonNullable<RehypeCodeOptions["transformers"]>[number] = {
   },
 };
 
-/** How code is coloured: by names of kinds, whose colours stand in the style sheet of the documentation. */
+/** How code is coloured: by names of kinds, whose colours are in the style sheet of the documentation. */
 export const highlighting: RehypeCodeOptions = {
   themes: { kinds: createCssVariablesTheme({ name: "kinds", variablePrefix: PREFIX }) },
   defaultColor: "kinds",

@@ -13,7 +13,7 @@ const postprocess = { includeProcessedMarkdown: markdownOf };
 export const guides = defineDocs({
   dir: "lib/docs/guides",
   docs: {
-    // The day of the last edit stands in the file: a clone without history shows the same.
+    // The day of the last edit is in the file, so that a clone without history shows the same.
     schema: pageSchema.extend({
       description: z.string().min(1),
       updated: z.iso.date(),

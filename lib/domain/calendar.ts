@@ -13,7 +13,7 @@ export type {
   WeeklySegment,
 } from "./calendar-definition";
 
-/** Most sessions listed in one window; only cycles of minutes over years come near it. */
+/** Maximum number of sessions listed in one window; only cycles of minutes over years come near it. */
 const SESSIONS_MAX_COUNT = 100_000;
 
 /** The state of a calendar at an instant. Instants are Unix milliseconds. */

@@ -19,7 +19,7 @@ afterAll(() => t.close());
 
 const infoOf = async (key: string, address = freshAddress()) => (await t.ask(PATH, { key, address })).body.data;
 
-test("a key is told its venue, scopes, origins, expiry, limits and remaining quota", async () => {
+test("a key can read its venue, scopes, origins, expiry, limits and remaining quota", async () => {
   const expiresAt = new Date(t.clock.now() + HOUR_MS);
   const settings = { venue: "sandbox", scopes: ["market:read"], origins: ["https://a.example.com"], expiresAt, plan: "free" };
   const addresses = ["203.0.113.0/24"];
@@ -43,21 +43,21 @@ test("a key is told its venue, scopes, origins, expiry, limits and remaining quo
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test.each(SCOPES)("a key with the scope %s alone is told what it may do, and never its text", async (scope) => {
+test.each(SCOPES)("a key with the scope %s alone can read what it may do, and never its text", async (scope) => {
   const { text } = await t.issueKey({ scopes: [scope] });
   const answer = await t.ask(PATH, { key: text });
   expect(answer.body.data).toMatchObject({ scopes: [scope], venue: "live", origins: [], addresses: [], expires_at: null });
   expect(answer.text).not.toContain(text.slice(12, -4));
 });
 
-test("a rotated key is told the end of its grace period", async () => {
+test("a rotated key can read the end of its grace period", async () => {
   const { text, record } = await t.issueKey();
   const { replaced } = await rotateKey(t.keyContext, record.id, "1h");
   await t.settle();
   expect(await infoOf(text)).toMatchObject({ expires_at: replaced.graceUntil?.toISOString() });
 });
 
-test("the demo key is told that every origin may use it, and the quota of the client's address", async () => {
+test("the demo key can read that every origin may use it, and the quota of the client's address", async () => {
   const [here, there] = [freshAddress(), freshAddress()];
   await t.ask(QUOTES, { key: DEMO_KEY, address: here });
   expect(await infoOf(DEMO_KEY, here)).toMatchObject({
@@ -72,7 +72,7 @@ test("the demo key is told that every origin may use it, and the quota of the cl
   expect(await infoOf(DEMO_KEY, there)).toMatchObject({ quota: { remaining: 60 } });
 });
 
-test("a token of the playground is told what its key may do", async () => {
+test("a token of the playground can read what its key may do", async () => {
   const { record } = await t.issueKey({ scopes: ["market:stream"] });
   const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
   const session = await openPortalSession(t.db, accountId, t.clock.now());

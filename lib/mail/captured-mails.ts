@@ -1,6 +1,6 @@
 import type { MailMessage } from "./messages";
 
-/** Most emails kept; older ones are dropped. */
+/** Maximum number of emails kept; older ones are dropped. */
 const OUTBOX_MAX_COUNT = 50;
 
 /** An email on the outbox page. */

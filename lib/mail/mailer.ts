@@ -4,11 +4,11 @@ import type { Logger } from "#lib/log";
 import type { Mail, MailMessage } from "./messages";
 import type { Deliver } from "./transport";
 
-/** Most emails in the queue; a further one is dropped with a log line. */
+/** Maximum number of emails in the queue; a further one is dropped with a log line. */
 const WAITING_MAX_COUNT = 1_000;
 /** Wait before each retry of an email; after the last one it is dropped. */
 const RETRY_WAITS_MS = [1_000, 10_000, 60_000] as const;
-/** Most emails sent at the same time; the others stay in the queue. */
+/** Maximum number of emails sent at the same time; the others stay in the queue. */
 const SENDING_MAX_COUNT = 4;
 
 /** Sends emails in the background. */

@@ -153,8 +153,8 @@ describe("the MCP tools", () => {
     const { body, status } = await t.ask(operations[name].path + query, { key });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(result.isError).toBe(true);
-    const told = JSON.parse((result.content as { text: string }[])[0]?.text ?? "");
-    expect(told).toEqual({ ...body, data: { ...body.data, request_id: told.data.request_id } });
+    const refusal = JSON.parse((result.content as { text: string }[])[0]?.text ?? "");
+    expect(refusal).toEqual({ ...body, data: { ...body.data, request_id: refusal.data.request_id } });
   });
 
   test("an operation that is not a tool cannot be called over MCP", async () => {

@@ -51,8 +51,8 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
     "x-request-id": outer.headers["x-request-id"],
   };
   const { address } = outer;
-  const { status, body, headers: told } = await routes[id].answer(openBareExchange("GET", target, { address, headers }));
-  for (const name in told) if (PASSED_ON.test(name)) outer.headers[name] = told[name] ?? "";
+  const { status, body, headers: passed } = await routes[id].answer(openBareExchange("GET", target, { address, headers }));
+  for (const name in passed) if (PASSED_ON.test(name)) outer.headers[name] = passed[name] ?? "";
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
   if (status !== 200) return { content: [{ type: "text", text }], isError: true };
   const { data } = JSON.parse(text) as Success<Record<string, unknown>>;
@@ -146,9 +146,9 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
   async function answer(exchange: Exchange, running: Runtime): Promise<Answer> {
     const { method, headers, origin, request } = exchange;
     if (method === "OPTIONS") {
-      const told = preflight(headers, origin, METHODS);
-      if (origin !== null) told.headers["access-control-allow-headers"] = REQUEST_HEADERS;
-      return told;
+      const reply = preflight(headers, origin, METHODS);
+      if (origin !== null) reply.headers["access-control-allow-headers"] = REQUEST_HEADERS;
+      return reply;
     }
     if (method !== "POST" || request === null) {
       headers.allow = [...METHODS, "OPTIONS"].join(", ");
@@ -189,8 +189,8 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
     } catch (error) {
       if (!isFault(error)) running?.log.error({ err: error, request_id: exchange.headers["x-request-id"] }, "MCP failed");
       const failed = failureOf(error, exchange.headers, running?.env.PUBLIC_URL ?? "");
-      const told = counted(failed, exchange, OPERATION, ERRORS[faultOf(error).id].code);
-      return exchange.method === "HEAD" ? withoutBody(told) : told;
+      const reply = counted(failed, exchange, OPERATION, ERRORS[faultOf(error).id].code);
+      return exchange.method === "HEAD" ? withoutBody(reply) : reply;
     }
   });
 }

@@ -191,8 +191,8 @@ describe("an operator", () => {
     live.quote("GBPUSD", 1.3, 1.3001, now - DAY_MS);
     t.metrics.ticks("live", [null, null, "duplicate"]);
     const backfill = { filesDone: 1, filesFailed: 0, file: "b.csv", step: "importing", share: 0.4, rows: 500, readMs: 250 };
-    const told = { state: "running", files: 2, problem: null, ...backfill } as const;
-    await beginBackfill(t, "live", told);
+    const progress = { state: "running", files: 2, problem: null, ...backfill } as const;
+    await beginBackfill(t, "live", progress);
     const { data }: { data: FeedsReport } = await call({ route: feeds.GET });
     expect(data.feeds.map(({ venue }) => venue)).toEqual(["live", "sandbox"]);
     expect(data.feeds[0]).toMatchObject({

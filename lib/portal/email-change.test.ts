@@ -45,10 +45,10 @@ test.each([
   expect(await t.db.prisma.user.count({ where: { email } })).toBe(1);
 });
 
-test("the old address is told when a change of email is requested, and its link cancels the change and ends every session", async () => {
+test("the old address gets an email when a change of email is requested, and its link cancels the change and ends every session", async () => {
   const { email, loot, owner, thief } = await theft();
-  const told = t.capturedMails.list().find((mail) => mail.to === email);
-  expect(told).toMatchObject({ subject: "Your email address is about to change", text: expect.stringContaining(loot) });
+  const notice = t.capturedMails.list().find((mail) => mail.to === email);
+  expect(notice).toMatchObject({ subject: "Your email address is about to change", text: expect.stringContaining(loot) });
   const link = linkTo(email);
   const [canceled, again] = [await portalBrowser().send(cancel, link), await portalBrowser().send(cancel, link)];
   expect(canceled.body.data).toEqual({ email });
@@ -57,7 +57,7 @@ test("the old address is told when a change of email is requested, and its link 
   expect([await signedIn(owner), await signedIn(thief)]).toEqual([false, false]);
 });
 
-test("the old address is told in the same way when the new one is taken", async () => {
+test("the old address gets the same email when the new one is taken", async () => {
   const { email: taken } = await theft();
   const { email, owner } = await theft();
   await t.clock.advance(60_000);

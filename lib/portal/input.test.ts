@@ -121,7 +121,7 @@ describe("a refused form", () => {
     },
   );
 
-  test("a missing field is reported as missing, whatever its schema would report", async () => {
+  test("a missing field is reported as missing, even when its schema would report something else", async () => {
     const { rest_burst: _, ...rest } = PLAN;
     expect(await refusalOf(PlanForm, rest)).toEqual({
       id: "missing_parameter",

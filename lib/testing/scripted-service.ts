@@ -48,8 +48,8 @@ export const succeed = (data: object, headers: Readonly<Record<string, string>> 
 
 /** The failed answer of an error of the contract. */
 export function fail(id: ErrorId, data: object = {}, headers: Readonly<Record<string, string>> = {}): ScriptedAnswer {
-  const told = { detail: ERRORS[id].title, request_id: "req-1", docs_url: "/docs", ...data };
-  return { status: httpStatus(id), headers, body: { code: ERRORS[id].code, message: id, data: told } };
+  const failure = { detail: ERRORS[id].title, request_id: "req-1", docs_url: "/docs", ...data };
+  return { status: httpStatus(id), headers, body: { code: ERRORS[id].code, message: id, data: failure } };
 }
 
 /** A received request. */
@@ -122,7 +122,7 @@ function createPeer(socket: WebSocket, headers: IncomingHttpHeaders): Peer {
   };
 }
 
-/** A real HTTP and WebSocket server that answers as the test says. */
+/** A real HTTP and WebSocket server that answers as the test specifies. */
 export interface ScriptedService {
   readonly url: string;
   /** Every request, in order. */

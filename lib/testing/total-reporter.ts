@@ -16,7 +16,7 @@ interface Lane {
   workMs: number;
 }
 
-/** Counts tests. Whatever kept tests from running also counts as failed: a broken file or suite, an error outside any test. */
+/** Counts tests. Anything that kept tests from running also counts as failed: a broken file or suite, an error outside any test. */
 function count(modules: readonly TestModule[], strayErrors: number): Total {
   const total: Total = { passed: 0, failed: strayErrors, skipped: 0 };
   for (const module of modules) {

@@ -1,6 +1,6 @@
 import { type ManualClock, manualClock } from "#lib/clock";
 
-/** A clock that stands still and reports what waits for it. */
+/** A stopped clock that reports what waits for it. */
 export interface WatchedClock extends ManualClock {
   /** Resolves once something waits for this many milliseconds. */
   waitingFor(ms: number): Promise<void>;
@@ -8,7 +8,7 @@ export interface WatchedClock extends ManualClock {
   readonly waits: readonly number[];
 }
 
-/** Creates a clock that stands at 0. */
+/** Creates a clock that stopped at 0. */
 export function watchedClock(): WatchedClock {
   const clock = manualClock(0);
   const waits: number[] = [];

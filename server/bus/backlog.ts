@@ -1,7 +1,7 @@
 import { conflate, type Queued } from "#server/events/conflate";
 import type { MarketEvent } from "#server/events/event";
 
-/** Most events that wait to be sent. Past this, the oldest are conflated. */
+/** Maximum number of events that wait to be sent. Past this, the oldest are conflated. */
 export const WAITING_MAX_EVENTS = 100_000;
 /** Events conflated per step: a longer step would block the node that produces the events. */
 const CONFLATE_STEP_EVENTS = 5_000;

@@ -22,7 +22,7 @@ import { WAITING_MAX_EVENTS } from "./backlog";
 import { createEventReader } from "./redis-reader";
 import { raiseFence } from "./redis-writer";
 
-/** Most events the publisher puts into one batch. */
+/** Maximum number of events the publisher puts into one batch. */
 const BATCH_MAX_EVENTS = 2_000;
 const TICKERS = ["EURUSD", "GBPUSD", "USDJPY"];
 const PREFIX = /^\{(.*):live\}/;
@@ -184,12 +184,12 @@ withRedis("events through Redis", (nodes) => {
   test("a publisher fenced off by a newer one is notified once, and publishes nothing more", async () => {
     const redis = await nodes.open("fenced");
     const node = await listening(followVenue(redis));
-    let told = 0;
-    const former = publishVenue(redis, { token: 4, epoch: "former", onFenced: () => (told += 1) });
+    let fencedCount = 0;
+    const former = publishVenue(redis, { token: 4, epoch: "former", onFenced: () => (fencedCount += 1) });
     await sendWhole(former, [{ ...quote(1), epoch: "former" }]);
     expect(await raiseFence(redis, "live", 5)).toBe(4);
     former.publish([{ ...quote(2), epoch: "former" }], 0);
-    await vi.waitUntil(() => told === 1, SOON);
+    await vi.waitUntil(() => fencedCount === 1, SOON);
     expect(await former.published()).toBe(false);
     const next = publishVenue(redis, { token: 5, epoch: "next" });
     await sendWhole(next, [{ ...quote(1), epoch: "next" }]);
@@ -197,7 +197,7 @@ withRedis("events through Redis", (nodes) => {
     await sendWhole(next, [{ ...quote(2), epoch: "next" }]);
     await caughtUp(node);
     expect(node.events.map(({ epoch, seq }) => `${epoch} ${seq}`)).toEqual(["former 1", "next 1", "next 2"]);
-    expect(told).toBe(1);
+    expect(fencedCount).toBe(1);
     expect(await raiseFence(redis, "live", 3)).toBe(5);
   });
 

@@ -7,7 +7,7 @@ import type { MarketEvent } from "#server/events/event";
 import { createBacklog } from "./backlog";
 import { createBatchWriter, type PrintedBatch } from "./redis-writer";
 
-/** Most events in a batch. */
+/** Maximum number of events in a batch. */
 const BATCH_MAX_EVENTS = 2_000;
 /** After this time without events an empty batch is sent, so that nodes can tell a quiet market from a lost publisher. */
 const HEARTBEAT_INTERVAL_MS = 1_000;

@@ -87,11 +87,11 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   /** Writes all dirty rows, then resolves the callers that waited for them. */
   async function flushOnce(): Promise<boolean> {
-    const told = awaited;
+    const waiting = awaited;
     awaited = [];
     const written = await writeAll();
-    if (written) for (const tell of told) tell();
-    else awaited = [...told, ...awaited];
+    if (written) for (const resolve of waiting) resolve();
+    else awaited = [...waiting, ...awaited];
     return written;
   }
 

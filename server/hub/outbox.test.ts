@@ -108,7 +108,7 @@ describe("the queue of a connection", () => {
     fc.assert(
       fc.property(steps, (script) => {
         const source = createSource();
-        const { outbox, taken, take, told } = createStreamReader();
+        const { outbox, taken, take, counts } = createStreamReader();
         const pushed: Outgoing[] = [];
         let held = 0;
         for (const step of script) {
@@ -135,7 +135,7 @@ describe("the queue of a connection", () => {
           const name = topic === "kline" ? "kline:EURUSD:M1" : `quote:${topic}`;
           expect(taken.findLast(({ event }) => event?.topic === name)?.event?.seq).toBe(seq);
         }
-        expect([told.sent, told.merged]).toEqual([taken.length, pushed.length - taken.length]);
+        expect([counts.sent, counts.merged]).toEqual([taken.length, pushed.length - taken.length]);
       }),
       { numRuns: 150 },
     );

@@ -38,7 +38,7 @@ function createScene(startMs = TEST_START_MS) {
         watch.quiet(ticker);
       }
     },
-    told() {
+    takeMessages() {
       reader.flush();
       return reader.taken.splice(0).map(({ text }) => JSON.parse(text) as MarketStatusMessage);
     },
@@ -53,100 +53,102 @@ const quiet = (ticker: string, final_display_state: string, reason: string | nul
 
 describe("the watch over the market status", () => {
   test("a market's close and open are each reported once, within one check", async () => {
-    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 60_000);
+    const { clock, follow, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - 60_000);
     follow("TESTFX");
     await clock.advance(60_000 - LOOK_MS);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await clock.advance(2 * LOOK_MS);
-    expect(told()).toMatchObject([
+    expect(takeMessages()).toMatchObject([
       { type: "market_status", ticker: "TESTFX", data: { final_display_state: "closed", reason: "weekend" } },
     ]);
     clock.set(SUNDAY_OPEN_MS - LOOK_MS);
     await clock.advance(LOOK_MS - 1);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await clock.advance(LOOK_MS + 1);
-    expect(told()).toMatchObject([
+    expect(takeMessages()).toMatchObject([
       { data: { calendar_state: "open", final_display_state: "open", reason: "awaiting_first_quote" } },
     ]);
     await clock.advance(10_000);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await stop();
   });
 
   test("a late first quote after the open is reported, and so is its arrival", async () => {
-    const { clock, market, follow, told, stop } = createScene(SUNDAY_OPEN_MS);
+    const { clock, market, follow, takeMessages, stop } = createScene(SUNDAY_OPEN_MS);
     market.quote("TESTFX", 1.1, 1.1001, FRIDAY_CLOSE_MS - 1);
     follow("TESTFX");
     await clock.advance(OPEN_GRACE_DEFAULT_S * 1000);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await clock.advance(2 * LOOK_MS);
-    expect(told()).toMatchObject([{ data: { final_display_state: "late_open_data_stale", reason: "no_quote_since_open" } }]);
+    expect(takeMessages()).toMatchObject([
+      { data: { final_display_state: "late_open_data_stale", reason: "no_quote_since_open" } },
+    ]);
     market.quote("TESTFX", 1.2, 1.2001, clock.now());
     await clock.advance(LOOK_MS);
-    expect(told()).toMatchObject([{ data: { final_display_state: "open", reason: null } }]);
+    expect(takeMessages()).toMatchObject([{ data: { final_display_state: "open", reason: null } }]);
     await stop();
   });
 
   test("stale quotes are reported", async () => {
-    const { clock, market, follow, told, stop } = createScene();
+    const { clock, market, follow, takeMessages, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());
     follow("EURUSD");
     await clock.advance(STALE_AFTER_DEFAULT_S * 1000);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await clock.advance(2 * LOOK_MS);
-    expect(told()).toMatchObject([{ data: { market_data_state: "stale", final_display_state: "open_data_stale" } }]);
+    expect(takeMessages()).toMatchObject([{ data: { market_data_state: "stale", final_display_state: "open_data_stale" } }]);
     await stop();
   });
 
   test("an operator's override is reported when it starts and when it ends", async () => {
-    const { clock, catalogue, market, follow, told, stop } = createScene();
+    const { clock, catalogue, market, follow, takeMessages, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());
     follow("EURUSD");
     await clock.advance(LOOK_MS);
     const fromMs = clock.now();
     catalogue.override("always", [{ state: "closed", fromMs, untilMs: fromMs + 5_000 }]);
     await clock.advance(LOOK_MS);
-    expect(told()).toMatchObject([{ data: { final_display_state: "closed", calendar_source: "operator_override" } }]);
+    expect(takeMessages()).toMatchObject([{ data: { final_display_state: "closed", calendar_source: "operator_override" } }]);
     await clock.advance(5_000 + LOOK_MS);
-    expect(told().at(-1)).toMatchObject({ data: { calendar_state: "open" } });
+    expect(takeMessages().at(-1)).toMatchObject({ data: { calendar_state: "open" } });
     await stop();
   });
 
   test("changes of a ticker reach its subscribers only, and the watch forgets a ticker without subscribers", async () => {
-    const { clock, hub, follow, told, reader, stop } = createScene(FRIDAY_CLOSE_MS - 1_000);
+    const { clock, hub, follow, takeMessages, reader, stop } = createScene(FRIDAY_CLOSE_MS - 1_000);
     follow("TESTFX", "EURUSD");
     hub.unsubscribe(topicOf("quote", "TESTFX"), reader.outbox);
     await clock.advance(2_000);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     follow("TESTFX");
     await clock.advance(10 * LOOK_MS);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await stop();
   });
 
   test("a change already contained in the answer to a new subscriber is not reported again", async () => {
-    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
+    const { clock, follow, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - 1);
     await clock.advance(1);
     follow("TESTFX");
     await clock.advance(10 * LOOK_MS);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await stop();
   });
 
   test("a change right after the answer to a new subscriber is reported", async () => {
-    const { clock, follow, told, stop } = createScene(FRIDAY_CLOSE_MS - 1);
+    const { clock, follow, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - 1);
     follow("TESTFX");
     await clock.advance(LOOK_MS);
-    expect(told()).toMatchObject([{ data: { final_display_state: "closed" } }]);
+    expect(takeMessages()).toMatchObject([{ data: { final_display_state: "closed" } }]);
     await stop();
   });
 
   test("instruments that are no longer listed are not reported", async () => {
-    const { watch, clock, follow, told, stop } = createScene();
+    const { watch, clock, follow, takeMessages, stop } = createScene();
     follow("NOSUCH");
     expect(watch.quiet("NOSUCH")).toBeUndefined();
     await clock.advance(10 * LOOK_MS);
-    expect(told()).toEqual([]);
+    expect(takeMessages()).toEqual([]);
     await stop();
   });
 

@@ -35,21 +35,28 @@ const lastEntry = () => database.prisma.auditEntry.findFirst({ orderBy: { id: "d
 test("an import stores its progress at most once a second, across all files and archive entries", async () => {
   const clock = manualClock(IMPORT_NOW_MS);
   const report = await reportBackfill({ database, clock, venue: "live", files: 2 });
-  const told = async (expected: object) => expect.poll(latest).toMatchObject(expected);
+  const expectProgress = async (expected: object) => expect.poll(latest).toMatchObject(expected);
   report.source("EURUSD.zip:a.csv", 0, 2);
   await clock.advance(1_000);
   report.step(IMPORTING, 0.5, 3_000);
-  await told({ state: "running", file: "EURUSD.zip:a.csv", step: "importing", share: 0.1125, rows: 3_000, rows_per_s: 3_000 });
+  await expectProgress({
+    state: "running",
+    file: "EURUSD.zip:a.csv",
+    step: "importing",
+    share: 0.1125,
+    rows: 3_000,
+    rows_per_s: 3_000,
+  });
   report.step(IMPORTING, 0.6, 4_000);
   report.source("EURUSD.zip:b.csv", 1, 2);
   await clock.advance(1_000);
   report.step("detecting the clock", 0.9, 100);
-  await told({ file: "EURUSD.zip:b.csv", step: "detecting the clock", share: 0.225, rows: 4_000 });
+  await expectProgress({ file: "EURUSD.zip:b.csv", step: "detecting the clock", share: 0.225, rows: 4_000 });
   report.fileDone("b.csv: cannot be read");
   report.source("GBPUSD.csv", 0, 1);
   await clock.advance(1_000);
   report.step(IMPORTING, 1, 1_000);
-  await told({ files_done: 1, files_failed: 1, problem: "b.csv: cannot be read", share: 0.9, rows: 5_000 });
+  await expectProgress({ files_done: 1, files_failed: 1, problem: "b.csv: cannot be read", share: 0.9, rows: 5_000 });
   report.fileDone(null);
   await report.end({ state: "failed", tickers: ["EURUSD", "GBPUSD"], through: true });
   expect(await latest()).toMatchObject({ state: "failed", files_done: 2, share: 1, problem: "b.csv: cannot be read" });

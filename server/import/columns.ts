@@ -2,9 +2,9 @@ import { createDateReader, DATE_BYTES, epochAt, numberAt, offsetSuffix, timeOfDa
 import type { Layout, Role } from "./layout";
 import type { ReaderSettings, Row } from "./row";
 
-/** Most columns of a line that are read. */
+/** Maximum number of columns of a line that are read. */
 const COLUMNS_MAX_COUNT = 64;
-/** Most characters of a bad value that its report shows. */
+/** Maximum number of characters of a bad value that its report shows. */
 const SHOWN_MAX_CHARACTERS = 40;
 
 const SPACE = 32;

@@ -5,7 +5,7 @@ import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
 import type { Row } from "./row";
 
-/** Most lines that are examined, spread over the head. */
+/** Maximum number of lines that are examined, spread over the head. */
 const LINES_MAX_COUNT = 2_000;
 /** Prices have at most this many decimals; more are floating-point noise and say nothing about the source's digits. */
 const DECIMALS_MAX_COUNT = 8;

@@ -70,12 +70,12 @@ describe("expired klines", () => {
         new Date(time * 1000).getUTCFullYear(),
       );
     await vi.waitFor(async () => expect(await left()).toEqual([2037, 2038]));
-    const told = ["live", "sandbox"].map((venue) => ({ kind: "klines", venue }));
-    await vi.waitFor(() => expect(messages).toEqual(told));
+    const published = ["live", "sandbox"].map((venue) => ({ kind: "klines", venue }));
+    await vi.waitFor(() => expect(messages).toEqual(published));
     clock.set(NEW_YEAR_MS - HOUR_MS);
     await clock.advance(HOUR_MS);
     await vi.waitFor(async () => expect(await left()).toEqual([2038]));
-    await vi.waitFor(() => expect(messages).toEqual([...told, ...told]));
+    await vi.waitFor(() => expect(messages).toEqual([...published, ...published]));
     expect(logged.map(({ msg, year }) => [msg, year])).toEqual(
       [2036, 2037].map((year) => ["dropped klines shorter than a day beyond the retention", year]),
     );

@@ -57,7 +57,7 @@ async function dropExpired({ db, clock, log, env }: UpkeepOptions, signal: Abort
   }
 }
 
-/** Warns the owners of keys that expire soon, in one email each. The log has the keys that nobody can be told about. */
+/** Warns the owners of keys that expire soon, in one email each. Keys without an owner to email are logged. */
 async function warnOfExpiry({ db, clock, log, send, portal }: UpkeepOptions): Promise<void> {
   try {
     const byOwner = new Map<string, ExpiringKey[]>();

@@ -6,7 +6,7 @@ import type { JoinFrames } from "#server/socket/frames";
 /** A socket reports backpressure when this many bytes are unread by the other side. */
 const BUFFER_MAX_BYTES = 65_536;
 /** Violations kept as text; the rest are only counted. */
-const TOLD_MAX_COUNT = 5;
+const EXAMPLES_MAX_COUNT = 5;
 
 interface Seen {
   /** Sequence of the last record. */
@@ -18,13 +18,13 @@ interface Seen {
 /** The violations that clients observed. */
 export interface Complaints {
   count: number;
-  readonly told: string[];
+  readonly examples: string[];
 }
 
 /** Records a violation; only the first few are kept as text. */
 export function complain(complaints: Complaints, text: string): void {
   complaints.count += 1;
-  if (complaints.told.length < TOLD_MAX_COUNT) complaints.told.push(text);
+  if (complaints.examples.length < EXAMPLES_MAX_COUNT) complaints.examples.push(text);
 }
 
 /** A connection without a socket: it counts bytes, reads at its own pace, and checks that every missing record is announced. */

@@ -15,9 +15,9 @@ const simulateCommand = defineCommand({
     const { scene, target } = readOptions(values);
     const result = simulate(scene);
     print(`${report(result, sizeFor(result, target), target)}\nNode ${process.version}, ${new Date().toISOString()}`);
-    const { count, told } = result.complaints;
+    const { count, examples } = result.complaints;
     if (count === 0) return EXIT_DONE;
-    errors.write(`${count} times a client did not receive what it should:\n${told.map((line) => `  ${line}\n`).join("")}`);
+    errors.write(`${count} times a client did not receive what it should:\n${examples.map((line) => `  ${line}\n`).join("")}`);
     return EXIT_FAILED;
   },
 });

@@ -20,7 +20,7 @@ const SMALL = {
   edges: 2,
 } as const;
 const TARGET = { connections: 1_000_000, messageUs: undefined, followUs: undefined, connectionBytes: undefined };
-const RIGHT = { count: 0, told: [] };
+const RIGHT = { count: 0, examples: [] };
 const KEEPS_UP = Number.POSITIVE_INFINITY;
 
 describe("a simulated market", () => {
@@ -66,12 +66,12 @@ describe("a virtual client", () => {
     updateOf({ ...eventOf(quoteExample, { seq }), topic: TOPIC.name, ...(merged > 0 && { merged }) });
 
   function complaintsOf(speed: number, last: number, ...messages: Outgoing[]): string[] {
-    const complaints: Complaints = { count: 0, told: [] };
+    const complaints: Complaints = { count: 0, examples: [] };
     const client = new VirtualClient("one", [TOPIC], speed, createJoinFrames());
     for (const message of messages) client.write([message]);
     client.check(complaints);
     client.finish(() => last, complaints);
-    return complaints.told;
+    return complaints.examples;
   }
 
   test("a virtual client accepts all records, or newer ones with a merged count", () => {

@@ -148,7 +148,7 @@ export function simulate(scene: Scene): Result {
   const catalogue = catalogueOf(listings);
   const clock = manualClock(START_MS);
   const meter = createMeter();
-  const complaints: Complaints = { count: 0, told: [] };
+  const complaints: Complaints = { count: 0, examples: [] };
   const ingest = createIngest({ catalogue, clock, meter });
   const edges = Array.from({ length: scene.edges }, () => createEdge({ catalogue, clock, meter, complaints }));
   const emptyBytes = liveBytes();

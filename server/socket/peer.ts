@@ -3,7 +3,7 @@ import type { Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
 
 /**
- * One connection, whatever its transport.
+ * One connection, over either transport.
  *
  * An adapter sends messages complete and in order, never blocks, and calls `flush` of the connection's outbox when it can
  * take more. It detects the end of the connection: it pings, notices a client that is gone, and then has the session removed

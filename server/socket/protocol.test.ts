@@ -23,10 +23,10 @@ function expectSound(reading: Reading, value: unknown): void {
   }
   expect(ERROR_IDS).toContain(reading.fault.id);
   expect(reading.id).toBe(legibleId(value));
-  const told = errorMessageOf(reading.fault, { id: reading.id, ...PLACE });
-  expect(ErrorMessage.parse(told)).toEqual(told);
-  expect(Math.floor(told.code / 100)).toBe(400);
-  expect(told.data.detail.length).toBeGreaterThan(5);
+  const message = errorMessageOf(reading.fault, { id: reading.id, ...PLACE });
+  expect(ErrorMessage.parse(message)).toEqual(message);
+  expect(Math.floor(message.code / 100)).toBe(400);
+  expect(message.data.detail.length).toBeGreaterThan(5);
 }
 
 const anything = fc.oneof(fc.anything(), fc.jsonValue());

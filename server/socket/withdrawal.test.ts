@@ -20,10 +20,10 @@ afterAll(() => t.close());
 /** Asserts that the client gets the reason and is closed with its code. */
 async function expectEnd(client: StreamClient, id: CloseId, message: ErrorId): Promise<void> {
   const { code, reason, after } = CLOSES[id];
-  const told = await client.next("error");
-  expect(told).toMatchObject({ id: null, message, data: { close_code: code, request_id: expect.any(String) } });
+  const notice = await client.next("error");
+  expect(notice).toMatchObject({ id: null, message, data: { close_code: code, request_id: expect.any(String) } });
   expect(await client.closed).toMatchObject({ after, ...(client.transport === "websocket" && { code, reason }) });
-  expect(client.received.at(-1)).toEqual(told);
+  expect(client.received.at(-1)).toEqual(notice);
 }
 
 let accounts = 0;
@@ -167,7 +167,7 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test("an open connection continues without a retired instrument and is told which one it was", async () => {
+  test("an open connection continues without a retired instrument and receives its name", async () => {
     const ticker = transport === "websocket" ? "USDHUF" : "USDZAR";
     const client = await open((await t.issueKey()).text, [ticker, "EURUSD"]);
     const stays = await neighbour();

@@ -33,7 +33,7 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   /** The envelope; failures have FailureData in `data`. Undefined without a body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever shape they expect and say so in their assertions
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the shape they expect and assert it
   readonly body: any;
 }
 

@@ -10,7 +10,7 @@ interface StreamReader {
   /** The messages of each write. */
   readonly writes: (readonly Outgoing[])[];
   /** What the outbox reported to its counters. */
-  readonly told: { sent: number; merged: number };
+  readonly counts: { sent: number; merged: number };
   /** Takes up to this many writes from now on; what is due is written at once. */
   take(writes: number): void;
   /** Flushes if a flush was requested; returns how often it was. */
@@ -21,7 +21,7 @@ interface StreamReader {
 export function createStreamReader(writes = 0): StreamReader {
   const taken: Outgoing[] = [];
   const written: (readonly Outgoing[])[] = [];
-  const told = { sent: 0, merged: 0 };
+  const counts = { sent: 0, merged: 0 };
   let allowed = writes;
   let due = 0;
   const wire: Wire = {
@@ -36,10 +36,10 @@ export function createStreamReader(writes = 0): StreamReader {
   };
   const tally: Tally = {
     sent: (messages) => {
-      told.sent += messages;
+      counts.sent += messages;
     },
     merged: (records) => {
-      told.merged += records;
+      counts.merged += records;
     },
     closed: () => undefined,
   };
@@ -53,7 +53,7 @@ export function createStreamReader(writes = 0): StreamReader {
     outbox,
     taken,
     writes: written,
-    told,
+    counts,
     take(count) {
       allowed = count;
       outbox.flush();

@@ -61,7 +61,7 @@ export interface StreamService extends KeyIssuer {
    * Ends the streams as a shutdown does and advances the clock until they are closed, but not before these clients were
    * notified.
    */
-  stopStreams(told?: readonly StreamClient[]): Promise<void>;
+  stopStreams(notified?: readonly StreamClient[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -149,10 +149,10 @@ export async function startStreamService(): Promise<StreamService> {
    */
   const watcher = await connect({ transport: "socket.io" });
   let stopping: Promise<void> | undefined;
-  async function stopStreams(told: readonly StreamClient[] = []): Promise<void> {
+  async function stopStreams(notified: readonly StreamClient[] = []): Promise<void> {
     ground.drain(true);
     stopping ??= running.stop();
-    await Promise.all(told.map((client) => client.next("server_shutdown")));
+    await Promise.all(notified.map((client) => client.next("server_shutdown")));
     await advanceUntil(clock, stopping);
   }
 

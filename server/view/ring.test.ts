@@ -133,14 +133,14 @@ describe("the ring of recent events", () => {
   });
 
   test("the ring returns everything from a sequence on or answers unknown, for any merged or missing events", () => {
-    const step = fc.record({ skipped: fc.nat(4), told: fc.boolean() });
+    const step = fc.record({ skipped: fc.nat(4), announced: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
         const { ring, since } = createScene();
         const events: ReturnType<typeof quote>[] = [];
-        for (const { skipped, told } of steps) {
+        for (const { skipped, announced } of steps) {
           const seq = (events.at(-1)?.seq ?? 0) + skipped + 1;
-          events.push(told && skipped > 0 ? merged(seq, skipped) : quote(seq));
+          events.push(announced && skipped > 0 ? merged(seq, skipped) : quote(seq));
         }
         ring.apply(events);
         const last = events.at(-1)?.seq ?? 0;

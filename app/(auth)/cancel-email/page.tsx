@@ -8,7 +8,7 @@ import { buttonClass } from "#components/ui/button";
 // The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Keep your email address", referrer: "no-referrer" };
 
-/** Where the link of the mail leads that tells the old address about a change. */
+/** The target of the link in the email that the old address gets when a change is requested. */
 export default async function CancelEmailPage({ searchParams }: PageSearch) {
   const { token } = await searchParams;
   if (typeof token !== "string" || token === "")

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
 
-/** Most buckets that a node keeps. Past it the least recently used one is dropped, and its owner starts with a full one again. */
+/** Maximum number of buckets that a node keeps. Past it the least recently used one is dropped, and its owner starts with a full one again. */
 export const BUCKETS_MAX_COUNT = 100_000;
 
 /**

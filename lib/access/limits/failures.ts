@@ -5,7 +5,7 @@ import { Fault } from "#lib/fault";
 import { MINUTE_MS } from "#lib/units";
 
 const WINDOW_MS = MINUTE_MS;
-/** Most addresses kept; past it the least recently seen one is dropped. */
+/** Maximum number of addresses kept; past it the least recently seen one is dropped. */
 const ADDRESSES_MAX_COUNT = 100_000;
 
 /** Counts the failed authentications of each client. */

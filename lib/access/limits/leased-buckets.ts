@@ -13,9 +13,9 @@ const BELIEVED_MS = 1_000;
 /** Pause after a failed call, before a single call is tried. */
 const FAILED_PAUSE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 500;
-/** Most owners whose units one sweep returns; the rest follow in the next. */
+/** Maximum number of owners whose units one sweep returns; the rest follow in the next. */
 const SWEEP_MAX_COUNT = 1_000;
-/** Most waiting requests of one owner; a further one is rejected for a second. */
+/** Maximum number of waiting requests of one owner; a further one is rejected for a second. */
 const WAITING_MAX_COUNT = 10_000;
 
 /** The local state of one bucket. */
@@ -46,7 +46,7 @@ export interface LeasedBuckets extends BucketStore {
 }
 
 interface LeasedBucketsOptions extends SharedOptions {
-  /** Most owners kept; past it the least recently used one is dropped and read again later. */
+  /** Maximum number of owners kept; past it the least recently used one is dropped and read again later. */
   readonly maxCount?: number;
   readonly waitingMaxCount?: number;
 }

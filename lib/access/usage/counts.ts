@@ -5,7 +5,7 @@ import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyBand } from "./latency-bands";
 
-/** Most combinations of (minute, key, operation, code) that wait to be written, and as many that are being counted. */
+/** Maximum number of combinations of (minute, key, operation, code) that wait to be written, and as many that are being counted. */
 const WAITING_MAX_COUNT = 50_000;
 /** Interval of writing counts and logged requests. */
 export const FLUSH_INTERVAL_MS = 2_000;

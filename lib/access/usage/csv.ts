@@ -3,7 +3,7 @@ import { Fault } from "#lib/fault";
 import { latencyQuantile } from "./latency-bands";
 import { CALLS_OF_SPAN, STREAMS_OF_SPAN, spanValues, type UsageSpan } from "./query";
 
-/** Most rows of a file; a larger one requires a shorter period or a filter. */
+/** Maximum number of rows of a file; a larger one requires a shorter period or a filter. */
 const ROWS_MAX_COUNT = 50_000;
 const HEAD = "at,key_id,key,operation,code,calls,p50_ms,p95_ms,connections,subscriptions,messages,merged";
 

@@ -7,7 +7,7 @@ import { DAY_MS } from "#lib/units";
 import { LATENCY_BANDS_COUNT, latencyQuantile } from "./latency-bands";
 import { GRAIN_MS } from "./store";
 
-/** Most points of a response: more than a chart shows, few enough to aggregate in one query. */
+/** Maximum number of points of a response: more than a chart shows, few enough to aggregate in one query. */
 const POINTS_MAX_COUNT: Readonly<Record<UsageGrain, number>> = { minute: 360, hour: 200, day: 750 };
 const FILTER_MAX_CHARACTERS = 60;
 const SPAN_DEFAULT_MS = DAY_MS;

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { maskKeys } from "#lib/access/mask-keys";
 import { REQUEST_LOG_MAX_ROWS } from "#lib/contract/portal";
 
-/** Most requests that wait to be written, and the number of oldest ones dropped past it. */
+/** Maximum number of requests that wait to be written, and the number of oldest ones dropped past it. */
 const WAITING_MAX_COUNT = 20_000;
 const DROPPED_AT_ONCE_COUNT = 1_000;
 /** An account's log is trimmed to its maximum after this many new rows, and on each retention run. */

@@ -3,7 +3,7 @@ import type { Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { MINUTE_MS } from "#lib/units";
 
-/** Most keys whose usage is counted, even while it cannot be written; usage of further keys is dropped. */
+/** Maximum number of keys whose usage is counted, even while it cannot be written; usage of further keys is dropped. */
 const KEYS_MAX_COUNT = 50_000;
 
 /** Stream usage of a key in one minute. */

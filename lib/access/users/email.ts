@@ -38,7 +38,7 @@ export async function requestEmailChange(
 }
 
 /**
- * Handles the link with which the old address cancels a change of email. Whoever requested the change knew the password, so
+ * Handles the link with which the old address cancels a change of email. The person who requested the change knew the password, so
  * every session ends and no other link works any more. Resolves with the address that stays.
  * @throws Fault invalid_parameter for a used, expired or invalid link, and after the change took effect
  */

@@ -3,7 +3,7 @@ import type { KeyContext } from "#lib/access/keys";
 import { Email } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 
-/** Most operators listed. */
+/** Maximum number of operators listed. */
 const OPERATORS_MAX_COUNT = 1_000;
 
 /** A user who may open the operators' pages. */

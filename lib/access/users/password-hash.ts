@@ -6,7 +6,7 @@ import { Fault } from "#lib/fault";
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Concurrent hashes: each takes a thread and 19 MiB. The remaining threads serve file system and DNS calls. */
 const RUNNING_MAX_COUNT = 2;
-/** Most waiting hashes. */
+/** Maximum number of waiting hashes. */
 const WAITING_MAX_COUNT = 32;
 const BUSY_RETRY_AFTER_S = 2;
 

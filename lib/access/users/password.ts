@@ -92,7 +92,7 @@ export async function resetPassword(
 }
 
 /**
- * Changes the password of a signed-in user, ends every other session and voids all links in emails: whoever knew the old
+ * Changes the password of a signed-in user, ends every other session and voids all links in emails: somebody who knew the old
  * password may have requested a change of email.
  * @throws Fault invalid_parameter for a wrong current password, and for a new one that is easy to guess; rate_limited
  */

@@ -9,7 +9,7 @@ import type { Visitor } from "./context";
 
 /** The use of a session is recorded at most this often. */
 const TOUCH_INTERVAL_MS = 60_000;
-/** Most valid sessions of one user; a further one ends the least recently used. */
+/** Maximum number of valid sessions of one user; a further one ends the least recently used. */
 const SESSIONS_MAX_COUNT = 50;
 
 type SessionStore = Pick<Database["prisma"], "portalSession">;

@@ -68,7 +68,7 @@ export function baseOf({ base }: Target): string {
   return wellFormed(base).replace(ACTIVE, encodeAll).replace(/\/+$/, "");
 }
 
-/** The whole address of a REST call. Its characters mean nothing to any language, so it can stand in any quotes. */
+/** The whole address of a REST call. Its characters mean nothing to any language, so it can be put in any quotes. */
 export function urlOf(call: RestCall): string {
   const set = Object.entries(call.parameters).filter(([, value]) => value !== "");
   const query = set.map(([name, value]) => `${queryPart(name)}=${queryPart(value)}`).join("&");

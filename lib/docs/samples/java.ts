@@ -1,6 +1,6 @@
 import { KEY_VARIABLE, keyOf, type RestCall, type Sample, urlOf } from "./call";
 
-/** Java 11 and later; `java Main.java` runs it as it is. */
+/** Java 11 and later; `java Main.java` runs it unchanged. */
 export const java: Sample<RestCall> = {
   id: "java",
   label: "Java",

@@ -42,7 +42,7 @@ describe("a sample is printed as it was agreed", () => {
   });
 });
 
-describe("whatever stands in the form", () => {
+describe("any text in the form", () => {
   test("is in the address of every language, and nothing of it is code", () => {
     const values = fc.dictionary(ANY_TEXT, ANY_TEXT);
     fc.assert(

@@ -19,7 +19,7 @@ const ny = (local: string) => newYork.fromLocal(Date.parse(`${local}Z`));
 const compiled = { forex: compileCalendar(forex, []), metals: compileCalendar(metals, []) };
 
 /** State, reason and source at a New York wall time, and the next open in New York time. */
-function told(calendar: keyof typeof compiled, local: string): string {
+function describeAt(calendar: keyof typeof compiled, local: string): string {
   const { state, reason, source, nextOpen } = compiled[calendar].sessionAt(ny(local));
   const next = nextOpen === null ? "never" : new Date(newYork.toLocal(nextOpen)).toISOString().slice(0, 16);
   return `${state} ${reason} ${source} ${next}`;
@@ -42,7 +42,7 @@ describe("forex", () => {
     ["2028-12-30T12:00:00", "closed weekend session_rules never"],
     ["2029-01-01T00:00:00", "unknown calendar_horizon unavailable never"],
   ])("forex at %s New York: %s", (local, answer) => {
-    expect(told("forex", local)).toBe(answer);
+    expect(describeAt("forex", local)).toBe(answer);
   });
 });
 
@@ -69,7 +69,7 @@ describe("metals", () => {
     ["2027-12-31T12:00:00", "open null session_rules 2028-01-02T18:00"],
     ["2029-01-01T00:00:00", "unknown calendar_horizon unavailable never"],
   ])("metals at %s New York: %s", (local, answer) => {
-    expect(told("metals", local)).toBe(answer);
+    expect(describeAt("metals", local)).toBe(answer);
   });
 });
 
