@@ -54,6 +54,10 @@ interface KeySettings {
   readonly origins?: string;
   /** Comma-separated. */
   readonly addresses?: string;
+  /** Comma-separated. */
+  readonly tickers?: string;
+  /** ISO 8601. */
+  readonly notBefore?: string;
   /** Its limits are shared by all of its keys; e2e by default. */
   readonly account?: string;
   /** pro by default. */
@@ -71,11 +75,13 @@ export function makeLiveKey(product: Operated, scopes: string): Promise<MadeKey>
  */
 export async function makeKey(
   product: Operated,
-  { venue, scopes, origins, addresses, account = "e2e", plan = "pro" }: KeySettings,
+  { venue, scopes, origins, addresses, tickers, notBefore, account = "e2e", plan = "pro" }: KeySettings,
 ): Promise<MadeKey> {
   const settings = ["--venue", venue, "--scopes", scopes, "--account", account, "--plan", plan];
   if (origins !== undefined) settings.push("--origins", origins);
   if (addresses !== undefined) settings.push("--addresses", addresses);
+  if (tickers !== undefined) settings.push("--tickers", tickers);
+  if (notBefore !== undefined) settings.push("--not-before", notBefore);
   const { exitCode, output } = await runCommand(product, "keys", ["create", "--name", scopes, ...settings]);
   const made = /^(?<text>sw_(?:live|test)_\w+)\n(?<id>\S+) /m.exec(output)?.groups;
   if (exitCode !== 0 || made === undefined) throw new Error(`keys create ended with ${exitCode}:\n${output}`);

@@ -11,15 +11,15 @@ import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { Radio } from "../ui/select";
 import { ExpiryField, expiryOf } from "./expiry-field";
-import { KeySettings, settingsOf } from "./key-settings";
+import { KeySettings, NEW_KEY, SETTING_FIELDS, settingsOf } from "./key-settings";
 import { type MadeKey, Secret } from "./secret";
 
 function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onCancel: () => void }) {
   const { busy, errorOf, failure, onSubmit } = useSubmit<MadeKey>({
-    fields: ["name", "venue", "scopes", "origins", "addresses", "expires_at"],
+    fields: ["venue", ...SETTING_FIELDS, "expires_at"],
     send: (form) =>
       callPortal("POST", "keys", {
-        ...settingsOf(form),
+        ...settingsOf(form, NEW_KEY),
         venue: textOf(form, "venue"),
         expires_at: expiryOf(form),
       }),
@@ -34,7 +34,7 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
           <Radio name="venue" value="live" label="Live" hint="Prices from this installation's live feed." />
         </div>
       </fieldset>
-      <KeySettings start={{ name: "", scopes: ["market:read", "market:stream"], origins: [], addresses: [] }} errorOf={errorOf} />
+      <KeySettings start={NEW_KEY} errorOf={errorOf} />
       <ExpiryField error={errorOf("expires_at")} />
       <FailureNotice failure={failure} />
       <DialogActions>

@@ -11,7 +11,7 @@ import { DialogSubmit } from "../ui/dialog-submit";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
 import { ExpiryField, expiryOf } from "./expiry-field";
-import { KeySettings, settingsOf } from "./key-settings";
+import { KeySettings, SETTING_FIELDS, settingsOf } from "./key-settings";
 import { KeyMark } from "./key-text";
 import { type MadeKey, Secret } from "./secret";
 
@@ -34,8 +34,8 @@ const USUAL_GRACE: RotationGrace = "24h";
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
   const { busy, errorOf, failure, onSubmit } = useSubmit({
-    fields: ["name", "scopes", "origins", "addresses", "expires_at"],
-    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, { ...settingsOf(form), expires_at: expiryOf(form) }),
+    fields: [...SETTING_FIELDS, "expires_at"],
+    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, { ...settingsOf(form, apiKey), expires_at: expiryOf(form) }),
     done: () => {
       onClose();
       onChange();

@@ -3,15 +3,31 @@ import type { PortalKey } from "#lib/contract/portal";
 import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
 import { Checkbox } from "../ui/select";
+import { KeyLimits, LIMIT_FIELDS, limitsOf, UNLIMITED } from "./key-limits";
 
 const SCOPES = [
   { value: "market:read", label: "market:read", hint: "Quotes, snapshots, klines, instruments and status over REST." },
   { value: "market:stream", label: "market:stream", hint: "WebSocket and Socket.IO streams, and tickets for browsers." },
 ] as const;
 
+/** Names of the fields. */
+export const SETTING_FIELDS = ["name", "scopes", "origins", "addresses", "tickers", ...LIMIT_FIELDS] as const;
+
+type Settings = Pick<PortalKey, (typeof SETTING_FIELDS)[number]>;
+
+/** The settings proposed for a new key. */
+export const NEW_KEY: Settings = {
+  name: "",
+  scopes: ["market:read", "market:stream"],
+  origins: [],
+  addresses: [],
+  tickers: [],
+  ...UNLIMITED,
+};
+
 interface KeySettingsProps {
   /** The initial values of the fields. */
-  readonly start: Pick<PortalKey, "name" | "scopes" | "origins" | "addresses">;
+  readonly start: Settings;
   readonly errorOf: (field: string) => string | undefined;
 }
 
@@ -75,6 +91,15 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
         hint="IP addresses and networks, one per line. Leave empty to allow all."
         error={errorOf("addresses")}
       />
+      <ListField
+        label="Tickers"
+        name="tickers"
+        start={start.tickers}
+        placeholder={"EURUSD\nXAUUSD"}
+        hint="One per line. Leave empty to allow all instruments of your account."
+        error={errorOf("tickers")}
+      />
+      <KeyLimits start={start} errorOf={errorOf} />
     </>
   );
 }
@@ -86,12 +111,14 @@ function entriesOf(form: FormData, name: string): string[] {
     .filter((entry) => entry !== "");
 }
 
-/** The settings as entered. */
-export function settingsOf(form: FormData) {
+/** The settings as entered, in a form that began with `start`. */
+export function settingsOf(form: FormData, start: Settings) {
   return {
     name: textOf(form, "name"),
     scopes: form.getAll("scopes").map(String),
     origins: entriesOf(form, "origins"),
     addresses: entriesOf(form, "addresses"),
+    tickers: entriesOf(form, "tickers"),
+    ...limitsOf(form, start),
   };
 }

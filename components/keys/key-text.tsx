@@ -2,8 +2,15 @@ import type { PortalKey } from "#lib/contract/portal";
 import { Countdown, Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 
-const TONES: Record<PortalKey["state"], Tone> = { active: "positive", grace: "warning", expired: "neutral", revoked: "neutral" };
+const TONES: Record<PortalKey["state"], Tone> = {
+  scheduled: "neutral",
+  active: "positive",
+  grace: "warning",
+  expired: "neutral",
+  revoked: "neutral",
+};
 const WORDS: Record<PortalKey["state"], string> = {
+  scheduled: "Scheduled",
   active: "Active",
   grace: "Grace period",
   expired: "Expired",
@@ -19,12 +26,19 @@ export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey,
   );
 }
 
-type Ending = Pick<PortalKey, "state" | "grace_until" | "expires_at" | "expires_soon" | "revoked_at">;
+type Ending = Pick<PortalKey, "state" | "not_before" | "grace_until" | "expires_at" | "expires_soon" | "revoked_at">;
 
-/** The state of a key, and when it ends, with a countdown during its grace period. */
+/** The word and the time of the next or last change of a key. */
+function turnOf({ state, not_before, expires_at, revoked_at }: Ending): readonly [string, string | null] {
+  if (state === "scheduled") return ["from", not_before];
+  if (state === "revoked") return ["on", revoked_at];
+  return [state === "expired" ? "on" : "until", expires_at];
+}
+
+/** The state of a key, and when it begins or ends, with a countdown during its grace period. */
 export function KeyState({ apiKey }: { apiKey: Ending }) {
-  const { state, grace_until, expires_at, expires_soon, revoked_at } = apiKey;
-  const [word, at] = state === "revoked" ? ["on", revoked_at] : [state === "expired" ? "on" : "until", expires_at];
+  const { state, grace_until, expires_soon } = apiKey;
+  const [word, at] = turnOf(apiKey);
   return (
     <>
       <Badge tone={expires_soon ? "warning" : TONES[state]}>{expires_soon ? "Expires soon" : WORDS[state]}</Badge>

@@ -48,7 +48,7 @@ function actionsOf(key: PortalKey, act: (action: Action) => void) {
     onSelect: () => act({ kind, key }),
     danger: kind === "revoke",
   });
-  if (key.state !== "active") return key.state === "grace" ? [item("Revoke", "revoke")] : [];
+  if (key.state !== "active" && key.state !== "scheduled") return key.state === "grace" ? [item("Revoke", "revoke")] : [];
   const changes = isOperators(key) ? [] : [item("Edit", "edit"), item("Rotate", "rotate")];
   return [...changes, item("Revoke", "revoke")];
 }
@@ -70,10 +70,15 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
     {
       head: "Access",
       from: "sm",
-      cell: ({ venue, scopes }) => (
+      cell: ({ venue, scopes, tickers }) => (
         <>
           <span className="block">{VENUE_WORDS[venue]}</span>
           <span className="block whitespace-nowrap text-ink-faint text-xs leading-5">{scopes.map(scopeWord).join(", ")}</span>
+          {tickers.length === 0 ? null : (
+            <code title={tickers.join(", ")} className="block max-w-44 truncate font-mono text-xs leading-5">
+              {tickers.join(", ")}
+            </code>
+          )}
         </>
       ),
     },

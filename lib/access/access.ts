@@ -16,19 +16,29 @@ import { type BucketStore, createMemoryBucketStore } from "./limits/bucket-store
 import { createDemoDays } from "./limits/demo-days";
 import { createFailures } from "./limits/failures";
 import { createLeasedBuckets } from "./limits/leased-buckets";
+import { createTakeBoth } from "./limits/take-both";
 import { createPortalTokens } from "./portal-token";
-import { limitOwner, type Principal } from "./principal";
+import { hasBegun, limitOwner, ownSlot, type Principal, requireBegun } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
 import { createVerifier, type KeyVerifier } from "./verify-key";
 
 /** Handshakes a minute that each connection of a plan adds: all of them may reconnect a few times. */
 const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
+/** How often connections may be opened under these limits. */
+const handshakeLimits = ({ streamConnections }: PlanLimits) => ({
+  restPerMinute: STREAM_HANDSHAKES_PER_MINUTE_COUNT + HANDSHAKES_PER_CONNECTION_COUNT * streamConnections,
+  restBurst: STREAM_HANDSHAKES_BURST_COUNT + streamConnections,
+});
+
 /** Who may do what, and how often: what the guards of REST and the handshakes of sockets ask. */
 export interface Access extends KeyVerifier {
   /** The buckets behind `take`, of all nodes together, for other rate limits with keys of their own. */
   readonly buckets: BucketStore;
-  /** Takes `cost` units from the bucket of the principal's account; from that of the client's address for the demo key. */
+  /**
+   * Takes `cost` units from the bucket of the principal's account (from that of the client's address for the demo key), and from
+   * the key's own, if it has limits of its own.
+   */
   take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict>;
   /**
    * Counts a call that costs nothing. Such calls have a bucket of their own, of the same size, so that they are bounded too.
@@ -52,8 +62,7 @@ export interface Access extends KeyVerifier {
   /**
    * The principal behind a ticket, as the database has it now. The ticket is used up either way.
    * @throws Fault unauthorized for one that is unknown, used or expired, or whose key is no longer valid, rate_limited
-   * instead when this client failed too often;
-   * origin_not_allowed from another origin
+   * instead when this client failed too often; key_not_yet_valid; origin_not_allowed from another origin
    */
   redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
   /** A principal that was verified before, as the database has it now; undefined when it is no longer valid. */
@@ -107,7 +116,21 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
   const buckets = leased ?? createMemoryBucketStore(clock);
   const running = Promise.all([lastUsed.run(stopping.signal), leased?.run(stopping.signal)]);
 
-  async function refresh({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
+  const takeBoth = createTakeBoth(buckets, clock);
+
+  /** Takes from the buckets of this kind: the account's, and the key's where it has limits of its own. */
+  function takeUnits(kind: string, principal: Principal, address: string, cost: number): Verdict | Promise<Verdict> {
+    const { plan, limits, ownLimits } = principal;
+    const account = { name: kind + limitOwner(principal, address), limits: plan };
+    if (ownLimits.restPerMinute === null && ownLimits.restBurst === null) return buckets.take(account.name, plan, cost);
+    return takeBoth({ name: kind + ownSlot(principal), limits }, account, cost);
+  }
+
+  function note({ perAddress, keyId }: Principal, address: string): void {
+    if (!perAddress) lastUsed.note(keyId, clock.now(), address);
+  }
+
+  async function findAgain({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
     if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal) : undefined;
     return keyId === DEMO_NAME ? findDemo(pool, demoKey) : findKeyById(pool, clock, keyId);
   }
@@ -123,40 +146,42 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
     apply: verifier.apply,
     buckets,
     take(principal, cost, address) {
-      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
-      return buckets.take(limitOwner(principal, address), principal.plan, cost);
+      note(principal, address);
+      return takeUnits("", principal, address, cost);
     },
     async takeFree(principal, address) {
-      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
-      const owner = limitOwner(principal, address);
-      const left = await buckets.take(owner, principal.plan, 0);
-      const free = await buckets.take(`free ${owner}`, principal.plan, 1);
-      return free.allowed ? left : { ...free, remaining: left.remaining, resetS: left.resetS };
+      note(principal, address);
+      const left = await takeUnits("", principal, address, 0);
+      const { allowed, retryAfterS, refusedBy = "quota" } = await takeUnits("free ", principal, address, 1);
+      return allowed ? left : { ...left, allowed, retryAfterS, refusedBy };
     },
     takeDemoDays: createDemoDays(clock),
     remaining: (accountId, plan) => buckets.take(accountId, plan, 0),
     async takeHandshake(principal, address) {
-      if (!principal.perAddress) lastUsed.note(principal.keyId, clock.now(), address);
-      const { streamConnections } = principal.plan;
-      const limits = {
-        restPerMinute: STREAM_HANDSHAKES_PER_MINUTE_COUNT + HANDSHAKES_PER_CONNECTION_COUNT * streamConnections,
-        restBurst: STREAM_HANDSHAKES_BURST_COUNT + streamConnections,
-      };
-      const { allowed, retryAfterS } = await buckets.take(`handshakes ${limitOwner(principal, address)}`, limits, 1);
+      note(principal, address);
+      const { plan, limits, ownLimits } = principal;
+      const account = { name: `handshakes ${limitOwner(principal, address)}`, limits: handshakeLimits(plan) };
+      const own = { name: `handshakes ${ownSlot(principal)}`, limits: handshakeLimits(limits) };
+      const taken =
+        ownLimits.streamConnections === null ? buckets.take(account.name, account.limits, 1) : takeBoth(own, account, 1);
+      const { allowed, retryAfterS } = await taken;
       if (!allowed) throw new Fault("rate_limited", { detail: "Connections are opened too often.", retry_after: retryAfterS });
     },
     mintTicket: ({ keyId, portal }, origin) => tickets.mint({ keyId, ...(portal && { portal }) }, origin),
     async redeemTicket(text, origin, address) {
       const grant = await tickets.redeem(text, origin);
-      const principal = grant && (await refresh(grant));
+      const principal = grant && (await findAgain(grant));
       if (grant === undefined || principal === undefined) {
         metrics.authFailed();
         throw failures.add(clientBlock(address), "The ticket is unknown, used or expired.");
       }
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
-      return principal;
+      return requireBegun(principal, clock.now());
     },
-    refresh,
+    async refresh(known) {
+      const principal = await findAgain(known);
+      return principal && hasBegun(principal, clock.now()) ? principal : undefined;
+    },
     mintPortalToken: (claims) => portalTokens.mint(claims, clock.now()),
     async stop() {
       stopping.abort();

@@ -3,8 +3,9 @@ import type { Clock } from "#lib/clock";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
 import { addressFilter } from "./address";
 import { keyLast4, keyPrefix } from "./key-format";
+import { NO_OWN_LIMITS, smallerLimits } from "./key-limits";
 import { type PlanRow, toPlan } from "./limits/plans";
-import { parsePermissions, readerOf } from "./permissions";
+import { parsePermissions, readerOf, tickerFilter } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
 import type { Principal } from "./principal";
 
@@ -20,6 +21,12 @@ interface KeyRow extends PlanRow {
   scopes: string[];
   origins: string[];
   addresses: string[];
+  tickers: string[];
+  own_rest_per_minute: number | null;
+  own_rest_burst: number | null;
+  own_stream_connections: number | null;
+  own_subscriptions_per_connection: number | null;
+  not_before: Date | null;
   expires_at: Date | null;
   grace_until: Date | null;
   revoked_at: Date | null;
@@ -40,8 +47,10 @@ interface DemoRow extends PlanRow {
 const PLAN = "p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection";
 
 const KEYS = `
-  SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.addresses, k.expires_at, k.grace_until, k.revoked_at,
-         a.suspended_at, a.permissions, ${PLAN}
+  SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.addresses, k.tickers,
+         k.rest_per_minute AS own_rest_per_minute, k.rest_burst AS own_rest_burst,
+         k.stream_connections AS own_stream_connections, k.subscriptions_per_connection AS own_subscriptions_per_connection,
+         k.not_before, k.expires_at, k.grace_until, k.revoked_at, a.suspended_at, a.permissions, ${PLAN}
     FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan`;
 const BY_HASH = `${KEYS} WHERE k.hash = $1`;
 const BY_ID = `${KEYS} WHERE k.id = $1`;
@@ -93,6 +102,15 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
   if (row === undefined || venue === undefined || row.revoked_at !== null) return undefined;
   const validUntil = earliest(row.expires_at, row.grace_until);
   if (validUntil !== null && validUntil <= clock.now()) return undefined;
+  const plan = toPlan(row);
+  const ownLimits = {
+    restPerMinute: row.own_rest_per_minute,
+    restBurst: row.own_rest_burst,
+    streamConnections: row.own_stream_connections,
+    subscriptionsPerConnection: row.own_subscriptions_per_connection,
+  };
+  const isAllowedTicker = tickerFilter(row.tickers);
+  const accountMayRead = readerOf(parsePermissions(row.permissions));
   return {
     keyId: row.id,
     prefix: row.prefix,
@@ -103,11 +121,16 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
     origins: row.origins,
     addresses: row.addresses,
     isAllowedAddress: addressFilter(row.addresses),
-    plan: toPlan(row),
+    tickers: row.tickers,
+    isAllowedTicker,
+    plan,
+    ownLimits,
+    limits: smallerLimits(plan, ownLimits),
     suspended: row.suspended_at !== null,
     perAddress: false,
+    notBefore: row.not_before?.getTime() ?? null,
     validUntil,
-    mayRead: readerOf(parsePermissions(row.permissions)),
+    mayRead: (listing) => isAllowedTicker(listing.ticker) && accountMayRead(listing),
   };
 }
 
@@ -122,6 +145,7 @@ export async function findDemo(pool: Pick<Pool, "query">, text: string): Promise
   const { rows } = await pool.query<DemoRow>(DEMO, [DEMO_NAME]);
   const [row] = rows;
   if (row === undefined) return undefined;
+  const plan = toPlan(row);
   return {
     keyId: DEMO_NAME,
     prefix: keyPrefix(text),
@@ -132,9 +156,14 @@ export async function findDemo(pool: Pick<Pool, "query">, text: string): Promise
     origins: "any",
     addresses: [],
     isAllowedAddress: addressFilter([]),
-    plan: toPlan(row),
+    tickers: [],
+    isAllowedTicker: tickerFilter([]),
+    plan,
+    ownLimits: NO_OWN_LIMITS,
+    limits: plan,
     suspended: row.suspended_at !== null,
     perAddress: true,
+    notBefore: null,
     validUntil: null,
     mayRead: readerOf(parsePermissions(row.permissions ?? { kind: "all" })),
   };

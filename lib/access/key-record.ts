@@ -1,14 +1,18 @@
 import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
 import { SECOND_MS } from "#lib/units";
+import type { KeyLimits } from "./key-limits";
 
 /** How long before its expiry a key is said to expire soon. */
 export const EXPIRES_SOON_MS = KEY_EXPIRY_WARNINGS_S[0] * SECOND_MS;
 
-/** active; grace: rotated, valid for a while; expired: past its own expiry; revoked: by hand, or past its grace. */
-type KeyState = "active" | "grace" | "expired" | "revoked";
+/**
+ * scheduled: not valid yet; active; grace: rotated, valid for a while; expired: past its own expiry; revoked: by hand, or past
+ * its grace.
+ */
+type KeyState = "scheduled" | "active" | "grace" | "expired" | "revoked";
 
 /** A key as it may be shown. */
-export interface KeyRecord {
+export interface KeyRecord extends KeyLimits {
   readonly id: string;
   readonly account: string;
   readonly name: string;
@@ -16,11 +20,13 @@ export interface KeyRecord {
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
   readonly addresses: readonly string[];
+  readonly tickers: readonly string[];
   /** First 12 and last 4 characters of its text. */
   readonly prefix: string;
   readonly last4: string;
   readonly state: KeyState;
   readonly createdAt: Date;
+  readonly notBefore: Date | null;
   readonly expiresAt: Date | null;
   /** True for an active key whose expiry is near. */
   readonly expiresSoon: boolean;
@@ -39,11 +45,12 @@ type Row = Omit<KeyRecord, "account" | "state" | "expiresSoon" | "replacedBy"> &
   readonly replacedById: string | null;
 };
 
-function stateAt({ revokedAt, expiresAt, graceUntil }: Row, nowMs: number): KeyState {
+function stateAt({ revokedAt, notBefore, expiresAt, graceUntil }: Row, nowMs: number): KeyState {
   if (revokedAt !== null) return "revoked";
   if (expiresAt !== null && expiresAt.getTime() <= nowMs) return "expired";
-  if (graceUntil === null) return "active";
-  return graceUntil.getTime() > nowMs ? "grace" : "revoked";
+  if (graceUntil !== null && graceUntil.getTime() <= nowMs) return "revoked";
+  if (notBefore !== null && notBefore.getTime() > nowMs) return "scheduled";
+  return graceUntil === null ? "active" : "grace";
 }
 
 /** A stored key without what must not leave the store. */
@@ -57,10 +64,16 @@ export function toRecord(row: Row, nowMs: number): KeyRecord {
     scopes: row.scopes,
     origins: row.origins,
     addresses: row.addresses,
+    tickers: row.tickers,
+    restPerMinute: row.restPerMinute,
+    restBurst: row.restBurst,
+    streamConnections: row.streamConnections,
+    subscriptionsPerConnection: row.subscriptionsPerConnection,
     prefix: row.prefix,
     last4: row.last4,
     state,
     createdAt: row.createdAt,
+    notBefore: row.notBefore,
     expiresAt: row.expiresAt,
     expiresSoon: state === "active" && row.expiresAt !== null && row.expiresAt.getTime() < nowMs + EXPIRES_SOON_MS,
     graceUntil: row.graceUntil,

@@ -5,8 +5,10 @@ import {
   KEY_LIFETIME_DEFAULT_S,
   KEY_NAME_MAX_CHARACTERS,
   KEY_ORIGINS_MAX_COUNT,
+  KEY_TICKERS_MAX_COUNT,
+  PLAN_LIMIT_MAX,
 } from "#lib/contract/limits";
-import { Scope, Venue } from "#lib/contract/primitives";
+import { Scope, TickerParameter, Venue } from "#lib/contract/primitives";
 import { Fault, requireValid } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { parseAllowedAddress } from "./address";
@@ -26,6 +28,8 @@ const Address = z.string().transform((text, ctx) => {
   return z.NEVER;
 });
 
+const Limit = z.int().min(1).max(PLAN_LIMIT_MAX).nullable();
+
 const unique = <Value>(values: Value[]) => [...new Set(values)];
 
 /** What is chosen when a key is made, apart from its expiry. */
@@ -43,7 +47,17 @@ const Settings = z.object({
     .array(Address)
     .max(KEY_ADDRESSES_MAX_COUNT, `takes at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`)
     .transform(unique),
+  tickers: z
+    .array(TickerParameter)
+    .max(KEY_TICKERS_MAX_COUNT, `takes at most ${KEY_TICKERS_MAX_COUNT} tickers.`)
+    .transform(unique),
+  restPerMinute: Limit,
+  restBurst: Limit,
+  streamConnections: Limit,
+  subscriptionsPerConnection: Limit,
+  notBefore: z.date().nullable(),
 });
+type Settings = z.output<typeof Settings>;
 
 /** The values that are not undefined. */
 function givenOf<Values extends object>(values: Values): { [Name in keyof Values]: Exclude<Values[Name], undefined> } {
@@ -51,13 +65,33 @@ function givenOf<Values extends object>(values: Values): { [Name in keyof Values
 }
 
 /** The settings of a key that restricts nothing. */
-const UNRESTRICTED = { addresses: [] };
+const UNRESTRICTED = {
+  addresses: [],
+  tickers: [],
+  restPerMinute: null,
+  restBurst: null,
+  streamConnections: null,
+  subscriptionsPerConnection: null,
+  notBefore: null,
+} satisfies Partial<Settings>;
+
+/** Names settings as forms do. */
+const FORM_NAMES = {
+  place: (path: readonly PropertyKey[]) =>
+    path.map((step) => (typeof step === "string" ? step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : step)),
+};
 
 /**
  * The settings of a new key. What restricts it may be absent.
  * @throws Fault invalid_parameter naming the setting that is refused
  */
-export const newSettings = (input: object) => requireValid(Settings, { ...UNRESTRICTED, ...givenOf(input) });
+export const newSettings = (input: object) => requireValid(Settings, { ...UNRESTRICTED, ...givenOf(input) }, FORM_NAMES);
+
+/** The settings of a key that is stored, apart from its expiry. */
+export function settingsOf<Row extends { readonly [Name in keyof Settings]: unknown }>(row: Row): Pick<Row, keyof Settings> {
+  const names = Object.keys(Settings.shape) as (keyof Settings)[];
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, keyof Settings>;
+}
 
 const Changes = Settings.omit({ venue: true }).partial();
 type Parsed = z.output<typeof Changes>;
@@ -69,14 +103,29 @@ export type KeySettingsChange = { readonly [Name in keyof Parsed]?: unknown };
  * The settings that a change names.
  * @throws Fault invalid_parameter naming the setting that is refused
  */
-export const changedSettings = (change: KeySettingsChange) => givenOf(requireValid(Changes, change));
+export const changedSettings = (change: KeySettingsChange) => givenOf(requireValid(Changes, change, FORM_NAMES));
+
+interface Lifetime {
+  readonly notBefore?: Date | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
 
 /**
- * The expiry of a new key: the one chosen, null for never, else a year from now.
+ * The expiry of a new key: the one chosen, null for never, else a year after it becomes valid.
  * @throws Fault invalid_parameter for one that has passed
  */
-export function expiryOf(chosen: Date | null | undefined, clock: Clock): Date | null {
-  if (chosen === undefined) return new Date(clock.now() + KEY_LIFETIME_DEFAULT_S * SECOND_MS);
-  if (chosen === null || chosen.getTime() > clock.now()) return chosen;
+export function expiryOf({ notBefore, expiresAt }: Lifetime, clock: Clock): Date | null {
+  const nowMs = clock.now();
+  if (expiresAt === undefined) return new Date(Math.max(nowMs, notBefore?.getTime() ?? 0) + KEY_LIFETIME_DEFAULT_S * SECOND_MS);
+  if (expiresAt === null || expiresAt.getTime() > nowMs) return expiresAt;
   throw new Fault("invalid_parameter", { parameter: "expires_at", detail: "`expires_at` must be in the future." });
+}
+
+/**
+ * Requires that a key becomes valid before it expires.
+ * @throws Fault invalid_parameter
+ */
+export function requireLifetime({ notBefore, expiresAt }: Lifetime): void {
+  if (!notBefore || !expiresAt || notBefore.getTime() < expiresAt.getTime()) return;
+  throw new Fault("invalid_parameter", { parameter: "not_before", detail: "`not_before` must be before the expiry." });
 }

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
-import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
+import { type PlanLimits, ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
 import { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
+import { requireListed, requireWithinPlan } from "./key-limits";
 import { lockOwner, requireOwnScopes, requireRoom } from "./key-owner";
 import { type KeyRecord, toRecord } from "./key-record";
-import { changedSettings, expiryOf, type KeySettingsChange, newSettings } from "./key-settings";
+import { changedSettings, expiryOf, type KeySettingsChange, newSettings, requireLifetime, settingsOf } from "./key-settings";
 import { revokeRow } from "./revoke-keys";
 
 /** What keys are managed with. */
@@ -17,8 +18,11 @@ export interface KeyContext {
   readonly clock: Clock;
 }
 
+/** Limits of a key; without one, the account's alone applies. */
+type OwnLimits = { readonly [Name in keyof PlanLimits]?: number | null | undefined };
+
 /** What is chosen when a key is made; the account is named by its id. */
-export interface NewKey {
+export interface NewKey extends OwnLimits {
   readonly accountId: string;
   readonly name: string;
   readonly venue: string;
@@ -26,6 +30,10 @@ export interface NewKey {
   readonly origins: readonly string[];
   /** From anywhere without any. */
   readonly addresses?: readonly string[] | undefined;
+  /** All that the account may read without any. */
+  readonly tickers?: readonly string[] | undefined;
+  /** Valid at once without one. */
+  readonly notBefore?: Date | null | undefined;
   /** Null for never; a year from now by default. */
   readonly expiresAt?: Date | null | undefined;
 }
@@ -51,15 +59,18 @@ function mint(venue: Venue) {
 const withAccount = { account: { select: { name: true } } } as const;
 
 /** What the audit log keeps of a key. */
-const audited = ({ name, venue, scopes, origins, addresses, expiresAt }: AuditedKey) => ({
-  name,
-  venue,
-  scopes,
-  origins,
-  addresses,
-  expires_at: expiresAt,
-});
-type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "addresses" | "expiresAt">;
+const audited = (row: Parameters<typeof settingsOf>[0] & Pick<KeyRecord, "expiresAt">) => {
+  const { notBefore, restPerMinute, restBurst, streamConnections, subscriptionsPerConnection, ...settings } = settingsOf(row);
+  return {
+    ...settings,
+    rest_per_minute: restPerMinute,
+    rest_burst: restBurst,
+    stream_connections: streamConnections,
+    subscriptions_per_connection: subscriptionsPerConnection,
+    not_before: notBefore,
+    expires_at: row.expiresAt,
+  };
+};
 
 /**
  * Makes a key.
@@ -69,12 +80,15 @@ type AuditedKey = Pick<KeyRecord, "name" | "venue" | "scopes" | "origins" | "add
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId } = input;
   const settings = newSettings(input);
-  const expiresAt = expiryOf(input.expiresAt, clock);
+  const expiresAt = expiryOf({ ...settings, expiresAt: input.expiresAt }, clock);
+  requireLifetime({ ...settings, expiresAt });
   const now = new Date(clock.now());
   const { text, columns } = mint(settings.venue);
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, accountId, by);
     await requireRoom(tx, accountId, now);
+    await requireWithinPlan(tx, accountId, settings);
+    await requireListed(tx, settings.venue, settings.tickers);
     const data = { ...settings, ...columns, accountId, expiresAt, createdAt: now };
     const made = await tx.apiKey.create({ data, include: withAccount });
     await audit(tx, { ...by, accountId, action: "key.create", target: made.id, after: audited(made) });
@@ -134,16 +148,19 @@ export async function editKey(
   const { db, clock } = context;
   // The person who sets an expiry knows it: only warnings that fall due later are sent.
   const expiry = change.expiresAt !== undefined && {
-    expiresAt: expiryOf(change.expiresAt, clock),
+    expiresAt: expiryOf({ expiresAt: change.expiresAt }, clock),
     expiryToldAt: new Date(clock.now()),
   };
   const data = { ...changedSettings(change), ...expiry };
   const old = await requireKey(context, id, by);
-  if (!["active", "grace"].includes(toRecord(old, clock.now()).state))
+  requireLifetime({ ...old, ...data });
+  if (!["scheduled", "active", "grace"].includes(toRecord(old, clock.now()).state))
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only a valid key can be changed." });
   requireOwnScopes(old.scopes, by);
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, old.accountId, by);
+    await requireWithinPlan(tx, old.accountId, data);
+    await requireListed(tx, old.venue, data.tickers ?? []);
     const changed = await tx.apiKey.update({ where: { id }, data, include: withAccount });
     const entry = { accountId: old.accountId, action: "key.edit", target: id, before: audited(old), after: audited(changed) };
     await audit(tx, { ...by, ...entry });
@@ -180,19 +197,18 @@ export async function rotateKey(
   const { db, clock } = context;
   const old = await requireKey(context, id, by);
   const nowMs = clock.now();
-  if (toRecord(old, nowMs).state !== "active")
+  if (!["scheduled", "active"].includes(toRecord(old, nowMs).state))
     throw new Fault("invalid_parameter", { parameter: "id", detail: "Only an active key can be rotated." });
   requireOwnScopes(old.scopes, by);
   const endMs = Math.min(nowMs + ROTATION_GRACES[grace] * 1000, old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
   const graceUntil = new Date(endMs);
   const { text, columns } = mint(Venue.parse(old.venue));
-  const { accountId, name, venue, scopes, origins, addresses, expiresAt } = old;
+  const { accountId, name, expiresAt } = old;
 
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, accountId, by);
     if (endMs > nowMs) await requireRoom(tx, accountId, new Date(nowMs));
-    const settings = { name, venue, scopes, origins, addresses, expiresAt };
-    const data = { ...settings, ...columns, accountId, createdAt: new Date(nowMs) };
+    const data = { ...settingsOf(old), ...columns, accountId, expiresAt, createdAt: new Date(nowMs) };
     const made = await tx.apiKey.create({ data, include: withAccount });
     const replaced = await tx.apiKey.updateMany({
       where: { id, graceUntil: null, revokedAt: null },

@@ -38,3 +38,10 @@ export function parsePermissions(stored: unknown): Permissions {
   const parsed = Permissions.safeParse(stored);
   return parsed.success ? parsed.data : { kind: "tickers", values: [] };
 }
+
+/** Compiles the tickers of a key for the request path. Without any, every ticker is allowed. */
+export function tickerFilter(tickers: readonly string[]): (ticker: string) => boolean {
+  if (tickers.length === 0) return () => true;
+  const allowed = new Set(tickers);
+  return (ticker) => allowed.has(ticker);
+}

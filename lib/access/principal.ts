@@ -1,6 +1,8 @@
+import type { PlanLimits } from "#lib/contract/limits";
 import type { Scope, Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
+import type { KeyLimits } from "./key-limits";
 import type { Plan } from "./limits/plans";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
@@ -21,14 +23,25 @@ export interface Principal {
   readonly addresses: readonly string[];
   /** The same, compiled. */
   readonly isAllowedAddress: (address: string) => boolean;
+  /** Tickers the key may request and push; none: all that the account may read. */
+  readonly tickers: readonly string[];
+  /** The same, compiled. */
+  readonly isAllowedTicker: (ticker: string) => boolean;
+  /** Limits of the account. */
   readonly plan: Plan;
+  /** Limits of this key alone. */
+  readonly ownLimits: KeyLimits;
+  /** The smaller of both. */
+  readonly limits: PlanLimits;
   /** An operator suspended the account. */
   readonly suspended: boolean;
   /** Limits count per client address instead of per account (the demo key). */
   readonly perAddress: boolean;
+  /** Unix milliseconds from which the key is valid; null for one that is valid from its creation. */
+  readonly notBefore: number | null;
   /** Unix milliseconds from which the key is no longer valid: its expiry or the end of its grace; null for never. */
   readonly validUntil: number | null;
-  /** Instruments the account may read; the rest does not exist for it. */
+  /** Instruments that account and key may both read. What the account may not read does not exist for it. */
   readonly mayRead: MayRead;
   /** The claims of the portal token that was used instead of the key. */
   readonly portal?: PortalTokenClaims;
@@ -68,7 +81,38 @@ export function requireAccess(principal: Principal, scope: Scope | "any", purpos
     throw new Fault("address_not_allowed", { detail: `This key does not allow the address ${source.address}.` });
 }
 
+/**
+ * Requires that the key may be used for all of the tickers.
+ * @throws Fault ticker_not_allowed naming the others
+ */
+export function requireTickers({ isAllowedTicker }: Principal, tickers: readonly string[], parameter: string): void {
+  const refused = tickers.filter((ticker) => !isAllowedTicker(ticker));
+  if (refused.length > 0)
+    throw new Fault("ticker_not_allowed", {
+      detail: `This key does not allow ${refused.join(", ")}.`,
+      parameter,
+      tickers: refused,
+    });
+}
+
+/** True from the moment the key is valid. */
+export function hasBegun({ notBefore }: Principal, nowMs: number): boolean {
+  return notBefore === null || nowMs >= notBefore;
+}
+
+/** @throws Fault key_not_yet_valid that says when it will be */
+export function requireBegun(principal: Principal, nowMs: number): Principal {
+  if (hasBegun(principal, nowMs)) return principal;
+  const not_before = new Date(principal.notBefore ?? nowMs).toISOString();
+  throw new Fault("key_not_yet_valid", { detail: `This key is valid from ${not_before}.`, not_before });
+}
+
 /** Who the limits count for: the account with all its keys; the client's address where they count by address. */
 export function limitOwner({ perAddress, keyId, accountId }: Principal, address: string): string {
   return perAddress ? `${keyId} ${clientBlock(address)}` : accountId;
+}
+
+/** The name under which the limits of a key alone count. */
+export function ownSlot({ keyId }: Principal): string {
+  return `key ${keyId}`;
 }

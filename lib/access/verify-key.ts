@@ -7,7 +7,7 @@ import { SECOND_MS } from "#lib/units";
 import { clientBlock } from "./address";
 import { createKeyLookUps } from "./key-look-ups";
 import type { Failures } from "./limits/failures";
-import type { Principal } from "./principal";
+import { type Principal, requireBegun } from "./principal";
 
 /** A verified key is looked up again after this, even if no message said that it changed. */
 const FRESH_MS = 60_000;
@@ -27,7 +27,7 @@ export interface KeyVerifier {
    * KEY_TRUST_STORE_AWAY_S seconds stays valid, unless a control message named it since.
    * @param text as it stands after `Bearer `, null when there was none
    * @param address of the client, for counting failures
-   * @throws Fault unauthorized; rate_limited instead when this client failed too often: valid keys of others behind its
+   * @throws Fault unauthorized; key_not_yet_valid until the key is valid; rate_limited instead when this client failed too often: valid keys of others behind its
    * address still pass, unless many are being looked up and this one was never verified;
    * service_unavailable when too many unknown keys are being looked up, or the database is unavailable and the key not
    * trusted; pg's own error for the latter where the database said so itself
@@ -57,6 +57,12 @@ interface Entry {
   trustedUntilMs: number;
   /** When it was last looked up in the background. */
   backgroundMs: number;
+}
+
+/** A key that is not valid yet is cached like any other, so that it becomes valid on time. */
+function requireBegunBy(clock: Clock, found: Principal | Promise<Principal>): Principal | Promise<Principal> {
+  if (found instanceof Promise) return found.then((principal) => requireBegun(principal, clock.now()));
+  return requireBegun(found, clock.now());
 }
 
 /** Verifies keys and caches the results. The cache holds plain texts: they are in memory with each request anyway. */
@@ -126,16 +132,18 @@ export function createVerifier({
     return principal;
   }
 
+  function find(text: string | null, address: string): Principal | Promise<Principal> {
+    if (text === null) throw new Fault("unauthorized");
+    const entry = verified.get(text);
+    if (entry === undefined) return verifyUnknown(text, address, false);
+    if (isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;
+    if (!lookUps.databaseAway() || !isTrusted(entry)) return verifyKnown(text, address);
+    lookUpInBackground(text, entry);
+    return entry.principal;
+  }
+
   return {
-    verify(text, address) {
-      if (text === null) throw new Fault("unauthorized");
-      const entry = verified.get(text);
-      if (entry === undefined) return verifyUnknown(text, address, false);
-      if (isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;
-      if (!lookUps.databaseAway() || !isTrusted(entry)) return verifyKnown(text, address);
-      lookUpInBackground(text, entry);
-      return entry.principal;
-    },
+    verify: (text, address) => requireBegunBy(clock, find(text, address)),
     apply(message) {
       const { kind } = message;
       if (kind !== "keys" && kind !== "account" && kind !== "sessions" && kind !== "everything") return;

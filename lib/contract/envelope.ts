@@ -21,10 +21,11 @@ export const FailureData = z
     docs_url: z.string().describe("Documentation page of this error."),
     parameter: z.string().optional().describe("The invalid parameter."),
     allowed: z.array(z.string()).optional().describe("Accepted values."),
-    tickers: z.array(z.string()).optional().describe("The invalid or unknown tickers."),
+    tickers: z.array(z.string()).optional().describe("The tickers that are invalid, unknown or not allowed."),
     suggestion: z.string().optional().describe("The value you probably meant."),
     required: z.string().optional().describe("The scope that this operation requires."),
     max: z.number().optional().describe("The largest accepted value."),
+    not_before: z.string().optional().describe("The time from which the key is valid, ISO 8601."),
     retry_after: z.int().optional().describe("Seconds to wait before trying again."),
   })
   .meta({ id: "FailureData", description: "Details of an error response." });

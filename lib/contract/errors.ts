@@ -73,6 +73,12 @@ export const ERRORS = {
     cause: "The API key is missing, malformed, unknown, expired or revoked. The response is the same in every case.",
     fix: "Send `Authorization: Bearer <api_key>` with an active key.",
   },
+  key_not_yet_valid: {
+    code: 40102,
+    title: "Key not valid yet",
+    cause: "The key was created with a time from which it is valid, and that time has not come.",
+    fix: "Wait until `not_before`, use another key, or change the key.",
+  },
   insufficient_scope: {
     code: 40301,
     title: "Insufficient scope",
@@ -97,6 +103,12 @@ export const ERRORS = {
     title: "Address not allowed",
     cause: "The request came from an IP address that is not in the key's list of allowed addresses.",
     fix: "Send the request from an allowed address, or add the address to the key. Behind a proxy, the address that the service sees counts.",
+  },
+  ticker_not_allowed: {
+    code: 40305,
+    title: "Ticker not allowed",
+    cause: "The key is limited to some tickers, and the request names others.",
+    fix: "Remove the tickers in `tickers` from the request, or add them to the key.",
   },
   unknown_ticker: {
     code: 40401,

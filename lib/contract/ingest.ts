@@ -18,6 +18,7 @@ const TICK_REJECTIONS = [
   "malformed_line",
   "line_too_long",
   "unknown_ticker",
+  "ticker_not_allowed",
   "bad_price",
   "crossed_quote",
   "duplicate",

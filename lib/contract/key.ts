@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { PLAN_DEFAULTS } from "./limits";
-import { IsoInstant, Scope, Venue } from "./primitives";
+import { IsoInstant, Scope, Ticker, Venue } from "./primitives";
+
+const OwnLimit = z.int().min(1).nullable();
 
 /** What a key may do, returned to its holder. Never contains the key itself. */
 export const KeyInfo = z
@@ -15,6 +17,10 @@ export const KeyInfo = z
     addresses: z
       .array(z.string())
       .describe("IP addresses and networks from which the key can be used. Empty if it can be used from anywhere."),
+    tickers: z
+      .array(Ticker)
+      .describe("Tickers that the key can request and push. Empty if it is limited by the permissions of the account alone."),
+    not_before: IsoInstant.nullable().describe("When the key became valid. Null if it was valid from its creation."),
     expires_at: IsoInstant.nullable().describe(
       "When the key stops working: its expiry, or the end of its grace period after a rotation. Null if it does not expire.",
     ),
@@ -27,12 +33,20 @@ export const KeyInfo = z
         subscriptions_per_connection: z.int().min(1).describe("Subscriptions of one stream connection."),
       })
       .describe("Limits of the account, shared by all its keys. The limits of the demo key apply to each client address."),
+    key_limits: z
+      .object({
+        rest_per_minute: OwnLimit.describe("Rate-limit units per minute."),
+        rest_burst: OwnLimit.describe("Rate-limit units that can be used at once."),
+        stream_connections: OwnLimit.describe("Stream connections open at the same time."),
+        subscriptions_per_connection: OwnLimit.describe("Subscriptions of one stream connection."),
+      })
+      .describe("Limits of this key alone. Null where it has none. The smaller of both limits applies."),
     quota: z
       .object({
         remaining: z.int().min(0).describe("Rate-limit units left in the current window."),
         reset_s: z.int().min(0).describe("Seconds until the window ends."),
       })
-      .describe("What is left of this minute, as in the `RateLimit` header."),
+      .describe("What is left of this minute, as in the `RateLimit` header: the account's or the key's, whichever is less."),
   })
   .meta({ id: "KeyInfo", description: "What a key can be used for, and how much of its quota is left." });
 export type KeyInfo = z.infer<typeof KeyInfo>;
@@ -46,6 +60,8 @@ export const keyInfoExample: KeyInfo = {
   scopes: ["market:read", "market:stream"],
   origins: ["https://app.example.com"],
   addresses: ["203.0.113.7", "2001:db8::/32"],
+  tickers: ["EURUSD", "XAUUSD"],
+  not_before: null,
   expires_at: "2027-01-01T00:00:00.000Z",
   plan: "standard",
   limits: {
@@ -54,5 +70,6 @@ export const keyInfoExample: KeyInfo = {
     stream_connections: streamConnections,
     subscriptions_per_connection: subscriptionsPerConnection,
   },
-  quota: { remaining: 587, reset_s: 41 },
+  key_limits: { rest_per_minute: 60, rest_burst: null, stream_connections: 1, subscriptions_per_connection: null },
+  quota: { remaining: 47, reset_s: 41 },
 };

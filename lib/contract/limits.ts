@@ -53,6 +53,8 @@ export const INGEST_REJECTIONS_LISTED_COUNT = 100;
 export const KEY_ORIGINS_MAX_COUNT = 20;
 /** Maximum allowed addresses and networks of a key. */
 export const KEY_ADDRESSES_MAX_COUNT = 20;
+/** Maximum tickers that a key is limited to. */
+export const KEY_TICKERS_MAX_COUNT = 200;
 export const KEY_NAME_MAX_CHARACTERS = 80;
 
 /** Lifetime of a key that was made without an expiry being chosen. */
@@ -71,6 +73,9 @@ export interface PlanLimits {
   readonly streamConnections: number;
   readonly subscriptionsPerConnection: number;
 }
+
+/** Largest limit of a plan or a key: larger than any real one, and small enough that sums stay exact. */
+export const PLAN_LIMIT_MAX = 1_000_000_000;
 
 /** Default plans, written to the database when it is created; an operator can edit them there. */
 export const PLAN_DEFAULTS = {

@@ -28,6 +28,7 @@ import { StreamTicket, streamTicketExample } from "./stream-ticket";
 /** Errors that any authenticated operation can return, whatever the scopes of the key. */
 const KEY_ERRORS = [
   "unauthorized",
+  "key_not_yet_valid",
   "origin_not_allowed",
   "address_not_allowed",
   "account_suspended",
@@ -45,6 +46,7 @@ const LIST_ERRORS = [
   "missing_parameter",
   "invalid_ticker",
   "too_many_tickers",
+  "ticker_not_allowed",
   "unknown_ticker",
 ] as const satisfies ErrorId[];
 
@@ -121,6 +123,7 @@ export const operations = {
       "unsupported_timeframe",
       "invalid_range",
       "limit_out_of_range",
+      "ticker_not_allowed",
       "unknown_ticker",
       ...GUARD_ERRORS,
     ],
@@ -136,7 +139,7 @@ export const operations = {
     path: "/api/v1/market/instruments",
     scope: "market:read",
     summary: "Instruments",
-    description: "Returns the instruments available to your account, sorted by asset class, then ticker.",
+    description: "Returns the instruments available to your key, sorted by asset class, then ticker.",
     query: {},
     data: z.object({ items: z.array(Instrument) }),
     example: { items: [instrumentExample] },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
-import { InstantField } from "./portal";
+import { InstantField, PlanLimit } from "./portal";
 import type { Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -9,8 +9,6 @@ import type { CalendarState, StatusReason } from "./status";
 export const PLAN_NAME_MAX_CHARACTERS = 40;
 /** Maximum number of plans. */
 export const PLANS_MAX_COUNT = 100;
-/** Larger than any real limit, and small enough that sums stay exact. */
-const LIMIT_MAX = 1_000_000_000;
 /** Maximum active and planned overrides of a calendar. */
 export const OVERRIDES_MAX_COUNT = 50;
 export const OVERRIDE_NOTE_MAX_CHARACTERS = 200;
@@ -28,8 +26,6 @@ export const BACKFILLS_MAX_COUNT = 100;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
-const Limit = z.int().min(1).max(LIMIT_MAX);
-
 /** Name of a plan. */
 export const PlanName = z
   .string()
@@ -40,10 +36,10 @@ export const PlanName = z
 
 /** Limits of a plan, as an operator edits them. */
 export const PlanForm = z.strictObject({
-  rest_per_minute: Limit,
-  rest_burst: Limit,
-  stream_connections: Limit,
-  subscriptions_per_connection: Limit,
+  rest_per_minute: PlanLimit,
+  rest_burst: PlanLimit,
+  stream_connections: PlanLimit,
+  subscriptions_per_connection: PlanLimit,
 });
 export type PlanForm = z.infer<typeof PlanForm>;
 

@@ -5,6 +5,8 @@ import {
   KEY_ADDRESSES_MAX_COUNT,
   KEY_NAME_MAX_CHARACTERS,
   KEY_ORIGINS_MAX_COUNT,
+  KEY_TICKERS_MAX_COUNT,
+  PLAN_LIMIT_MAX,
   ROTATION_GRACES,
   type RotationGrace,
 } from "./limits";
@@ -87,6 +89,9 @@ export const PasswordForm = z.strictObject({ current: CurrentPassword, password:
 export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });
 export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS), confirm: Email });
 
+/** A limit of a plan. */
+export const PlanLimit = z.int().min(1).max(PLAN_LIMIT_MAX);
+
 const KeyName = z
   .string()
   .trim()
@@ -97,6 +102,20 @@ const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Ente
 const KeyAddresses = z
   .array(z.string().max(60))
   .max(KEY_ADDRESSES_MAX_COUNT, `Enter at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`);
+const KeyTickers = z.array(z.string().max(60)).max(KEY_TICKERS_MAX_COUNT, `Enter at most ${KEY_TICKERS_MAX_COUNT} tickers.`);
+/** Null for none of its own: then only the account's limit applies. */
+const KeyLimit = PlanLimit.nullable().optional();
+/** What restricts a key. */
+const KEY_RESTRICTIONS = {
+  addresses: KeyAddresses.optional(),
+  tickers: KeyTickers.optional(),
+  rest_per_minute: KeyLimit,
+  rest_burst: KeyLimit,
+  stream_connections: KeyLimit,
+  subscriptions_per_connection: KeyLimit,
+  /** Null for at once. */
+  not_before: InstantField.nullable().optional(),
+};
 /** Null for never. Without it a new key gets the default lifetime, and a key that is changed keeps its expiry. */
 const KeyExpiry = InstantField.nullable().optional();
 
@@ -105,14 +124,14 @@ export const CreateKeyForm = z.strictObject({
   venue: z.enum(VENUES),
   scopes: KeyScopes,
   origins: KeyOrigins,
-  addresses: KeyAddresses.optional(),
+  ...KEY_RESTRICTIONS,
   expires_at: KeyExpiry,
 });
 export const EditKeyForm = z.strictObject({
   name: KeyName.optional(),
   scopes: KeyScopes.optional(),
   origins: KeyOrigins.optional(),
-  addresses: KeyAddresses.optional(),
+  ...KEY_RESTRICTIONS,
   expires_at: KeyExpiry,
 });
 export const RotateKeyForm = z.strictObject({
@@ -128,10 +147,17 @@ export interface PortalKey {
   readonly scopes: readonly string[];
   readonly origins: readonly string[];
   readonly addresses: readonly string[];
+  readonly tickers: readonly string[];
+  /** Limits of its own, null for none. */
+  readonly rest_per_minute: number | null;
+  readonly rest_burst: number | null;
+  readonly stream_connections: number | null;
+  readonly subscriptions_per_connection: number | null;
   readonly prefix: string;
   readonly last4: string;
-  readonly state: "active" | "grace" | "expired" | "revoked";
+  readonly state: "scheduled" | "active" | "grace" | "expired" | "revoked";
   readonly created_at: string;
+  readonly not_before: string | null;
   readonly expires_at: string | null;
   /** True for an active key whose expiry is near. */
   readonly expires_soon: boolean;

@@ -19,6 +19,7 @@ export const SOCKET_IO_NAMESPACE = "/market";
 /** Errors that refuse a handshake: an HTTP response instead of the upgrade, or a connect error on Socket.IO. */
 export const HANDSHAKE_ERRORS = [
   "unauthorized",
+  "key_not_yet_valid",
   "account_suspended",
   "insufficient_scope",
   "origin_not_allowed",

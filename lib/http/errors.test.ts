@@ -64,6 +64,13 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     const { text: key } = await t.issueKey({ scopes: scopesOf(id), addresses: ["192.0.2.0/24"] });
     return ask(id, undefined, { key });
   },
+  key_not_yet_valid: async (id) => {
+    const notBefore = new Date(t.clock.now() + 60_000);
+    return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), notBefore })).text });
+  },
+  ticker_not_allowed: async (id) => {
+    return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), tickers: ["GBPUSD"] })).text });
+  },
   account_suspended: async (id) => {
     return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), suspended: true })).text });
   },

@@ -1,6 +1,6 @@
 import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
-import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
+import { originAllowed, type Principal, requireAccess, requireTickers } from "#lib/access/principal";
 import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
@@ -28,20 +28,36 @@ export function authorize(principal: Principal, operation: Operation, exchange: 
   requireAccess(principal, operation.scope, operation.summary, exchange);
 }
 
-/** Explains which limit refused a request: the burst or the minute. */
-function refusalDetail({ refusedBy, limit, retryAfterS }: Verdict, plan: string): string {
+/** Parameters that name tickers. */
+const TICKER_PARAMETERS = ["tickers", "ticker"] as const;
+
+/**
+ * Requires that the key may be used for every ticker of a query.
+ * @throws Fault ticker_not_allowed
+ */
+export function authorizeTickers(principal: Principal, query: Readonly<Record<string, unknown>>): void {
+  if (principal.tickers.length === 0) return;
+  for (const parameter of TICKER_PARAMETERS) {
+    const asked = query[parameter];
+    if (asked !== undefined) requireTickers(principal, [asked].flat() as string[], parameter);
+  }
+}
+
+/** Explains which limit refused a request: the burst or the minute, of the key or of the plan. */
+function refusalDetail({ refusedBy, limit, retryAfterS, of }: Verdict, plan: string): string {
+  const whose = of === "key" ? "this key" : `the plan "${plan}"`;
   const why =
     refusedBy === "burst"
-      ? `The burst limit of the plan "${plan}" is reached.`
-      : `The limit of the plan "${plan}" is reached: ${limit} units per minute.`;
+      ? `The burst limit of ${whose} is reached.`
+      : `The limit of ${whose} is reached: ${limit} units per minute.`;
   return `${why} Try again in ${retryAfterS} s.`;
 }
 
 /** Sets the rate-limit headers. @throws Fault rate_limited when the request does not pass. */
 export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHeaders): void {
-  const { allowed, limit, remaining, resetS, retryAfterS } = verdict;
-  headers["ratelimit-policy"] = `"plan";q=${limit};w=60`;
-  headers.ratelimit = `"plan";r=${remaining};t=${resetS}`;
+  const { allowed, limit, remaining, resetS, retryAfterS, of = "plan" } = verdict;
+  headers["ratelimit-policy"] = `"${of}";q=${limit};w=60`;
+  headers.ratelimit = `"${of}";r=${remaining};t=${resetS}`;
   headers["x-ratelimit-limit"] = String(limit);
   headers["x-ratelimit-remaining"] = String(remaining);
   headers["x-ratelimit-reset"] = String(resetS);

@@ -33,9 +33,12 @@ test("a key can read its venue, scopes, origins, expiry, limits and remaining qu
     scopes: ["market:read"],
     origins: ["https://a.example.com"],
     addresses,
+    tickers: [],
+    not_before: null,
     expires_at: expiresAt.toISOString(),
     plan: "free",
     limits: { rest_per_minute: 120, rest_burst: 40, stream_connections: 2, subscriptions_per_connection: 50 },
+    key_limits: { rest_per_minute: null, rest_burst: null, stream_connections: null, subscriptions_per_connection: null },
     quota: { remaining: 118, reset_s: 60 },
   });
   expect(KeyInfo.parse(answer.body.data)).toEqual(answer.body.data);
@@ -48,6 +51,24 @@ test.each(SCOPES)("a key with the scope %s alone can read what it may do, and ne
   const answer = await t.ask(PATH, { key: text });
   expect(answer.body.data).toMatchObject({ scopes: [scope], venue: "live", origins: [], addresses: [], expires_at: null });
   expect(answer.text).not.toContain(text.slice(12, -4));
+});
+
+test("a key can read its tickers, its own limits, when it became valid, and the quota of whichever limit has less left", async () => {
+  const notBefore = new Date(t.clock.now());
+  const settings = { plan: "free", account: "limited", tickers: ["EURUSD"], notBefore };
+  const { text } = await t.issueKey({ ...settings, restPerMinute: 10, streamConnections: 1 });
+  const { text: other } = await t.issueKey(settings);
+  await t.ask(QUOTES, { key: text });
+  const info = await infoOf(text);
+  expect(info).toMatchObject({
+    tickers: ["EURUSD"],
+    not_before: notBefore.toISOString(),
+    limits: { rest_per_minute: 120, stream_connections: 2 },
+    key_limits: { rest_per_minute: 10, rest_burst: null, stream_connections: 1, subscriptions_per_connection: null },
+    quota: { remaining: 9 },
+  });
+  expect(KeyInfo.parse(info)).toEqual(info);
+  expect(await infoOf(other)).toMatchObject({ quota: { remaining: 119 } });
 });
 
 test("a rotated key can read the end of its grace period", async () => {

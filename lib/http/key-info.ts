@@ -1,10 +1,23 @@
 import type { KeyInfo } from "#lib/contract/key";
+import type { PlanLimits } from "#lib/contract/limits";
 import type { DataReply } from "#lib/market/question";
 import type { GuardedCall } from "./route";
 
+const instantOf = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString());
+
+/** Limits as the contract names them. */
+function limitsOf<Limit>(limits: Readonly<Record<keyof PlanLimits, Limit>>) {
+  return {
+    rest_per_minute: limits.restPerMinute,
+    rest_burst: limits.restBurst,
+    stream_connections: limits.streamConnections,
+    subscriptions_per_connection: limits.subscriptionsPerConnection,
+  };
+}
+
 /** Tells a client what its own key may do, and what is left of its quota. */
 export function keyInfo({ principal, verdict }: Pick<GuardedCall<object>, "principal" | "verdict">): DataReply {
-  const { prefix, last4, venue, scopes, origins, addresses, validUntil, plan } = principal;
+  const { prefix, last4, venue, scopes, origins, addresses, tickers, notBefore, validUntil, plan, ownLimits } = principal;
   const data: KeyInfo = {
     prefix,
     last4,
@@ -12,14 +25,12 @@ export function keyInfo({ principal, verdict }: Pick<GuardedCall<object>, "princ
     scopes: [...scopes],
     origins: origins === "any" ? ["*"] : [...origins],
     addresses: [...addresses],
-    expires_at: validUntil === null ? null : new Date(validUntil).toISOString(),
+    tickers: [...tickers],
+    not_before: instantOf(notBefore),
+    expires_at: instantOf(validUntil),
     plan: plan.name,
-    limits: {
-      rest_per_minute: plan.restPerMinute,
-      rest_burst: plan.restBurst,
-      stream_connections: plan.streamConnections,
-      subscriptions_per_connection: plan.subscriptionsPerConnection,
-    },
+    limits: limitsOf(plan),
+    key_limits: limitsOf(ownLimits),
     quota: { remaining: verdict.remaining, reset_s: verdict.resetS },
   };
   return { data };

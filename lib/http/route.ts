@@ -10,7 +10,7 @@ import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
-import { applyVerdict, authorize, verifyKey } from "./guards";
+import { applyVerdict, authorize, authorizeTickers, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
 import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
 
@@ -65,14 +65,19 @@ export function route<P extends Parameters>(
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
     return chain(verifyKey(access, exchange), (principal) => {
       exchange.principal = principal;
-      const permitted = attempt(() => authorize(principal, asked, exchange));
+      const permitted = attempt(() => {
+        authorize(principal, asked, exchange);
+        const parsed = attempt(() => parse(exchange.queryText));
+        if (parsed.ok) authorizeTickers(principal, parsed.value.query);
+        return parsed;
+      });
       if (!permitted.ok)
         // Refused before the rate limit. The response still carries the rate-limit headers.
         return chain(access.take(principal, 0, exchange.address), (verdict) => {
           applyVerdict(verdict, principal.plan.name, exchange.headers);
           throw permitted.error;
         });
-      const query = attempt(() => parse(exchange.queryText));
+      const query = permitted.value;
       const cost = query.ok ? asked.cost(query.value.query as never) : 1;
       const taken = cost > 0 ? access.take(principal, cost, exchange.address) : access.takeFree(principal, exchange.address);
       return chain(taken, (verdict) => {
@@ -158,13 +163,13 @@ function callOf<Query>(
   { markets, access }: Runtime,
   nowMs: number,
 ): Omit<GuardedCall<Query>, "verdict"> {
-  const { venue, mayRead } = principal;
+  const { venue, mayRead, tickers } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
   const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
-  return { query: query.value.query as Query, market, mayRead, nowMs, request, admitDays, principal, origin, access };
+  return { query: query.value.query as Query, market, mayRead, tickers, nowMs, request, admitDays, principal, origin, access };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

@@ -38,23 +38,38 @@ describe("a pushed body", () => {
         controller.enqueue(new TextEncoder().encode(LINE));
       },
     });
-    const fault = await faultOf(ingestTicks({ request: request(body), market: market(taken) }));
+    const fault = await faultOf(ingestTicks({ request: request(body), market: market(taken), tickers: [] }));
     expect(fault).toMatchObject({ id: "invalid_parameter", detail: expect.stringContaining("1 lines were accepted") });
     expect(taken).toHaveLength(1);
   });
 
   test("a compressed pushed body is refused before it is read", async () => {
     const taken: Tick[] = [];
-    const answer = ingestTicks({ request: request(LINE, { "content-encoding": "gzip" }), market: market(taken) });
+    const answer = ingestTicks({ request: request(LINE, { "content-encoding": "gzip" }), market: market(taken), tickers: [] });
     expect(await faultOf(answer)).toMatchObject({ id: "invalid_parameter", parameter: "Content-Encoding" });
     expect(taken).toEqual([]);
   });
 
+  test("lines of tickers that the key may not push are rejected, each on its own", async () => {
+    const taken: Tick[] = [];
+    const body = ["GBPUSD", "EURUSD", "gbpusd", "XAUUSD"].map((ticker) => LINE.replace("EURUSD", ticker)).join("");
+    const tickers = ["EURUSD", "XAUUSD"];
+    expect((await ingestTicks({ request: request(body), market: market(taken), tickers })).data).toMatchObject({
+      accepted: 2,
+      reasons: { ticker_not_allowed: 1, malformed_line: 1 },
+      rejections: [
+        { line: 1, reason: "ticker_not_allowed" },
+        { line: 3, reason: "malformed_line" },
+      ],
+    });
+    expect(taken.map(({ ticker }) => ticker)).toEqual(tickers);
+  });
+
   test("a pushed body with the largest number of lines is accepted, one more line is refused", async () => {
     const taken: Tick[] = [];
-    const most = await ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES)), market: market(taken) });
+    const most = await ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES)), market: market(taken), tickers: [] });
     expect(most.data).toMatchObject({ received: INGEST_MAX_LINES, accepted: INGEST_MAX_LINES });
-    const more = ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken) });
+    const more = ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken), tickers: [] });
     expect(await faultOf(more)).toMatchObject({ id: "payload_too_large", max: INGEST_MAX_LINES });
     expect(taken).toHaveLength(2 * INGEST_MAX_LINES);
   });

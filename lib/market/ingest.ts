@@ -30,7 +30,7 @@ function createReceipt() {
 }
 
 /** Parses a line into a tick, or into the reason why it is rejected. */
-function parseLine(line: Line): Tick | TickRejection {
+function parseLine(line: Line, mayPush: (ticker: string) => boolean): Tick | TickRejection {
   if (line.text === null) return "line_too_long";
   let value: unknown;
   try {
@@ -39,7 +39,7 @@ function parseLine(line: Line): Tick | TickRejection {
     return "malformed_line";
   }
   const parsed = TickLine.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return mayPush(parsed.data.ticker) ? parsed.data : "ticker_not_allowed";
   const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
   return onlyPrices ? "bad_price" : "malformed_line";
 }
@@ -48,10 +48,15 @@ function parseLine(line: Line): Tick | TickRejection {
  * Ingests a pushed NDJSON body line by line as it arrives; each line is judged on its own. The next lines are read only
  * after the engine has applied the previous ones and the recorder has room, so a fast feeder is slowed down, not
  * buffered. Accepted ticks are in the engine when this resolves.
+ * @param tickers that the caller's key may push; none: all
  * @throws Fault service_unavailable when the venue takes no pushed ticks or its store falls behind; invalid_parameter
  * for a body that ended early; payload_too_large past the limits. The detail says how many lines were accepted.
  */
-export async function ingestBody(body: ReadableStream<Uint8Array> | null, market: Market): Promise<IngestReceipt> {
+export async function ingestBody(
+  body: ReadableStream<Uint8Array> | null,
+  market: Market,
+  tickers: readonly string[],
+): Promise<IngestReceipt> {
   const { push } = market;
   if (push === undefined)
     throw new Fault("service_unavailable", {
@@ -59,12 +64,18 @@ export async function ingestBody(body: ReadableStream<Uint8Array> | null, market
       retry_after: 60,
     });
   const receipt = createReceipt();
+  const pushable = new Set(tickers);
+  const mayPush = (ticker: string) => pushable.size === 0 || pushable.has(ticker);
   if (body === null) return receipt.result();
   const limits = { bodyMaxBytes: INGEST_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES };
   try {
     for await (const lines of readLines(body, limits)) {
       const room = INGEST_MAX_LINES - receipt.received();
-      await takeLines(lines.slice(0, room), push, receipt);
+      await takeLines(
+        lines.slice(0, room).map((line) => ({ number: line.number, tick: parseLine(line, mayPush) })),
+        push,
+        receipt,
+      );
       if (lines.length > room) throw new BodyTooLong();
     }
   } catch (error) {
@@ -80,27 +91,30 @@ export async function ingestBody(body: ReadableStream<Uint8Array> | null, market
   return receipt.result();
 }
 
-/** Parses and pushes the lines of one chunk, and records the outcome of each in line order. */
+/** Pushes the ticks of one chunk, and records the outcome of each line in order. */
 async function takeLines(
-  lines: readonly Line[],
+  lines: readonly { readonly number: number; readonly tick: Tick | TickRejection }[],
   push: NonNullable<Market["push"]>,
   receipt: ReturnType<typeof createReceipt>,
 ): Promise<void> {
-  const parsed = lines.map(parseLine);
-  const judged = (await push(parsed.filter((tick) => typeof tick !== "string"))).values();
-  lines.forEach((line, index) => {
-    const tick = parsed[index];
+  const ticks = lines.map(({ tick }) => tick).filter((tick) => typeof tick !== "string");
+  const judged = (await push(ticks)).values();
+  for (const { number, tick } of lines) {
     const reason = typeof tick === "string" ? tick : judged.next().value;
-    if (reason) receipt.reject(line.number, reason);
+    if (reason) receipt.reject(number, reason);
     else receipt.accept();
-  });
+  }
 }
 
 /**
  * Ingests a pushed body and answers with its receipt.
  * @throws Fault as ingestBody does; invalid_parameter for a compressed body
  */
-export async function ingestTicks({ request, market }: Pick<Call<object>, "request" | "market">): Promise<DataReply> {
+export async function ingestTicks({
+  request,
+  market,
+  tickers,
+}: Pick<Call<object>, "request" | "market" | "tickers">): Promise<DataReply> {
   const encoding = request?.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity")
     throw new Fault("invalid_parameter", {
@@ -108,6 +122,6 @@ export async function ingestTicks({ request, market }: Pick<Call<object>, "reque
       detail: "Send the body as plain NDJSON, not compressed.",
     });
   const body = request?.body ?? null;
-  if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body) };
-  return { data: await ingestBody(body, market) };
+  if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body, tickers) };
+  return { data: await ingestBody(body, market, tickers) };
 }

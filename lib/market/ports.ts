@@ -105,6 +105,11 @@ export interface Market {
    * and the recorder has room.
    */
   readonly push?: ((ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>) | undefined;
-  /** Forwards pushed ticks to the node that accepts them; absent in an installation of one node. */
-  readonly forwardPush?: ((body: ReadableStream<Uint8Array> | null) => Promise<IngestReceipt>) | undefined;
+  /**
+   * Forwards pushed ticks to the node that accepts them, with the tickers that the key may push (none: all); absent in an
+   * installation of one node.
+   */
+  readonly forwardPush?:
+    | ((body: ReadableStream<Uint8Array> | null, tickers: readonly string[]) => Promise<IngestReceipt>)
+    | undefined;
 }

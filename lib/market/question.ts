@@ -7,8 +7,10 @@ export interface Call<Query> {
   readonly query: Query;
   /** The venue of the caller's key. */
   readonly market: Market;
-  /** False for an instrument the caller's account may not read; to the caller it then does not exist. */
+  /** False for an instrument the caller may not read; to the caller it then does not exist. */
   readonly mayRead: (listing: Listing) => boolean;
+  /** Tickers the caller's key may push; none: all. */
+  readonly tickers: readonly string[];
   /** When the request is answered, Unix milliseconds. */
   readonly nowMs: number;
   /** The request itself, for its body; null when there is none. */

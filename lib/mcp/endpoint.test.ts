@@ -133,6 +133,15 @@ describe("the MCP tools", () => {
     expect(result.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD", bid: 1.08543 }] });
   });
 
+  test("the MCP tools refuse tickers that the key does not allow, and list those that it does", async () => {
+    const client = await connect((await t.issueKey({ tickers: ["EURUSD"] })).text);
+    const refused = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD", "XAUUSD"] } });
+    const told = JSON.parse((refused.content as { text: string }[])[0]?.text ?? "");
+    expect(told).toMatchObject({ message: "ticker_not_allowed", data: { tickers: ["XAUUSD"] } });
+    const listed = await client.callTool({ name: "instruments", arguments: {} });
+    expect(listed.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD" }] });
+  });
+
   const WRONG: [why: string, name: ToolId, args: Record<string, unknown>, query: string][] = [
     ["a ticker with a slash", "latestQuotes", { tickers: ["EUR/USD"] }, "?tickers=EUR/USD"],
     ["an empty required argument", "latestQuotes", {}, ""],

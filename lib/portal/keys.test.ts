@@ -13,7 +13,7 @@ import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
 import { putAccount } from "#lib/access/accounts";
 import { createKey } from "#lib/access/keys";
-import { KEY_ADDRESSES_MAX_COUNT } from "#lib/contract/limits";
+import { KEY_ADDRESSES_MAX_COUNT, KEY_TICKERS_MAX_COUNT, PLAN_LIMIT_MAX } from "#lib/contract/limits";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
 import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -154,6 +154,28 @@ describe("keys in the portal", () => {
     expect((await change([])).body.data.key).toMatchObject({ name: "my key", addresses: [] });
     for (const addresses of [["not an address"], Array(KEY_ADDRESSES_MAX_COUNT + 1).fill("203.0.113.7")])
       expect(await change(addresses)).toMatchObject(failed("invalid_parameter", { parameter: "addresses" }));
+  });
+
+  test("keys are created with tickers, limits and a time from which they are valid, which can be changed", async () => {
+    const user = await signIn("limiter");
+    const notBefore = new Date(t.clock.now() + DAY_MS).toISOString();
+    const chosen = { tickers: ["EURUSD"], rest_per_minute: 30, stream_connections: 1, not_before: notBefore };
+    const { key } = await user.createKey(chosen);
+    expect(key).toMatchObject({ ...chosen, state: "scheduled", rest_burst: null, subscriptions_per_connection: null });
+    const change = (body: object) => user.call(edit, { method: "PATCH", params: { id: key.id }, body });
+    const removed = { tickers: [], rest_per_minute: null, stream_connections: null, not_before: null };
+    expect((await change({ rest_burst: 5 })).body.data.key).toMatchObject({ ...chosen, rest_burst: 5 });
+    expect((await change(removed)).body.data.key).toMatchObject({ ...removed, state: "active", rest_burst: 5 });
+    for (const [parameter, value] of [
+      ["tickers", ["EURUSX"]],
+      ["tickers", Array(KEY_TICKERS_MAX_COUNT + 1).fill("EURUSD")],
+      ["rest_per_minute", PLAN_LIMIT_MAX + 1],
+      ["subscriptions_per_connection", 0],
+    ] as const)
+      expect(await change({ [parameter]: value })).toMatchObject(failed("invalid_parameter", { parameter }));
+    const backwards = { not_before: "2030-02-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" };
+    expect(await change(backwards)).toMatchObject(failed("invalid_parameter", { parameter: "not_before" }));
+    expect(await change({ tickers: ["EUR/USD"] })).toMatchObject(failed("invalid_ticker", { parameter: "tickers" }));
   });
 
   test("keys expire after a year unless another expiry is chosen, and the list says which expire soon", async () => {

@@ -32,6 +32,22 @@ export function bucketStoreSuite(name: string, open: (clock: ManualClock) => Buc
       expect(await store.take("a", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 59, resetS: 60 });
     });
 
+    test("a bucket store takes units back that were not used, within their window and never more than were taken", async () => {
+      const clock = manualClock(START);
+      const store = await open(clock);
+      await store.take("a", LIMITS, 20);
+      expect(await store.take("a", LIMITS, 5)).toMatchObject({ allowed: false });
+      store.giveBack("a", LIMITS, 5, START);
+      expect(await store.take("a", LIMITS, 5)).toMatchObject({ allowed: true, remaining: 40 });
+      expect(await store.take("a", LIMITS, 1)).toMatchObject({ allowed: false });
+      clock.set(START + 60_000);
+      await store.take("a", LIMITS, 10);
+      store.giveBack("a", LIMITS, 20, START);
+      expect(await store.take("a", LIMITS, 1)).toMatchObject({ allowed: true, remaining: 49 });
+      store.giveBack("nobody", LIMITS, 5, START);
+      expect(await store.take("nobody", LIMITS, 1)).toMatchObject({ remaining: 59 });
+    });
+
     test("a bucket store uses the current limits, so that an edited plan applies at once", async () => {
       const store = await open(manualClock(START));
       await store.take("a", LIMITS, 10);

@@ -1,4 +1,7 @@
+import { NO_OWN_LIMITS } from "#lib/access/key-limits";
 import type { Principal } from "#lib/access/principal";
+
+const LIMITS = { restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 };
 
 /** A principal of the live venue with read access, on a plan whose limits are all one. */
 export function testPrincipal(part: Partial<Principal> = {}): Principal {
@@ -12,9 +15,14 @@ export function testPrincipal(part: Partial<Principal> = {}): Principal {
     origins: [],
     addresses: [],
     isAllowedAddress: () => true,
-    plan: { name: "free", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 },
+    tickers: [],
+    isAllowedTicker: () => true,
+    plan: { name: "free", ...LIMITS },
+    ownLimits: NO_OWN_LIMITS,
+    limits: LIMITS,
     suspended: false,
     perAddress: false,
+    notBefore: null,
     validUntil: null,
     mayRead: () => true,
     ...part,

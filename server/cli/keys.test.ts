@@ -68,6 +68,44 @@ test("npm run keys limits a key to addresses, and lists them", async () => {
   expect((await run("edit", id, "--addresses", "")).join()).not.toContain("addresses");
 });
 
+test("npm run keys gives a key tickers, limits and a time from which it is valid, and removes them", async () => {
+  const limits = [
+    "--rest-per-minute",
+    "60",
+    "--rest-burst",
+    "9",
+    "--stream-connections",
+    "1",
+    "--subscriptions-per-connection",
+    "7",
+  ];
+  const [text = "", listed = ""] = await run(
+    ...[
+      "create",
+      "--account",
+      "narrow",
+      "--name",
+      "k",
+      "--tickers",
+      "eurusd,XAUUSD",
+      ...limits,
+      "--not-before",
+      "2030-01-01T00:00:00Z",
+    ],
+  );
+  for (const part of ["scheduled", "tickers EURUSD,XAUUSD", "rest-per-minute 60", "rest-burst 9", "stream-connections 1"])
+    expect(listed).toContain(part);
+  expect(listed).toContain("subscriptions-per-connection 7  not before 2030-01-01T00:00:00.000Z");
+  expect(await t.ask(QUOTE, { key: text })).toMatchObject({ status: 401, body: { message: "key_not_yet_valid" } });
+  const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "narrow" });
+  const none = limits.map((word) => (word.startsWith("--") ? word : "none"));
+  const [changed = ""] = await run("edit", id, "--tickers", "", ...none, "--not-before", "none");
+  expect(changed).toContain("active");
+  expect(changed).not.toMatch(/tickers|rest-|stream-|subscriptions-|not before/);
+  await t.settle();
+  expect((await t.ask(QUOTE, { key: text })).status).toBe(200);
+});
+
 test("npm run keys lets a key expire after a year by default, and changes or removes its expiry", async () => {
   const keyOf = async () => (await listKeys(t.keyContext, { account: "expiring" }))[0];
   await run("create", "--account", "expiring", "--name", "k");
@@ -101,6 +139,10 @@ test.each([
   [["create", "--name", "k", "--origins", "*"], /scheme/],
   [["create", "--name", "k", "--addresses", "localhost"], /IP address/],
   [["create", "--name", "k", "--expires", "soon"], /--expires soon/],
+  [["create", "--name", "k", "--tickers", "EURUSD,EURUSX"], /no instruments EURUSX/],
+  [["create", "--name", "k", "--rest-per-minute", "0"], /--rest-per-minute 0: must be "none", or a whole number/],
+  [["create", "--name", "k", "--account", "small", "--plan", "free", "--rest-burst", "41"], /at most 40.*"free"/],
+  [["create", "--name", "k", "--not-before", "soon"], /--not-before soon/],
   [["create", "--name", "k", "--plan", "gold"], /standard/],
   [["create", "--nme", "k"], /--nme/],
   [["create", "--name", "k", "--expires", "2020-01-01T00:00:00Z"], /future/],

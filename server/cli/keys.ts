@@ -13,15 +13,17 @@ const USAGE = `npm run keys -- <command>
 
   create  --name NAME [--account operator] [--plan free] [--venue live|sandbox]
           [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z|never]
-          [--addresses 203.0.113.7,2001:db8::/32]
-  edit    ID [--name NAME] [--scopes …] [--origins …] [--addresses …] [--expires …]    changes a key that works
+          [--addresses 203.0.113.7,2001:db8::/32] [--tickers EURUSD,XAUUSD] [--not-before 2026-12-01T00:00:00Z]
+          [--rest-per-minute 60] [--rest-burst 20] [--stream-connections 1] [--subscriptions-per-connection 10]
+  edit    ID [--name NAME] [--scopes …] [--origins …] …    changes a key that works; \`none\` removes a limit or --not-before
   list    [--account NAME]              lists keys and their state, without the keys themselves
   rotate  ID [--grace ${GRACES.join("|")}]    creates a key with the same settings; the old key works until the grace period ends
   revoke  ID                            stops a key from working anywhere within a second
   demo                                  prints a key that can replace the public demo key (DEMO_KEY)
 
 create also creates the account if it does not exist. A key expires after a year unless --expires says otherwise.
-It is printed once and never stored. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
+It is printed once and never stored. Without --tickers it can be used for all that its account may read, and without limits of
+its own up to the limits of its account. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
 A running service applies changes at once.`;
 
 const OPTIONS = {
@@ -32,6 +34,12 @@ const OPTIONS = {
   scopes: { type: "string" },
   origins: { type: "string" },
   addresses: { type: "string" },
+  tickers: { type: "string" },
+  "rest-per-minute": { type: "string" },
+  "rest-burst": { type: "string" },
+  "stream-connections": { type: "string" },
+  "subscriptions-per-connection": { type: "string" },
+  "not-before": { type: "string" },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
 } as const;
@@ -39,19 +47,9 @@ const OPTIONS = {
 /** Account that keys belong to if --account is not set. */
 const DEFAULT_ACCOUNT = "operator";
 const DEFAULT_VENUE = "live";
-const DEFAULT_SCOPES = "market:read,market:stream";
+const DEFAULT_SCOPES = ["market:read", "market:stream"];
 
-interface Values {
-  readonly account?: string;
-  readonly plan?: string;
-  readonly name?: string;
-  readonly venue?: string;
-  readonly scopes?: string;
-  readonly origins?: string;
-  readonly addresses?: string;
-  readonly expires?: string;
-  readonly grace: string;
-}
+type Values = { readonly [Name in Exclude<keyof typeof OPTIONS, "grace">]?: string } & { readonly grace: string };
 type Print = CommandContext["print"];
 type Work = (context: KeyContext, print: Print) => Promise<void>;
 
@@ -61,13 +59,46 @@ const listOf = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
-/** Undefined when it is not chosen, null for never. @throws UsageError */
-function expiryOf(text: string | undefined): Date | null | undefined {
+const NONE = "none";
+const NEVER = "never";
+
+/** Undefined when it is not chosen, null for the word that stands for no time. @throws UsageError */
+function timeOf(values: Values, option: "expires" | "not-before", absent: string): Date | null | undefined {
+  const text = values[option];
   if (text === undefined) return undefined;
-  if (text === "never") return null;
+  if (text === absent) return null;
   if (!z.iso.datetime({ offset: true }).safeParse(text).success)
-    throw new UsageError(`--expires ${text}: must be "never", or a date and time in ISO 8601, for example 2027-01-01T00:00:00Z.`);
+    throw new UsageError(
+      `--${option} ${text}: must be "${absent}", or a date and time in ISO 8601, for example 2027-01-01T00:00:00Z.`,
+    );
   return new Date(text);
+}
+
+/** Undefined when it is not chosen, null for none. @throws UsageError */
+function limitOf(values: Values, option: Extract<keyof Values, `${"rest" | "stream" | "subscriptions"}-${string}`>) {
+  const text = values[option];
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`--${option} ${text}: must be "${NONE}", or a whole number from 1.`);
+  return Number(text);
+}
+
+/** What is chosen of a key; what is absent is undefined. @throws UsageError */
+function chosen(values: Values) {
+  const { scopes, origins, addresses, tickers } = values;
+  return {
+    name: values.name,
+    scopes: scopes === undefined ? undefined : listOf(scopes),
+    origins: origins === undefined ? undefined : listOf(origins),
+    addresses: addresses === undefined ? undefined : listOf(addresses),
+    tickers: tickers === undefined ? undefined : listOf(tickers),
+    restPerMinute: limitOf(values, "rest-per-minute"),
+    restBurst: limitOf(values, "rest-burst"),
+    streamConnections: limitOf(values, "stream-connections"),
+    subscriptionsPerConnection: limitOf(values, "subscriptions-per-connection"),
+    notBefore: timeOf(values, "not-before", NONE),
+    expiresAt: timeOf(values, "expires", NEVER),
+  };
 }
 
 function graceOf(text: string): RotationGrace {
@@ -75,40 +106,31 @@ function graceOf(text: string): RotationGrace {
   throw new UsageError(`--grace ${text}: must be one of ${GRACES.join(", ")}.`);
 }
 
-function line({
-  id,
-  account,
-  name,
-  venue,
-  prefix,
-  last4,
-  state,
-  scopes,
-  origins,
-  addresses,
-  expiresAt,
-  graceUntil,
-  lastUsedAt,
-}: KeyRecord): string {
+function line(key: KeyRecord): string {
   const when = (label: string, date: Date | null) => (date === null ? "" : `  ${label} ${date.toISOString()}`);
   const list = (label: string, entries: readonly string[]) => (entries.length === 0 ? "" : `  ${label} ${entries.join(",")}`);
-  const where = list("origins", origins) + list("addresses", addresses);
-  const until = when("expires", expiresAt) + when("grace until", graceUntil) + when("last used", lastUsedAt);
-  return `${id}  ${state.padEnd(7)}  ${prefix}…${last4}  ${venue}  ${account}  ${name}  ${scopes.join(",")}${where}${until}`;
+  const limit = (label: string, value: number | null) => (value === null ? "" : `  ${label} ${value}`);
+  const { id, state, prefix, last4, venue, account, name, scopes } = key;
+  return [
+    `${id}  ${state.padEnd(9)}  ${prefix}…${last4}  ${venue}  ${account}  ${name}  ${scopes.join(",")}`,
+    list("origins", key.origins) + list("addresses", key.addresses) + list("tickers", key.tickers),
+    limit("rest-per-minute", key.restPerMinute) + limit("rest-burst", key.restBurst),
+    limit("stream-connections", key.streamConnections) + limit("subscriptions-per-connection", key.subscriptionsPerConnection),
+    when("not before", key.notBefore) + when("expires", key.expiresAt),
+    when("grace until", key.graceUntil) + when("last used", key.lastUsedAt),
+  ].join("");
 }
 
 /** @throws UsageError */
 function createWork(values: Values): Work {
   const { name, venue = DEFAULT_VENUE, plan } = values;
   if (name === undefined) throw new UsageError("Missing option: --name.");
-  const scopes = listOf(values.scopes ?? DEFAULT_SCOPES);
+  const { scopes = DEFAULT_SCOPES, origins = [], ...rest } = chosen(values);
   if (venue === "sandbox" && scopes.includes("market:ingest"))
     throw new UsageError("--scopes market:ingest: works on the live venue only; the sandbox generates its own prices.");
-  const expiresAt = expiryOf(values.expires);
   return async (context, print) => {
     const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
-    const from = { origins: listOf(values.origins ?? ""), addresses: listOf(values.addresses ?? "") };
-    const settings = { accountId: account.id, name, venue, scopes, ...from, expiresAt };
+    const settings = { ...rest, accountId: account.id, name, venue, scopes, origins };
     const { text, record } = await createKey(context, settings);
     print(text);
     print(line(record));
@@ -116,16 +138,10 @@ function createWork(values: Values): Work {
 }
 
 /** @throws UsageError */
-function editWork(id: string, { account, plan, venue, name, scopes, origins, addresses, expires }: Values): Work {
-  for (const [option, value] of Object.entries({ account, plan, venue }))
-    if (value !== undefined) throw new UsageError(`--${option}: cannot be changed; create another key.`);
-  const change = {
-    name,
-    scopes: scopes === undefined ? undefined : listOf(scopes),
-    origins: origins === undefined ? undefined : listOf(origins),
-    addresses: addresses === undefined ? undefined : listOf(addresses),
-    expiresAt: expiryOf(expires),
-  };
+function editWork(id: string, values: Values): Work {
+  for (const option of ["account", "plan", "venue"] as const)
+    if (values[option] !== undefined) throw new UsageError(`--${option}: cannot be changed; create another key.`);
+  const change = chosen(values);
   if (Object.values(change).every((value) => value === undefined)) throw new UsageError("Nothing to change: name an option.");
   return async (context, print) => print(line(await editKey(context, id, change)));
 }

@@ -113,7 +113,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => quoteOf(edge) === 1.105);
       expect(edge.market.feedProblem()).toBeNull();
       expect(edge.market.push).toBeUndefined();
-      await expect(edge.market.forwardPush?.(null)).rejects.toThrow("to http://ingest");
+      await expect(edge.market.forwardPush?.(null, [])).rejects.toThrow("to http://ingest");
       const topic = "quote:EURUSD";
       expect(sequences(edge.events, topic)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
       expect(edge.events.filter((event) => event.topic === topic)).toEqual(

@@ -193,7 +193,9 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       const current = holding;
       return options.acceptsPush && current ? (ticks: readonly Tick[]) => push(current, ticks) : undefined;
     },
-    ...(options.acceptsPush && { forwardPush: (body) => forwardPush(venue, follower.header()?.address, body) }),
+    ...(options.acceptsPush && {
+      forwardPush: (body, tickers) => forwardPush({ venue, tickers }, follower.header()?.address, body),
+    }),
     async handOver() {
       leaving.abort();
       await competing;

@@ -4,7 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSignedTokens } from "#lib/access/signed-token";
 import { manualClock } from "#lib/clock";
-import { INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
+import { INGEST_MAX_BYTES, INGEST_MAX_LINES, KEY_TICKERS_MAX_COUNT, TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Tick } from "#lib/domain/tick";
 import { Fault, isFault } from "#lib/fault";
@@ -17,6 +17,7 @@ import { createTickForwarder, FORWARDED_TICKS_PATH } from "./tick-forwarder";
 const SECRET = "a secret that is known to this test alone";
 const PASS_LIFETIME_MS = 300_000;
 const FORWARD_MAX_MS = 30_000;
+const LIVE = { venue: "live", tickers: [] } as const;
 const NOBODY = { id: "service_unavailable", data: { retry_after: 1, detail: expect.stringContaining("No node takes") } };
 
 const line = (bid: number) => `${JSON.stringify({ ticker: "EURUSD", time_msc: 1_767_225_600_000, bid, ask: bid + 1 })}\n`;
@@ -85,7 +86,7 @@ describe("ticks pushed to a node without the lease", () => {
   test("pushed ticks are forwarded to the lease holder, and its receipt comes back", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
-    const receipt = await asked.forward("live", holder.address, bodyOf([line(1), line(2), "garbage\n", line(3)]));
+    const receipt = await asked.forward(LIVE, holder.address, bodyOf([line(1), line(2), "garbage\n", line(3)]));
     expect(receipt).toEqual({
       ...{ received: 4, accepted: 2, rejected: 2, reasons: { duplicate: 1, malformed_line: 1 } },
       rejections: [
@@ -95,7 +96,21 @@ describe("ticks pushed to a node without the lease", () => {
     });
     expect(ticks.map(({ bid }) => bid)).toEqual([1, 2, 3]);
     expect(holder.paths).toEqual([FORWARDED_TICKS_PATH]);
-    expect(await asked.forward("live", holder.address, null)).toMatchObject({ received: 0 });
+    expect(await asked.forward(LIVE, holder.address, null)).toMatchObject({ received: 0 });
+  });
+
+  test("the lease holder rejects tickers that the key may not push, as many as a key may be limited to", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const others = Array.from({ length: KEY_TICKERS_MAX_COUNT - 1 }, (_, index) =>
+      `${index}`.padStart(TICKER_MAX_CHARACTERS, "T"),
+    );
+    const body = () => bodyOf([line(1), line(3).replace("EURUSD", "XAUUSD")]);
+    const pushing = { venue: "live", tickers: [...others, "XAUUSD"] } as const;
+    const receipt = await asked.forward(pushing, holder.address, body());
+    expect(receipt).toMatchObject({ accepted: 1, rejections: [{ line: 1, reason: "ticker_not_allowed" }] });
+    expect(ticks.map(({ ticker }) => ticker)).toEqual(["XAUUSD"]);
+    expect(await asked.forward(LIVE, holder.address, body())).toMatchObject({ accepted: 2 });
   });
 
   test("forwarded ticks are streamed: the body is not buffered first", async () => {
@@ -115,7 +130,7 @@ describe("ticks pushed to a node without the lease", () => {
       },
       { highWaterMark: 0 },
     );
-    expect(await asked.forward("live", holder.address, body)).toMatchObject({ accepted: 2 });
+    expect(await asked.forward(LIVE, holder.address, body)).toMatchObject({ accepted: 2 });
   });
 
   test.each([
@@ -127,14 +142,14 @@ describe("ticks pushed to a node without the lease", () => {
     new Fault("payload_too_large", { detail: "Too long.", max: 7 }),
   ])("an error of the lease holder is passed on to the client: $id", async (fault) => {
     const [asked, holder] = [await openNode(), await openNode({ live: failing(fault) })];
-    const refused = asked.forward("live", holder.address, bodyOf([line(1)]));
+    const refused = asked.forward(LIVE, holder.address, bodyOf([line(1)]));
     await expect(refused).rejects.toSatisfy(isFault);
     await expect(refused).rejects.toMatchObject({ id: fault.id, data: fault.data });
   });
 
   test("an internal error of the lease holder is passed on", async () => {
     const [asked, holder] = [await openNode(), await openNode({ live: failing(new Error("a bug")) })];
-    await expect(asked.forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject({ id: "internal_error" });
+    await expect(asked.forward(LIVE, holder.address, bodyOf([line(1)]))).rejects.toMatchObject({ id: "internal_error" });
   });
 
   test("the line limit of a forwarded request is the same as at the lease holder", async () => {
@@ -142,7 +157,7 @@ describe("ticks pushed to a node without the lease", () => {
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     const body = bodyOf(["{}\n".repeat(INGEST_MAX_LINES), line(1)]);
     const refused = { id: "payload_too_large", data: { max: INGEST_MAX_LINES, detail: expect.stringContaining("rejected") } };
-    await expect(asked.forward("live", holder.address, body)).rejects.toMatchObject(refused);
+    await expect(asked.forward(LIVE, holder.address, body)).rejects.toMatchObject(refused);
     expect(ticks).toEqual([]);
   });
 
@@ -150,28 +165,28 @@ describe("ticks pushed to a node without the lease", () => {
     const [asked, holder] = [await openNode(), await openNode({ live: taking().push })];
     const part = `${"x".repeat(65_535)}\n`;
     const parts = Array.from({ length: Math.ceil((4 * INGEST_MAX_BYTES) / part.length) }, () => part);
-    await expect(asked.forward("live", holder.address, bodyOf(parts))).rejects.toMatchObject({ id: "payload_too_large" });
+    await expect(asked.forward(LIVE, holder.address, bodyOf(parts))).rejects.toMatchObject({ id: "payload_too_large" });
   });
 
   test("a forwarded body that breaks off is accepted up to there, and nothing hangs", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
-    await expect(asked.forward("live", holder.address, bodyOf([line(1), line(3)], true))).rejects.toSatisfy(isFault);
-    expect(await asked.forward("live", holder.address, bodyOf([line(4)]))).toMatchObject({ accepted: 1 });
+    await expect(asked.forward(LIVE, holder.address, bodyOf([line(1), line(3)], true))).rejects.toSatisfy(isFault);
+    expect(await asked.forward(LIVE, holder.address, bodyOf([line(4)]))).toMatchObject({ accepted: 1 });
     expect(ticks.map(({ bid }) => bid).at(-1)).toBe(4);
   });
 
   test("pushed ticks are refused when no node holds the lease, or when the named node does not hold it either", async () => {
     const [asked, other] = [await openNode(), await openNode()];
-    await expect(asked.forward("live", undefined, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
-    await expect(asked.forward("live", other.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward(LIVE, undefined, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward(LIVE, other.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(other.paths).toHaveLength(1);
     expect(other.forwardPush).not.toHaveBeenCalled();
   });
 
   test("pushed ticks are refused when the lease holder does not answer, or when something else answers in its place", async () => {
     const asked = await openNode();
-    const forward = (address: string) => asked.forward("live", address, bodyOf([line(1)]));
+    const forward = (address: string) => asked.forward(LIVE, address, bodyOf([line(1)]));
     await expect(forward(`http://127.0.0.1:${await closedPort()}`)).rejects.toMatchObject(NOBODY);
     await expect(forward("not an address")).rejects.toMatchObject(NOBODY);
     const answers: RequestListener[] = [
@@ -194,7 +209,7 @@ describe("ticks pushed to a node without the lease", () => {
     const reached = new Promise<string>((resolve) => {
       listen((request) => request.once("data", () => limit.abort())).then(resolve);
     });
-    await expect(asked.forward("live", await reached, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward(LIVE, await reached, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(timeout).toHaveBeenCalledWith(FORWARD_MAX_MS);
   });
 });
@@ -223,17 +238,19 @@ describe("the endpoint for forwarded ticks", () => {
   test("a forwarding pass is valid only for its venue, and for five minutes", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
-    await expect(asked.forward("sandbox", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward({ venue: "sandbox", tickers: [] }, holder.address, bodyOf([line(1)]))).rejects.toMatchObject(
+      NOBODY,
+    );
     holder.clock.set(PASS_LIFETIME_MS - 1);
-    expect(await asked.forward("live", holder.address, bodyOf([line(1)]))).toMatchObject({ accepted: 1 });
+    expect(await asked.forward(LIVE, holder.address, bodyOf([line(1)]))).toMatchObject({ accepted: 1 });
     holder.clock.set(PASS_LIFETIME_MS);
-    await expect(asked.forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect(asked.forward(LIVE, holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(ticks).toHaveLength(1);
   });
 
   test("a rejected forwarding pass is not reported to the feeder, and the request id is kept", async () => {
     const holder = await openNode({ live: taking().push }, { secret: "another installation's" });
-    await expect((await openNode()).forward("live", holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
+    await expect((await openNode()).forward(LIVE, holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     const response = await fetch(holder.address + FORWARDED_TICKS_PATH, { method: "POST", headers: { "x-request-id": "req_7" } });
     expect(response.headers.get("x-request-id")).toBe("req_7");
   });

@@ -3,7 +3,8 @@ import { createSignedTokens } from "#lib/access/signed-token";
 import type { Clock } from "#lib/clock";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { IngestReceipt } from "#lib/contract/ingest";
-import { VENUES, type Venue } from "#lib/contract/primitives";
+import { KEY_TICKERS_MAX_COUNT, TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
+import { Ticker, VENUES, type Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
@@ -13,17 +14,30 @@ import type { Market } from "#lib/market/ports";
 /** Where a node accepts ticks that were pushed to another one. */
 export const FORWARDED_TICKS_PATH = "/internal/ticks";
 const PASS_LIFETIME_MS = 300_000;
-const PASS_MAX_CHARACTERS = 300;
+/** A pass that names as many tickers as a key may have, each in quotes and with a comma, in base64. */
+const PASS_MAX_CHARACTERS = 300 + Math.ceil((KEY_TICKERS_MAX_COUNT * (TICKER_MAX_CHARACTERS + 3) * 4) / 3);
 /** A request that takes longer fails, and the client sends it again. */
 const FORWARD_MAX_MS = 30_000;
 const RETRY_AFTER_S = 1;
 
-const Pass = z.strictObject({ venue: z.enum(VENUES), until: z.int() });
+const Pass = z.strictObject({
+  venue: z.enum(VENUES),
+  until: z.int(),
+  /** The only tickers that are accepted; absent: all. An earlier release refuses a pass that has them. */
+  tickers: z.array(Ticker).min(1).max(KEY_TICKERS_MAX_COUNT).optional(),
+});
 const Success = z.object({ code: z.literal(0), data: IngestReceipt });
 const Failure = z.object({
   message: z.string(),
   data: z.object({ detail: z.string(), max: z.number(), retry_after: z.number(), parameter: z.string() }).partial(),
 });
+
+/** What a key may push. */
+interface Pushing {
+  readonly venue: Venue;
+  /** None: all. */
+  readonly tickers: readonly string[];
+}
 
 /** Forwards pushed ticks from the node that received them to the one that holds the venue's lease. */
 export interface TickForwarder {
@@ -31,7 +45,7 @@ export interface TickForwarder {
    * Streams a request body to the node at `address`; the caller has checked the key and counted the usage.
    * @throws Fault as that node reports it; service_unavailable when there is no such node or it does not answer
    */
-  forward(venue: Venue, address: string | undefined, body: ReadableStream<Uint8Array> | null): Promise<IngestReceipt>;
+  forward(pushing: Pushing, address: string | undefined, body: ReadableStream<Uint8Array> | null): Promise<IngestReceipt>;
   /** Answers a request that another node forwarded. */
   answer(request: Request): Promise<Response>;
 }
@@ -68,13 +82,14 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
     if (pass === undefined || pass.until <= clock.now()) throw new Fault("unauthorized");
     // Never forwarded twice: two nodes that take each other for the holder would loop forever.
     if (market?.push === undefined) throw elsewhere();
-    return ingestBody(request.body, market);
+    return ingestBody(request.body, market, pass.tickers ?? []);
   }
 
   return {
-    async forward(venue, address, body) {
+    async forward({ venue, tickers }, address, body) {
       if (address === undefined) throw elsewhere();
-      const pass = passes.sign({ venue, until: clock.now() + PASS_LIFETIME_MS });
+      const until = clock.now() + PASS_LIFETIME_MS;
+      const pass = passes.sign({ venue, until, ...(tickers.length > 0 && { tickers: [...tickers] }) });
       let answer: unknown;
       try {
         const response = await fetch(address + FORWARDED_TICKS_PATH, {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#lib/access/access";
-import { limitOwner, type Principal, requireAccess } from "#lib/access/principal";
+import { limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
@@ -66,23 +66,42 @@ export interface Credentials {
   readonly id: string;
 }
 
-/** An admitted connection. It holds a slot of its owner until it is released. */
+/** An admitted connection. It holds slots until it is released. */
 export interface Admission {
   readonly id: string;
   readonly principal: Principal;
   readonly origin: string | null;
   readonly address: string;
-  /** Whose limit its slot counts towards. */
-  readonly owner: string;
+  /** Where it counts towards a limit. */
+  readonly slots: readonly Slot[];
   /** The generation of keys and accounts at the time of the check. */
   readonly generation: number;
+}
+
+/** A slot of a connection. */
+interface Slot {
+  readonly owner: string;
+  /** Connections that may be open at once, by what the principal says at the moment. */
+  readonly maxOf: (principal: Principal) => number;
+}
+
+const planMax = ({ plan }: Principal) => plan.streamConnections;
+const keyMax = ({ limits }: Principal) => limits.streamConnections;
+
+/**
+ * The slots of a connection: its key's, then its account's; its address's alone where limits count by address. A key without a
+ * limit of its own has a slot too, because it may get a limit while the connection is open.
+ */
+function slotsOf(principal: Principal, address: string): Slot[] {
+  const account = { owner: limitOwner(principal, address), maxOf: planMax };
+  return principal.perAddress ? [account] : [{ owner: ownSlot(principal), maxOf: keyMax }, account];
 }
 
 /** Admits connections, the same way for every transport. */
 export interface Admissions {
   /**
    * Admits a client.
-   * @throws Fault unauthorized, account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed, rate_limited,
+   * @throws Fault unauthorized, key_not_yet_valid, account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed, rate_limited,
    * too_many_connections, service_unavailable while draining
    */
   admit(credentials: Credentials): Promise<Admission>;
@@ -111,6 +130,26 @@ export function createAdmissions({ access, connections, draining, generation, on
       throw new Fault("service_unavailable", { detail: "The server is shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
   }
 
+  function free(slots: readonly Slot[]): void {
+    for (const { owner } of slots) connections.close(owner);
+  }
+
+  /** @throws Fault too_many_connections */
+  async function takeSlots(principal: Principal, address: string): Promise<readonly Slot[]> {
+    const slots = slotsOf(principal, address);
+    for (const [index, { owner, maxOf }] of slots.entries()) {
+      const max = maxOf(principal);
+      if (await connections.open(owner, max)) continue;
+      free(slots.slice(0, index));
+      // A crashed client may have left dead connections; probing them frees their slots before the pong timeout.
+      onFull(owner);
+      const whose = max < principal.plan.streamConnections ? "This key" : `The plan "${principal.plan.name}"`;
+      const detail = `${whose} allows ${max} connections at a time.`;
+      throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+    }
+    return slots;
+  }
+
   return {
     async admit({ key, ticket, origin, address, id }) {
       requireRunning();
@@ -119,23 +158,16 @@ export function createAdmissions({ access, connections, draining, generation, on
       requireAccess(principal, "market:stream", "A stream", { origin, address });
       await access.takeHandshake(principal, address);
       requireRunning();
-      const owner = limitOwner(principal, address);
-      const { streamConnections: max, name } = principal.plan;
-      if (!(await connections.open(owner, max))) {
-        // A crashed client may have left dead connections; probing them frees their slots before the pong timeout.
-        onFull(owner);
-        const detail = `The plan "${name}" allows ${max} connections at a time.`;
-        throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
-      }
+      const slots = await takeSlots(principal, address);
       try {
         // If the drain has begun in the meantime, nothing would close this connection.
         requireRunning();
       } catch (error) {
-        connections.close(owner);
+        free(slots);
         throw error;
       }
-      return { id, principal, origin, address, owner, generation: judgedBy };
+      return { id, principal, origin, address, slots, generation: judgedBy };
     },
-    release: ({ owner }) => connections.close(owner),
+    release: ({ slots }) => free(slots),
   };
 }

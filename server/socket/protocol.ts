@@ -1,5 +1,5 @@
-import type { Plan } from "#lib/access/limits/plans";
 import {
+  type PlanLimits,
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_MESSAGE_MAX_BYTES,
   STREAM_MESSAGES_BURST_COUNT,
@@ -88,7 +88,7 @@ function contradiction(message: ClientMessage): Fault | undefined {
 }
 
 /** The first message of a connection. */
-export function welcomeOf(connectionId: string, plan: Plan, { market, clock }: VenueStreams): Welcome {
+export function welcomeOf(connectionId: string, limits: PlanLimits, { market, clock }: VenueStreams): Welcome {
   return {
     type: "welcome",
     protocol: STREAM_PROTOCOL,
@@ -98,8 +98,8 @@ export function welcomeOf(connectionId: string, plan: Plan, { market, clock }: V
     epoch: market.epoch,
     heartbeat_interval_s: STREAM_HEARTBEAT_INTERVAL_S,
     limits: {
-      connections: plan.streamConnections,
-      subscriptions: plan.subscriptionsPerConnection,
+      connections: limits.streamConnections,
+      subscriptions: limits.subscriptionsPerConnection,
       messages_per_second: STREAM_MESSAGES_PER_SECOND_COUNT,
       messages_burst: STREAM_MESSAGES_BURST_COUNT,
       message_max_bytes: STREAM_MESSAGE_MAX_BYTES,

@@ -160,7 +160,7 @@ export class Session {
 
   /** Sends the first message. */
   welcome(): void {
-    this.#send(welcomeOf(this.admission.id, this.#principal.plan, this.#options.venue));
+    this.#send(welcomeOf(this.admission.id, this.#principal.limits, this.#options.venue));
   }
 
   /** Handles one incoming message; `read` is called only when the rate limit allows it. */
@@ -299,11 +299,14 @@ export class Session {
       if (isFault(error)) return error;
       throw error;
     }
+    const tickers = [...this.#subscriptions.tickers()].filter((ticker) => !principal.isAllowedTicker(ticker));
+    if (tickers.length > 0)
+      return new Fault("ticker_not_allowed", { detail: "The key no longer allows a subscribed instrument.", tickers });
     if (!this.#subscriptions.permitted(principal))
       return new Fault("unknown_ticker", { detail: "The account can no longer read a subscribed instrument." });
-    const max = principal.plan.subscriptionsPerConnection;
+    const max = principal.limits.subscriptionsPerConnection;
     if (this.#subscriptions.count > max)
-      return new Fault("too_many_subscriptions", { detail: `The plan now allows ${max} subscriptions per connection.`, max });
+      return new Fault("too_many_subscriptions", { detail: `Only ${max} subscriptions per connection are allowed now.`, max });
     return undefined;
   }
 

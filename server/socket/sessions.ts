@@ -66,10 +66,11 @@ function sourceOf({ keyId, portal }: Principal): string {
 function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
   const groups = new Map<string, Session[]>();
   for (const session of sessions) {
-    const { owner } = session.admission;
-    const group = groups.get(owner);
-    if (group === undefined) groups.set(owner, [session]);
-    else group.push(session);
+    for (const { owner } of session.admission.slots) {
+      const group = groups.get(owner);
+      if (group === undefined) groups.set(owner, [session]);
+      else group.push(session);
+    }
   }
   return groups;
 }
@@ -107,17 +108,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const session of concerned) {
       const principal = read.get(sourceOf(session.principal));
       session.reauthorize(principal);
-      if (principal !== undefined) places.set(session.admission.owner, principal.plan.streamConnections);
+      if (principal !== undefined) for (const { owner, maxOf } of session.admission.slots) places.set(owner, maxOf(principal));
     }
     if (places.size === 0) return;
     const owned = byOwner(sessions);
     for (const [owner, max] of places) enforcePlaces(owned.get(owner) ?? [], max);
   }
 
-  /** Closes the newest connections of an owner beyond the limit of the plan. */
+  /** Closes the newest connections of an owner beyond its limit. */
   function enforcePlaces(owned: readonly Session[], max: number): void {
     for (const session of owned.filter(({ closed }) => !closed).slice(max))
-      session.close("forbidden", new Fault("too_many_connections", { detail: `The plan now allows ${max} connections.`, max }));
+      session.close("forbidden", new Fault("too_many_connections", { detail: `Only ${max} connections are allowed now.`, max }));
   }
 
   async function lookUpStale(): Promise<void> {
@@ -170,7 +171,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     remove(session) {
       if (!sessions.delete(session)) return;
       session.gone();
-      connections.close(session.admission.owner);
+      for (const { owner } of session.admission.slots) connections.close(owner);
     },
     apply(message) {
       const { kind } = message;
@@ -182,7 +183,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     count: () => sessions.size,
     probe(owner) {
       const nowMs = clock.now();
-      for (const session of sessions) if (session.admission.owner === owner) session.probe(nowMs);
+      for (const session of sessions) if (session.admission.slots.some((slot) => slot.owner === owner)) session.probe(nowMs);
     },
     each(work) {
       for (const session of sessions) work(session);

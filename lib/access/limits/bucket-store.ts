@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
-import { type Bucket, type BucketLimits, take, type Verdict } from "./bucket";
+import { type Bucket, type BucketLimits, giveBack, take, type Verdict } from "./bucket";
 
 /** Maximum number of buckets that a node keeps. Past it the least recently used one is dropped, and its owner starts with a full one again. */
 export const BUCKETS_MAX_COUNT = 100_000;
@@ -11,6 +11,11 @@ export const BUCKETS_MAX_COUNT = 100_000;
  */
 export interface BucketStore {
   take(key: string, limits: BucketLimits, cost: number): Verdict | Promise<Verdict>;
+  /**
+   * Returns units that were taken at `takenMs` and not used, as `giveBack` does. A store of several nodes may lose them until the
+   * window ends; it never returns too many.
+   */
+  giveBack(key: string, limits: BucketLimits, cost: number, takenMs: number): void;
 }
 
 /** Returns synchronously. */
@@ -26,6 +31,10 @@ export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COU
       const { bucket, verdict } = take(buckets.get(key), limits, cost, clock.now());
       buckets.set(key, bucket);
       return verdict;
+    },
+    giveBack(key, limits, cost, takenMs) {
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) buckets.set(key, giveBack(bucket, limits, cost, takenMs, clock.now()));
     },
   };
 }

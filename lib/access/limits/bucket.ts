@@ -37,6 +37,8 @@ export interface Verdict {
   readonly retryAfterS: number;
   /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
+  /** Whose limit this is: `key` for a limit of the key alone; absent for that of the account. */
+  readonly of?: "key";
 }
 
 export type BucketLimits = Pick<PlanLimits, "restPerMinute" | "restBurst">;
@@ -84,5 +86,20 @@ export function take(
       retryAfterS: allowed ? 0 : Math.max(1, seconds(waitMs)),
       ...(!allowed && { refusedBy: quotaWaitMs > 0 ? ("quota" as const) : ("burst" as const) }),
     },
+  };
+}
+
+/**
+ * Returns units that a request took at `takenMs` and did not use. A window that began later stays unchanged, because they were
+ * not its units.
+ */
+export function giveBack(bucket: Bucket, limits: BucketLimits, cost: number, takenMs: number, nowMs: number): Bucket {
+  const { bucket: current } = take(bucket, limits, 0, nowMs);
+  if (current.windowStartMs > takenMs) return current;
+  const { restPerMinute, restBurst } = limits;
+  return {
+    ...current,
+    used: Math.max(0, current.used - Math.min(cost, restPerMinute)),
+    parts: Math.min(restBurst * PARTS_PER_UNIT, current.parts + cost * PARTS_PER_UNIT),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { SharedOptions } from "#lib/redis-script";
 import { repeat } from "#lib/repeat";
-import { type Bucket, type BucketLimits, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
+import { type Bucket, type BucketLimits, giveBack, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
 
@@ -39,6 +39,18 @@ interface Share {
   waiting: number;
 }
 
+const within = (nowMs: number, fromMs: number, lengthMs: number) => nowMs >= fromMs && nowMs < fromMs + lengthMs;
+const spendable = ({ sinceMs, untilMs }: Share, nowMs: number) => nowMs >= sinceMs && nowMs < untilMs;
+
+/** Adds units that were taken and not used. Those that can no longer be spent here are lost until the window ends. */
+function takeBack(share: Share, limits: BucketLimits, cost: number, takenMs: number, nowMs: number): void {
+  if (share.bucket === undefined || share.bucket.windowStartMs > takenMs) return;
+  if (share.owed >= cost) share.owed -= cost;
+  else if (spendable(share, nowMs)) share.units += cost;
+  else return;
+  share.bucket = giveBack(share.bucket, limits, cost, takenMs, nowMs);
+}
+
 /** Buckets shared by nodes. */
 export interface LeasedBuckets extends BucketStore {
   /** Returns unused units until the signal aborts, and then all units. */
@@ -65,9 +77,6 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
   const shares = new LRUCache<string, Share>({ max: maxCount, dispose: (_, key) => unsettled.delete(key) });
   let failedMs: number | undefined;
   let calls = 0;
-
-  const within = (nowMs: number, fromMs: number, lengthMs: number) => nowMs >= fromMs && nowMs < fromMs + lengthMs;
-  const spendable = (share: Share, nowMs: number) => nowMs >= share.sinceMs && nowMs < share.untilMs;
 
   function mayAsk(): boolean {
     if (!redis.connected()) return false;
@@ -175,7 +184,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     return mayAsk() ? judgeThere(key, share, cost) : judgeAlone(key, share, cost);
   }
 
-  async function giveBack(all: boolean): Promise<void> {
+  async function returnUnits(all: boolean): Promise<void> {
     const nowMs = clock.now();
     const given: Promise<unknown>[] = [];
     for (const [key, share] of unsettled) {
@@ -202,9 +211,15 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
       const { verdict } = take(share.bucket, limits, 0, clock.now());
       return { ...verdict, allowed: false, retryAfterS: 1, refusedBy: "burst" };
     },
+    giveBack(key, limits, cost, takenMs) {
+      const share = shares.get(key);
+      if (share === undefined) return;
+      takeBack(share, limits, cost, takenMs, clock.now());
+      keepTrack(key, share);
+    },
     async run(signal) {
-      await repeat({ clock, signal, pause: SWEEP_INTERVAL_MS }, () => giveBack(false));
-      await giveBack(true);
+      await repeat({ clock, signal, pause: SWEEP_INTERVAL_MS }, () => returnUnits(false));
+      await returnUnits(true);
     },
   };
 }

@@ -3,6 +3,7 @@ import { createLastUsed } from "#lib/access/last-used";
 import type { Principal } from "#lib/access/principal";
 import { manualClock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S } from "#lib/contract/portal";
+import { testPrincipal } from "#lib/testing/principal";
 import { DAY_S, HOUR_S, MINUTE_MS } from "#lib/units";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createUsageCounts } from "./counts";
@@ -168,10 +169,7 @@ describe("expired usage", () => {
 const ACCOUNT = "00000000-0000-7000-8000-000000000001";
 
 function principal(keyId: string, accountId = ACCOUNT): Principal {
-  const plan = { name: "p", restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 };
-  const from = { origins: [], addresses: [], isAllowedAddress: () => true };
-  const rights = { scopes: [], ...from, suspended: false, perAddress: false, validUntil: null, mayRead: () => true };
-  return { keyId, prefix: "sw_live_0123", last4: "wxyz", accountId, venue: "live", plan, ...rights };
+  return testPrincipal({ keyId, accountId });
 }
 
 function line(requestId: string, accountId = ACCOUNT): LoggedRequest {

@@ -45,7 +45,7 @@ export async function accessBehindReset({ db, clock }: UserContext, token: strin
     const { accountId } = await db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
     const keys = await listKeys({ db, clock }, { accountId });
     return {
-      keys: keys.filter(({ state }) => state === "active" || state === "grace").map(toPortalKey),
+      keys: keys.filter(({ state }) => state !== "expired" && state !== "revoked").map(toPortalKey),
       providers: await listIdentities({ db }, userId),
     };
   } catch (error) {
