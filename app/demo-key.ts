@@ -1,6 +1,6 @@
-import type { Runtime } from "#lib/runtime";
+import type { PortalRuntime } from "#lib/portal/runtime";
 
 /** The public demo key, undefined when it is disabled. */
-export function demoKeyOf({ env }: Pick<Runtime, "env">): string | undefined {
+export function demoKeyOf({ env }: Pick<PortalRuntime, "env">): string | undefined {
   return env.DEMO_KEY === "off" ? undefined : env.DEMO_KEY;
 }

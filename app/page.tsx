@@ -1,6 +1,5 @@
 import Link from "next/link";
 import { publicAddress } from "#app/address";
-import { boardOf } from "#app/board";
 import { demoKeyOf } from "#app/demo-key";
 import { signedInUser } from "#app/session";
 import { Board } from "#components/board/board";
@@ -10,7 +9,7 @@ import { Starting } from "#components/site/starting";
 import { buttonClass } from "#components/ui/button";
 import { CodeBlock } from "#components/ui/code-block";
 import { operations } from "#lib/contract/operations";
-import { runningParts } from "#lib/runtime";
+import { runningPortal } from "#lib/portal/runtime";
 
 /** Shows current prices: never prerendered, and the service does not run during the build. */
 export const dynamic = "force-dynamic";
@@ -52,7 +51,7 @@ async function Introduction({ demoKey, base }: { demoKey: string | undefined; ba
 
 /** The home page: what Spotwire is, live prices, a working first call, and links to the playground and sign-up. */
 export default async function StartPage() {
-  const parts = runningParts();
+  const parts = runningPortal();
   const base = await publicAddress(parts?.env.PUBLIC_URL);
   const demoKey = parts && demoKeyOf(parts);
   return (
@@ -67,7 +66,7 @@ export default async function StartPage() {
             <Starting />
           ) : (
             <Board
-              rows={boardOf(parts)}
+              rows={await parts.reports.board()}
               caption="Latest sandbox prices of eight instruments and the state of their markets"
               demoKey={demoKey}
             />

@@ -1,5 +1,5 @@
 import { SAMPLE_BASE, SAMPLE_KEY } from "#lib/docs/sample-words";
-import { runningParts } from "#lib/runtime";
+import { runningPortal } from "#lib/portal/runtime";
 import { publicAddress } from "./address";
 import { demoKeyOf } from "./demo-key";
 
@@ -8,13 +8,13 @@ const OWN_KEY = "<your key>";
 
 /** The base URL that readers use, even before the service is up. */
 export function readerAddress(): Promise<string> {
-  return publicAddress(runningParts()?.env.PUBLIC_URL);
+  return publicAddress(runningPortal()?.env.PUBLIC_URL);
 }
 
 /** Replaces the base URL and the key in the docs with those of this service. */
 export async function readerWords(): Promise<(text: string) => string> {
   const base = await readerAddress();
-  const parts = runningParts();
+  const parts = runningPortal();
   const key = parts === undefined ? SAMPLE_KEY : (demoKeyOf(parts) ?? OWN_KEY);
   const socket = (address: string) => address.replace(/^http/, "ws");
   return (text) => text.replaceAll(SAMPLE_BASE, base).replaceAll(socket(SAMPLE_BASE), socket(base)).replaceAll(SAMPLE_KEY, key);

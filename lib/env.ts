@@ -35,6 +35,10 @@ export const EnvSchema = z
       .regex(/^[A-Za-z0-9_.-]{1,40}$/, "must be 1 to 40 letters, digits, `_`, `.` and `-`.")
       .default("spotwire")
       .describe("Prefix of every key in Redis; installations that share a Redis need different prefixes."),
+    PORTAL: z
+      .enum(["on", "off"])
+      .default("on")
+      .describe("on serves the pages (portal, docs, playground) from a second process; off serves the API and the streams alone."),
     NODE_URL: z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
@@ -57,7 +61,13 @@ export const EnvSchema = z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
       .optional()
       .describe("PostgreSQL 15 or later. Unset: an embedded PostgreSQL in DATA_DIR."),
-    DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(10).describe("Size of the database connection pool."),
+    DATABASE_POOL_SIZE: z.coerce
+      .number()
+      .int()
+      .min(2)
+      .max(200)
+      .default(10)
+      .describe("Maximum number of database connections of a node; its two processes share them, and each may open at least two."),
     DATABASE_WAIT_S: z.coerce
       .number()
       .int()

@@ -6,14 +6,13 @@ import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Market } from "#lib/market/ports";
+import type { MarketReports } from "#lib/market/reports";
 import type { Metrics } from "#lib/metrics";
 import type { Usage } from "./access/usage/usage";
-import type { UserContext } from "./access/users/context";
-import type { CapturedMails } from "./mail/captured-mails";
 
 /**
- * The services of this process. The server and Next's bundle hold separate copies of every module, so process-wide state is
- * kept in this one registry on globalThis, never in a module.
+ * The services of the market process; those of the portal's process are in lib/portal/runtime. The server and Next's bundle hold
+ * separate copies of every module, so process-wide state is kept in such a registry on globalThis, never in a module.
  */
 export interface Runtime {
   readonly env: Env;
@@ -25,11 +24,11 @@ export interface Runtime {
   readonly usage: Usage;
   /** Signs and encrypts; never logged, never sent. */
   readonly secrets: { readonly nextAuth: string };
-  /** User management of the portal. */
-  readonly users: UserContext;
-  /** Mails that are captured because no mail server is configured. */
-  readonly capturedMails: CapturedMails;
   readonly markets: Readonly<Record<Venue, Market>>;
+  /** The markets as pages show them. */
+  readonly reports: MarketReports;
+  /** The metrics of the portal's process, as Prometheus text; empty without one. */
+  portalMetrics(): Promise<string>;
   /** True from the first moment of a shutdown: new requests are answered with 50302. */
   draining(): boolean;
   ready(): Promise<Readiness>;
@@ -52,7 +51,7 @@ export function setRuntime(runtime: Runtime | undefined): void {
   else (globalThis as Registry)[SLOT] = runtime;
 }
 
-/** The running services; undefined while they are not up, as under Next's own development server. */
+/** The running services; undefined while they are not up, as in the portal's process. */
 export function runningParts(): Runtime | undefined {
   return (globalThis as Registry)[SLOT];
 }

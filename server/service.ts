@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { createAccess } from "#lib/access/access";
+import { type Access, createAccess } from "#lib/access/access";
+import { createAttempts } from "#lib/access/limits/attempts";
 import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage/usage";
 import { bindIdentities } from "#lib/access/users/identities";
 import type { Clock } from "#lib/clock";
@@ -12,11 +13,12 @@ import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
 import { type HealthRecorder, recordHealth } from "#lib/market/health";
+import { createReports } from "#lib/market/reports";
 import { createMetrics } from "#lib/metrics";
 import { issuerOf, signInChoices } from "#lib/portal/providers";
-import type { Redis } from "#lib/redis";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { type ChangeTargets, createChangeFollower } from "./cluster/change-follower";
+import { openSharedRedis } from "./cluster/shared-redis";
 import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
 import { createAddressReader } from "./http/address";
@@ -29,8 +31,9 @@ import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
 import { localAddress } from "./ops/start-message";
 import { startUpkeep } from "./ops/upkeep";
+import { hasPortal, poolShares } from "./portal/pool-shares";
+import { type Portal, startPortal } from "./portal/process";
 import { startStreams } from "./socket/streams";
-import { startUsers } from "./users";
 
 /** Maximum time to wait for the hand-over of the venues to another node. */
 const HAND_OVER_MAX_MS = 2_000;
@@ -42,8 +45,6 @@ interface ServiceOptions {
   env: Env;
   log: Logger;
   clock: Clock;
-  /** False routes REST through Next too; only the bench does, to measure the cost. */
-  direct?: boolean;
   /** Creates the usage counter; only the bench replaces it, to measure the cost of counting. */
   usageOf?: (options: UsageOptions) => Usage;
 }
@@ -59,19 +60,13 @@ interface Service {
 /** Registers a component to stop; the last one registered stops first. */
 type OnStop = (name: string, stop: Stoppable["stop"]) => void;
 
-/** Connects Redis where it is configured; only then is its client loaded. */
-async function openSharedRedis({ REDIS_URL, REDIS_PREFIX }: Env, log: Logger): Promise<Redis | undefined> {
-  if (REDIS_URL === undefined) return undefined;
-  const { openRedis } = await import("#lib/redis");
-  return openRedis({ url: REDIS_URL, prefix: REDIS_PREFIX, log });
-}
-
 /** Connects Redis and the database, loads the catalogues, and follows changes that other processes make. */
 async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, onStop: OnStop) {
   const redis = await openSharedRedis(env, log);
   if (redis) onStop("redis", redis.close);
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
-  const { db, startUp, release } = await acquireDatabase(env, log, clock, channel);
+  const pool = { ...env, DATABASE_POOL_SIZE: poolShares(env).market };
+  const { db, url, startUp, release } = await acquireDatabase(pool, log, clock, channel);
   onStop("database", release);
   for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
   // Subscribes before the first read, so that no change in between is lost.
@@ -87,18 +82,23 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
   onStop("changes", changes.stop);
   onMessage = changes.follow;
   for (const message of beforeLoad) await changes.follow(message);
-  return { redis, db, startUp, catalogues, changeTargets, controlConnected: control.connected };
+  return { redis, db, url, startUp, catalogues, changeTargets, controlConnected: control.connected };
 }
 
 /** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
-export async function startService({ env, log, clock, direct = true, usageOf = createUsage }: ServiceOptions): Promise<Service> {
+export async function startService({ env, log, clock, usageOf = createUsage }: ServiceOptions): Promise<Service> {
   const started: Stoppable[] = [];
   const onStop: OnStop = (name, stop) => started.unshift({ name, stop });
   const base = { env, clock, log, metrics: createMetrics() };
   let stage: Stage = "serving";
+  let portal: Portal | undefined;
   try {
     const secrets = await acquireSecrets(env);
-    const { redis, db, startUp, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
+    let running: Runtime | undefined;
+    portal = hasPortal(env) ? openPortal(base, () => running) : undefined;
+    const { redis, db, url, startUp, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
+    // Before the database, which it uses, and after the requests in flight.
+    if (portal) onStop("portal", portal.stop);
 
     const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis });
     changeTargets.access = access;
@@ -113,20 +113,20 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     changeTargets.markets = markets;
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
 
-    const { stop: stopMails, ...portal } = startUsers({ ...base, db, buckets: access.buckets });
-    onStop("mails", stopMails);
     const ready = () => readiness({ db, redis, markets, draining: stage !== "serving" });
     const runtime: Runtime = {
       ...base,
-      ...portal,
       db,
       secrets,
       access,
       usage,
       markets,
+      reports: createReports({ ...base, db, markets, ready }),
+      portalMetrics: async () => portal?.metrics() ?? "",
       ready,
       draining: () => stage === "drained",
     };
+    running = runtime;
     setRuntime(runtime);
 
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
@@ -134,8 +134,8 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     const docsBase = env.PUBLIC_URL ?? "";
     const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, docsBase });
     changeTargets.streams = streams;
-    const { attempts } = portal.users;
-    const { server, address } = await serve({ ...base, direct, streams, addressOf, attempts, tickForwarder });
+    const attempts = createAttempts(clock, access.buckets);
+    const { server, address } = await serve({ ...base, streams, addressOf, attempts, tickForwarder, portal });
     const drain = createDrain(server);
     onStop("http", drain);
     onStop("calls", () => {
@@ -144,8 +144,8 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     onStop("streams", streams.stop);
     // An ingest node has no client endpoints to probe.
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
-    const { send } = portal.users;
-    onStop("upkeep", startUpkeep({ ...base, db, send, portal: env.PUBLIC_URL ?? localAddress(address) }).stop);
+    onStop("upkeep", startUpkeep({ ...base, db }).stop);
+    await portal?.start({ databaseUrl: url, secret: secrets.nextAuth, base: env.PUBLIC_URL ?? localAddress(address) });
     return {
       address,
       db,
@@ -160,8 +160,25 @@ export async function startService({ env, log, clock, direct = true, usageOf = c
     };
   } catch (error) {
     await stopAll(started, log);
+    await portal?.stop();
     throw error;
   }
+}
+
+/** Starts the portal's process. What it asks before the markets run is answered when it asks again. */
+function openPortal(base: Pick<Runtime, "clock" | "log" | "metrics">, running: () => Runtime | undefined): Portal {
+  const started = (): Runtime => {
+    const services = running();
+    if (services === undefined) throw new Error("The markets are starting.");
+    return services;
+  };
+  const answers = {
+    board: () => started().reports.board(),
+    status: () => started().reports.status(),
+    feeds: () => started().reports.feeds(),
+    remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
+  };
+  return startPortal({ ...base, answers });
 }
 
 /** The first step of a stop, while everything is still served: another node takes over the venues. */

@@ -3,7 +3,7 @@ import { notFound } from "next/navigation";
 import { Instant } from "#components/portal/time";
 import { PageMain } from "#components/shell/page-main";
 import { PageHead } from "#components/ui/card";
-import { runtime } from "#lib/runtime";
+import { portal } from "#lib/portal/runtime";
 
 export const metadata: Metadata = { title: "Outbox", robots: { index: false } };
 export const dynamic = "force-dynamic";
@@ -12,7 +12,7 @@ export const dynamic = "force-dynamic";
  * Emails captured because no mail server is configured; never in production, because they contain links that sign people in.
  */
 export default function OutboxPage() {
-  const { env, capturedMails: outbox } = runtime();
+  const { env, capturedMails: outbox } = portal();
   if (env.NODE_ENV === "production") notFound();
   const mails = outbox.list();
   return (

@@ -8,8 +8,8 @@ import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
 import { toPortalKey } from "#lib/access/key-json";
 import { listKeys } from "#lib/access/keys";
-import type { Runtime } from "#lib/runtime";
-import { runningParts } from "#lib/runtime";
+import type { PortalRuntime } from "#lib/portal/runtime";
+import { runningPortal } from "#lib/portal/runtime";
 import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { issuesOf } from "../../components/playground/check";
 import type { OwnKey } from "../../components/playground/model";
@@ -21,7 +21,7 @@ export const metadata: Metadata = { title: "Playground" };
 export const dynamic = "force-dynamic";
 
 /** The reader's currently valid keys, without their texts. */
-async function ownKeys(parts: Runtime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
+async function ownKeys(parts: PortalRuntime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
   if (parts === undefined || accountId === undefined) return [];
   const keys = (await listKeys(parts, { accountId })).map(toPortalKey);
   return keys
@@ -31,7 +31,7 @@ async function ownKeys(parts: Runtime | undefined, accountId: string | undefined
 
 /** Tries every operation and every stream of the running service. */
 export default async function PlaygroundPage({ searchParams }: PageSearch) {
-  const parts = runningParts();
+  const parts = runningPortal();
   const user = await signedInUser();
   const [first, ...others] = playOperations();
   if (first === undefined) throw new Error("The contract declares nothing that could be tried.");

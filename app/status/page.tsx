@@ -1,12 +1,10 @@
 import type { Metadata } from "next";
-import { boardOf } from "#app/board";
 import { demoKeyOf } from "#app/demo-key";
-import { reportHealth } from "#app/status/report";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
-import { runningParts } from "#lib/runtime";
+import { runningPortal } from "#lib/portal/runtime";
 
 const LEAD = "Market hours and state of every instrument, and service health over the last 24 hours.";
 
@@ -17,7 +15,7 @@ export const dynamic = "force-dynamic";
 
 /** The state of the service, and of every market in both venues. */
 export default async function StatusPage() {
-  const parts = runningParts();
+  const parts = runningPortal();
   return (
     <PageMain>
       {parts === undefined ? (
@@ -26,7 +24,12 @@ export default async function StatusPage() {
           <Starting />
         </>
       ) : (
-        <StatusView lead={LEAD} first={await reportHealth(parts)} rows={boardOf(parts)} demoKey={demoKeyOf(parts)} />
+        <StatusView
+          lead={LEAD}
+          first={await parts.reports.status()}
+          rows={await parts.reports.board()}
+          demoKey={demoKeyOf(parts)}
+        />
       )}
     </PageMain>
   );

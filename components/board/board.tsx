@@ -2,11 +2,10 @@
 
 import { memo, type ReactNode, useEffect, useRef } from "react";
 import { StatusBadge } from "#components/board/status-badge";
-import type { BoardRow, BoardStore } from "./board-store";
+import type { BoardRow } from "#lib/contract/board";
+import type { BoardStore } from "./board-store";
 import { FeedLine, FeedNote } from "./feed-line";
 import { useBoardStore, useRow } from "./use-board";
-
-export type { BoardRow } from "./board-store";
 
 const TINT_MS = 400;
 const UNKNOWN = "–";

@@ -1,9 +1,10 @@
 import { type Client, createClient } from "#lib/client/client";
 import { isSpotwireError, type SpotwireError } from "#lib/client/errors";
 import { webSocketDialer } from "#lib/client/socket";
+import type { BoardRow } from "#lib/contract/board";
 import type { MarketStatus } from "#lib/contract/status";
 import { noAnswerOf } from "../portal/no-answer";
-import type { BoardRow, Connect, Feed } from "./board-store";
+import type { Connect, Feed } from "./board-store";
 
 /** Polling starts when no stream is open after this time. */
 const PATIENCE_MS = 3_000;

@@ -1,7 +1,8 @@
 "use client";
 
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { type BoardRow, type BoardStore, createBoardStore, type Feed } from "./board-store";
+import type { BoardRow } from "#lib/contract/board";
+import { type BoardStore, createBoardStore, type Feed } from "./board-store";
 
 const PAGE: Feed = { by: "page" };
 

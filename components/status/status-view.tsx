@@ -1,8 +1,9 @@
 "use client";
 
+import type { BoardRow } from "#lib/contract/board";
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
 import { durationText } from "#lib/duration";
-import type { BoardRow, BoardStore, Feed } from "../board/board-store";
+import type { BoardStore, Feed } from "../board/board-store";
 import { FeedWord, troubleOf } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
 import { NO_ANSWER } from "../portal/no-answer";

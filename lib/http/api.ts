@@ -2,7 +2,7 @@ import { ERRORS } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { STREAM_PATH } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
-import { runtime } from "#lib/runtime";
+import { runningParts } from "#lib/runtime";
 import { admitOrigin, preflight } from "./cors";
 import { requireShortTarget } from "./exchange";
 import { failureOf, withoutBody } from "./respond";
@@ -36,21 +36,19 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
   });
 }
 
-/** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next. */
+/** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next, where no market runs. */
 export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin }) => {
   const methods = METHODS.get(plain(path));
   if (origin !== null) admitOrigin(headers, origin);
-  let base = "";
+  const running = runningParts();
   try {
-    const { env, metrics } = runtime();
-    base = env.PUBLIC_URL ?? "";
     requireShortTarget({ path, queryText: "" });
     if (method === "OPTIONS" && methods !== undefined) return preflight(headers, origin, methods);
     if (plain(path) === STREAM_PATH) throw upgradeRequired(headers);
-    metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
+    running?.metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
     throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
   } catch (error) {
-    const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, base);
+    const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, running?.env.PUBLIC_URL ?? "");
     return method === "HEAD" ? withoutBody(answer) : answer;
   }
 });

@@ -1,6 +1,5 @@
-import type { ServiceStatus } from "#lib/contract/service-status";
 import { Fault, isFault } from "#lib/fault";
-import { type Readiness, type Runtime, runtime } from "#lib/runtime";
+import { type Readiness, runtime } from "#lib/runtime";
 import type { Exchange } from "./exchange";
 import { type Answer, failureOf, withoutBody } from "./respond";
 import { handlerOf, type RouteHandler } from "./route";
@@ -36,31 +35,31 @@ async function runtimeReadiness(): Promise<Readiness> {
 
 const REPORT_METHODS = ["GET", "HEAD"];
 
-/** Public and readable from any origin: states, ages and history, no account data. Other methods are refused. */
-export function healthReport(report: (running: Runtime) => Promise<ServiceStatus>): RouteHandler {
-  async function answer({ method, headers }: Exchange): Promise<Answer> {
-    Object.assign(headers, { "access-control-allow-origin": "*", "cache-control": "no-store" });
-    try {
-      if (!REPORT_METHODS.includes(method)) {
-        headers.allow = REPORT_METHODS.join(", ");
-        const detail = `This path does not accept ${method.slice(0, 20)}.`;
-        throw new Fault("method_not_allowed", { detail, allowed: REPORT_METHODS });
-      }
-      return { status: 200, headers, body: JSON.stringify(await report(runtime())) };
-    } catch (error) {
-      return failureOf(error, headers, "");
+async function statusAnswer({ method, headers }: Exchange): Promise<Answer> {
+  Object.assign(headers, { "access-control-allow-origin": "*", "cache-control": "no-store" });
+  try {
+    if (!REPORT_METHODS.includes(method)) {
+      headers.allow = REPORT_METHODS.join(", ");
+      const detail = `This path does not accept ${method.slice(0, 20)}.`;
+      throw new Fault("method_not_allowed", { detail, allowed: REPORT_METHODS });
     }
+    return { status: 200, headers, body: JSON.stringify(await runtime().reports.status()) };
+  } catch (error) {
+    return failureOf(error, headers, "");
   }
-  return handlerOf(async (exchange) => {
-    const answered = await answer(exchange);
-    return exchange.method === "HEAD" ? withoutBody(answered) : answered;
-  });
 }
 
-/** Prometheus text exposition of this process. */
+/** The state of the service, public and readable from any origin: states, ages and history, no account data. */
+export const serviceStatus: RouteHandler = handlerOf(async (exchange) => {
+  const answered = await statusAnswer(exchange);
+  return exchange.method === "HEAD" ? withoutBody(answered) : answered;
+});
+
+/** Prometheus text exposition of this node: of this process, and of the portal's. */
 export async function metrics(): Promise<Response> {
-  const { registry } = runtime().metrics;
-  return new Response(await registry.metrics(), {
-    headers: { "content-type": registry.contentType, "cache-control": "no-store" },
+  const { metrics: own, portalMetrics } = runtime();
+  const texts = await Promise.all([own.registry.metrics(), portalMetrics()]);
+  return new Response(texts.join(""), {
+    headers: { "content-type": own.registry.contentType, "cache-control": "no-store" },
   });
 }

@@ -9,7 +9,7 @@ import { feedGaps } from "./feed-gaps";
 import type { Market } from "./ports";
 
 /** The parts of a running process that the report is made from. */
-interface FeedSources {
+export interface FeedSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly metrics: Pick<Metrics, "registry">;
   readonly db: Pick<Database, "prisma">;

@@ -24,7 +24,7 @@ const HISTORY_FRESH_MS = 5_000;
 const STATES_FRESH_MS = 1_000;
 
 /** The parts of a running process that the report is made from. */
-interface HealthSources {
+export interface HealthSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly db: Pick<Database, "pool">;
   readonly clock: Clock;

@@ -6,15 +6,15 @@ import { endSession, findSessionUser, startSession } from "#lib/access/users/ses
 import { checkSignIn, signInWithProvider } from "#lib/access/users/sign-in";
 import { PORTAL_SESSION_LIMITS_S, SignInForm } from "#lib/contract/portal";
 import { faultOf } from "#lib/http/respond";
-import type { Runtime } from "#lib/runtime";
 import { cookieOptions, isSecure } from "./cookies";
 import { configuredProviders, identityOf, type ProviderProfile } from "./providers";
+import type { PortalRuntime } from "./runtime";
 
 /** Redirect target of a sign-in whose provider has not verified the email address. */
 const UNVERIFIED = "/signin?error=email_not_verified";
 
 /** Redirect target of a sign-in that failed on our side. next-auth would put the error message where the page expects its name. */
-function refusedAt(error: unknown, { log }: Runtime): string {
+function refusedAt(error: unknown, { log }: PortalRuntime): string {
   const { id } = faultOf(error);
   if (id === "internal_error") log.error({ err: error }, "sign-in failed");
   return `/signin?error=${id}`;
@@ -24,7 +24,7 @@ function refusedAt(error: unknown, { log }: Runtime): string {
  * Checks a password sign-in. Returns null for a wrong password.
  * @throws Error with a fault's identifier as its message, which next-auth passes to the sign-in page as `error`
  */
-async function authorize(running: Runtime, visitor: Visitor, given: unknown): Promise<{ id: string } | null> {
+async function authorize(running: PortalRuntime, visitor: Visitor, given: unknown): Promise<{ id: string } | null> {
   const { email, password } = (given ?? {}) as Record<string, unknown>;
   const form = SignInForm.safeParse({ email, password });
   if (!form.success) return null;
@@ -44,7 +44,7 @@ async function authorize(running: Runtime, visitor: Visitor, given: unknown): Pr
  * `onSignIn` with the user's id.
  */
 export function authOptions(
-  running: Runtime,
+  running: PortalRuntime,
   visitor: Visitor,
   claimed: string | undefined,
   onSignIn: (userId: string) => void,

@@ -4,12 +4,12 @@ import { letNextAuthReadItsOrigin } from "#lib/env";
 import { isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
-import { type Runtime, runtime } from "#lib/runtime";
 import { authOptions } from "./auth-options";
 import { readCookies } from "./cookies";
 import { readBody } from "./input";
 import { knownBrowserCookie } from "./known-browser";
 import { requireOwnOrigin } from "./route";
+import { type PortalRuntime, portal } from "./runtime";
 import { claimedSession } from "./session-user";
 import { ownOrigin, visitorOf } from "./visitor";
 
@@ -58,7 +58,7 @@ async function formOf(request: Request): Promise<Record<string, unknown> | undef
   }
 }
 
-async function answer(request: Request, { params }: AuthContext, running: Runtime): Promise<Response> {
+async function answer(request: Request, { params }: AuthContext, running: PortalRuntime): Promise<Response> {
   requireOwnOrigin(request, running);
   const { env, users } = running;
   const visitor = visitorOf(running, request.headers);
@@ -92,9 +92,9 @@ async function answer(request: Request, { params }: AuthContext, running: Runtim
  */
 export async function handleAuth(request: Request, context: AuthContext): Promise<Response> {
   const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));
-  let running: Runtime | undefined;
+  let running: PortalRuntime | undefined;
   try {
-    running = runtime();
+    running = portal();
     return await answer(request, context, running);
   } catch (error) {
     if (!isFault(error) && faultOf(error).id === "internal_error")

@@ -5,10 +5,10 @@ import { POST as forgot } from "#app/api/portal/forgot/route";
 import { PATCH as changeProfile } from "#app/api/portal/profile/route";
 import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
-import { setRuntime } from "#lib/runtime";
 import { PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { portalRoute } from "./route";
+import { setPortal } from "./runtime";
 
 const PASSWORD = "correct horse battery";
 const SESSION = "spotwire.session";
@@ -18,7 +18,7 @@ let people = 0;
 beforeAll(async () => {
   t = await testRuntime();
 });
-afterEach(() => setRuntime(t));
+afterEach(() => setPortal(t));
 afterAll(() => t.close());
 
 const newEmail = () => `guarded${++people}@example.com`;
@@ -83,7 +83,7 @@ describe("the session cookie", () => {
     };
     const plain = await lineOf(PORTAL);
     for (const attribute of ["Path=/", "HttpOnly", "SameSite=Lax"]) expect(plain).toContain(attribute);
-    setRuntime({ ...t, env: { ...t.env, PUBLIC_URL: "https://spotwire.example" } });
+    setPortal({ ...t, env: { ...t.env, PUBLIC_URL: "https://spotwire.example" } });
     expect(await lineOf("https://spotwire.example")).toMatch(/^__Host-spotwire\.session=.*Secure/);
   });
 
@@ -210,7 +210,7 @@ describe("a link in a mail", () => {
   test("a link in a mail starts with PUBLIC_URL when it is set", async () => {
     const PUBLIC_URL = "https://spotwire.example";
     const { email } = await member();
-    setRuntime({ ...t, env: { ...t.env, PUBLIC_URL } });
+    setPortal({ ...t, env: { ...t.env, PUBLIC_URL } });
     const headers = { origin: PUBLIC_URL };
     await tokenMailedBy(t.capturedMails, email, () => portalBrowser().send(forgot, { body: { email }, headers }));
     expect(t.capturedMails.list()[0]?.text).toContain(`${PUBLIC_URL}/reset?token=`);

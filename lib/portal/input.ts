@@ -3,16 +3,20 @@ import type { ReadableStream as WebStream } from "node:stream/web";
 import type { z } from "zod";
 import { Fault, isFault, requireValid } from "#lib/fault";
 
-const BODY_MAX_BYTES = 65_536;
+/** Limit of a body that a page or the portal's API gets. */
+export const BODY_MAX_BYTES = 65_536;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/** The fault of a body past BODY_MAX_BYTES. */
+export function tooLarge(): Fault {
+  return new Fault("payload_too_large", { detail: `The body must have at most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
+}
 
 /**
  * Reads the body of a request as text.
  * @throws Fault payload_too_large past BODY_MAX_BYTES, without reading the rest; invalid_parameter when the body ends early
  */
 export async function readBody(request: Request): Promise<string> {
-  const tooLarge = () =>
-    new Fault("payload_too_large", { detail: `The body must have at most ${BODY_MAX_BYTES} bytes.`, max: BODY_MAX_BYTES });
   if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX_BYTES) throw tooLarge();
   if (request.body === null) return "";
   const chunks: Uint8Array[] = [];

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { createSignedTokens } from "#lib/access/signed-token";
 import type { KnownBrowser } from "#lib/access/users/context";
 import { KNOWN_BROWSER_LIFETIME_S } from "#lib/contract/portal";
-import type { Runtime } from "#lib/runtime";
 import { SECOND_MS } from "#lib/units";
 import { ownCookie, readOwnCookie } from "./cookies";
+import type { PortalRuntime } from "./runtime";
 
 const Claims = z.strictObject({ id: z.uuid(), userId: z.uuid(), until: z.int() });
 const COOKIE_MAX_CHARACTERS = 500;
 
-type Running = Pick<Runtime, "env" | "secrets" | "clock">;
+type Running = Pick<PortalRuntime, "env" | "secrets" | "clock">;
 
 function tokens({ secrets }: Running) {
   const purpose = "known browser";

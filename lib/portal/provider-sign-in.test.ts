@@ -8,11 +8,11 @@ import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { bindIdentities } from "#lib/access/users/identities";
 import { accessBehindReset } from "#lib/access/users/password";
-import { setRuntime } from "#lib/runtime";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
 import { mailedToken, PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { signInChoices, verifiedGithubEmail } from "./providers";
+import { setPortal } from "./runtime";
 
 const PASSWORD = "correct horse battery";
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   vi.mocked(console.warn).mockClear();
   const { issuer, clientId, clientSecret } = provider;
   const oidc = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, OIDC_NAME: "Acme" };
-  setRuntime({ ...t, env: { ...t.env, ...oidc } });
+  setPortal({ ...t, env: { ...t.env, ...oidc } });
 });
 afterAll(async () => {
   await provider.close();

@@ -5,8 +5,8 @@ import type { PortalUser } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
-import { type Runtime, runtime } from "#lib/runtime";
 import { isKept, readInput } from "./input";
+import { type PortalRuntime, portal } from "./runtime";
 import { sessionUser } from "./session-user";
 import { ownOrigin, visitorOf } from "./visitor";
 
@@ -21,7 +21,7 @@ interface PortalCall<Input, Admitted extends Admission = "none"> {
   readonly request: Request;
   /** The variable parts of the path. */
   readonly params: Readonly<Record<string, string>>;
-  readonly running: Runtime;
+  readonly running: PortalRuntime;
   /** The client's address. */
   readonly address: string;
   readonly userAgent: string;
@@ -50,7 +50,7 @@ type Handler<Input, Admitted extends Admission> = (
  * Refuses a change that a page of another site sends with the user's cookies.
  * @throws Fault origin_not_allowed
  */
-export function requireOwnOrigin(request: Request, running: Runtime): void {
+export function requireOwnOrigin(request: Request, running: PortalRuntime): void {
   if (request.method === "GET") return;
   if (request.headers.get("origin") === ownOrigin(running.env, request.headers)) return;
   throw new Fault("origin_not_allowed", { detail: "Changes are accepted from the portal's own pages only." });
@@ -77,7 +77,7 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
   async function answer(
     request: Request,
     { params }: RouteContext,
-    running: Runtime,
+    running: PortalRuntime,
     headers: Headers,
   ): Promise<object | Response> {
     requireOwnOrigin(request, running);
@@ -108,9 +108,9 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
       ...jsonHeaders(requestIdOf(request.headers.get("x-request-id"))),
       "cache-control": "no-store",
     };
-    let running: Runtime | undefined;
+    let running: PortalRuntime | undefined;
     try {
-      running = runtime();
+      running = portal();
       const answerHeaders = new Headers(headers);
       const data = await answer(request, context, running, answerHeaders);
       return data instanceof Response ? data : new Response(successBody(data), { headers: answerHeaders });

@@ -1,6 +1,6 @@
 import { headers } from "next/headers";
 import type { PortalUser } from "#lib/contract/portal";
-import { runtime } from "#lib/runtime";
+import { portal } from "./runtime";
 import { sessionUser } from "./session-user";
 
 /**
@@ -9,5 +9,5 @@ import { sessionUser } from "./session-user";
  * @throws Fault service_unavailable before the service is up
  */
 export async function currentUser(): Promise<PortalUser | undefined> {
-  return sessionUser((await headers()).get("cookie"), runtime());
+  return sessionUser((await headers()).get("cookie"), portal());
 }

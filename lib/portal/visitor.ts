@@ -1,8 +1,8 @@
 import type { Visitor } from "#lib/access/users/context";
 import type { Env } from "#lib/env";
-import type { Runtime } from "#lib/runtime";
 import { readOwnCookie } from "./cookies";
 import { readKnownBrowser } from "./known-browser";
+import type { PortalRuntime } from "./runtime";
 
 /** Set by our own server on every request it passes to pages, replacing any value a client sent. */
 export const ADDRESS_HEADER = "x-spotwire-address";
@@ -36,7 +36,7 @@ function linkBase({ PUBLIC_URL, PORT }: Pick<Env, "PUBLIC_URL" | "PORT">, header
 }
 
 /** The sender of a request: client address, browser with what it keeps for us, and the base URL of links in emails. */
-export function visitorOf(running: Pick<Runtime, "env" | "secrets" | "clock">, headers: HeaderReader): Visitor {
+export function visitorOf(running: Pick<PortalRuntime, "env" | "secrets" | "clock">, headers: HeaderReader): Visitor {
   const { env } = running;
   const cookies = headers.get("cookie");
   return {

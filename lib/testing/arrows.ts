@@ -68,11 +68,7 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
   {
     place: "lib/portal/",
-    project: [
-      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/runtime", "lib/env"],
-      ...MEANING,
-      ...GROUND,
-    ],
+    project: [...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/env"], ...MEANING, ...GROUND],
     packages: ["node:", "zod", "next", "next-auth"],
   },
   {
@@ -129,8 +125,9 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/testing/lazy-endpoint", "lib/units"], packages: ["*"] },
 ];
 
-/** Only the HTTP server uses Next and the route handlers. */
+/** Only the HTTP server uses the route handlers, and only the portal's process uses Next. */
 const HTTP = "server/http/";
+const PORTAL = "server/portal/";
 /** Helps tests and benches to run the product; never runs in production. */
 const SUPPORT = ["lib/testing/", "server/testing/"];
 /** Who may use it in addition to tests. */
@@ -154,6 +151,7 @@ export const FLOORS: readonly string[] = [
   "server/markets",
   "server/users",
   "server/ops/",
+  "server/portal/",
   "server/http/",
   "server/service",
   "server/main",
@@ -183,8 +181,8 @@ function specialRefusal(source: SourceFile, target: string, internal: boolean): 
   const maySupport = SUPPORTED.some((place) => fits(path, place));
   if (!maySupport && internal && SUPPORT.some((place) => fits(target, place)))
     return "test support does not belong in production code";
-  if (path.startsWith("server/") && !fits(path, HTTP) && (target === "next" || (internal && target.startsWith("app/"))))
-    return `only ${HTTP} may`;
+  if (path.startsWith("server/") && target === "next" && !fits(path, PORTAL)) return `only ${PORTAL} may`;
+  if (path.startsWith("server/") && internal && target.startsWith("app/") && !fits(path, HTTP)) return `only ${HTTP} may`;
   const [from, to] = [floorOf(path), internal ? floorOf(target) : -1];
   if (from !== -1 && to > from) return `${FLOORS[to]} is above ${FLOORS[from]}`;
   return undefined;

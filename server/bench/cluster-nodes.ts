@@ -75,7 +75,7 @@ export async function startStores(): Promise<Stores | undefined> {
 
 /** Starts one process that does everything. */
 export async function startAlone({ alone }: Stores): Promise<Installation> {
-  const server = await startSpotwire("direct", alone);
+  const server = await startSpotwire("counted", alone);
   const { liveKey, testKey, stop } = server;
   const nodes = [{ name: "all", server }];
   return { name: "one process", nodes, doors: [server], feedAt: server, liveKey, testKey, redis: undefined, stop };
@@ -84,7 +84,7 @@ export async function startAlone({ alone }: Stores): Promise<Installation> {
 /** Starts a node with a role, reachable for the others. */
 export async function startNode({ shared }: Stores, role: "ingest" | "edge"): ReturnType<typeof startSpotwire> {
   const port = await freePort();
-  return startSpotwire("direct", { ...shared, ROLE: role, PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}` });
+  return startSpotwire("counted", { ...shared, ROLE: role, PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}` });
 }
 
 /** Starts an ingest node and this many edges, one after the other. */

@@ -52,7 +52,7 @@ function median(list: readonly Served[]): Served {
  * the same attackers, because those also take cores of the machine.
  */
 export async function benchFlood(seconds: number): Promise<Row[]> {
-  const server = await startSpotwire("direct", { TRUSTED_PROXIES: "127.0.0.1" });
+  const server = await startSpotwire("counted", { TRUSTED_PROXIES: "127.0.0.1", PORTAL: "on" });
   const attackers = startProcess("server/bench/flood-attackers.ts");
   const flood = { server, attackers, seconds };
   try {

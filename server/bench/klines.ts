@@ -27,7 +27,7 @@ export async function benchKlines(seconds: number): Promise<Row[]> {
   for await (const page of history(ROWS_COUNT)) await store.copyKlines(page);
   await db.pool.query("ANALYZE kline");
   // With DATABASE_URL the secret must come from the environment.
-  const spotwire = await startSpotwire("direct", { DATABASE_URL: url, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
+  const spotwire = await startSpotwire("counted", { DATABASE_URL: url, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   const fastify = await startChild("server/bench/fastify.ts", {}, ["--database", url]);
   try {
     const own = { server: spotwire, path: PATH, headers: { authorization: `Bearer ${spotwire.liveKey}` } };

@@ -8,14 +8,14 @@ import type { Row } from "./table";
 const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 const ROUNDS_COUNT = 3;
 
-/** Starts the service with keys without effective limits; `through` selects the path of requests (uncounted: direct, no accounting). */
+/** Starts the service without pages, with keys without effective limits; `usage` says whether it counts the use of keys. */
 export async function startSpotwire(
-  through: "direct" | "next" | "uncounted",
+  usage: "counted" | "uncounted",
   env: Record<string, string> = {},
 ): Promise<Contestant & { liveKey: string; testKey: string }> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
-  const settings = { PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "error", ...env };
-  const child = await startChild("server/bench/spotwire.ts", settings, [through]);
+  const settings = { PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "error", PORTAL: "off", ...env };
+  const child = await startChild("server/bench/spotwire.ts", settings, [usage]);
   const key = (venue: string) => new RegExp(`sw_${venue}_\\w+`).exec(child.output)?.[0] ?? "";
   return { ...child, liveKey: key("live"), testKey: key("test") };
 }
@@ -26,37 +26,33 @@ export function measured(what: string, { requestsPerSecond, requestsPerCpuSecond
   return { what, value: `${rates}, p99 ${p99Ms} ms` };
 }
 
-/** Measures quotes/latest with all guards against bare Fastify with the same bytes, and against the same route through Next. */
+/** Measures quotes/latest with all guards against bare Fastify with the same bytes. */
 export async function benchQuotes(seconds: number): Promise<Row[]> {
-  const direct = await startSpotwire("direct");
-  const next = await startSpotwire("next");
+  const spotwire = await startSpotwire("counted");
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-  const body = await (await fetch(direct.url + PATH, { headers: bearer(direct.testKey) })).text();
+  const body = await (await fetch(spotwire.url + PATH, { headers: bearer(spotwire.testKey) })).text();
   const file = path.join(mkdtempSync(path.join(tmpdir(), "spotwire-bench-")), "body.json");
   writeFileSync(file, body);
   const fastify = await startChild("server/bench/fastify.ts", {}, ["--body", file]);
   try {
     const result = await compare(
       {
-        anchor: { server: fastify, path: PATH, headers: bearer(direct.testKey) },
-        own: { server: direct, path: PATH, headers: bearer(direct.testKey) },
-        next: { server: next, path: PATH, headers: bearer(next.testKey) },
+        anchor: { server: fastify, path: PATH, headers: bearer(spotwire.testKey) },
+        own: { server: spotwire, path: PATH, headers: bearer(spotwire.testKey) },
       },
       ROUNDS_COUNT,
       seconds,
     );
-    if (!result.anchor || !result.own || !result.next) throw new Error("a contestant is missing");
+    if (!result.anchor || !result.own) throw new Error("a contestant is missing");
     const own = result.own.requestsPerCpuSecond;
     return [
       measured("quotes/latest, bare Fastify, same bytes", result.anchor),
-      measured("quotes/latest, Spotwire through Next", result.next),
       {
         ...measured("quotes/latest, Spotwire, all guards", result.own),
         ratio: { value: own / result.anchor.requestsPerCpuSecond, target: 0.6, against: "Fastify" },
       },
-      { what: "", value: "", ratio: { value: own / result.next.requestsPerCpuSecond, target: 10, against: "Next" } },
     ];
   } finally {
-    await Promise.all([direct.stop(), next.stop(), fastify.stop()]);
+    await Promise.all([spotwire.stop(), fastify.stop()]);
   }
 }

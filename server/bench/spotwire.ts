@@ -7,13 +7,12 @@ import { benchKeys } from "./keys";
 import { answerMemory } from "./stream-memory";
 import { createUncounted } from "./uncounted";
 
-/** Starts the service with keys without effective limits. Argument `next` sends REST through Next, `uncounted` counts no usage. */
+/** Starts the service with keys without effective limits. Argument `uncounted` counts no usage. */
 
 const env = readEnv();
 const log = createLog(env.LOG_LEVEL);
-const way = process.argv[2];
-const accounting = way === "uncounted" ? { usageOf: createUncounted } : {};
-const service = await startService({ env, log, clock: systemClock, direct: way !== "next", ...accounting });
+const accounting = process.argv[2] === "uncounted" ? { usageOf: createUncounted } : {};
+const service = await startService({ env, log, clock: systemClock, ...accounting });
 answerMemory();
 const keys = await benchKeys(service.db);
 process.stdout.write(`${keys.join("\n")}\nlistening on ${localAddress(service.address)}\n`);

@@ -41,7 +41,7 @@ export function listingsOf(count: number): readonly Listing[] {
 
 /** Starts Spotwire with pushed ticks on the live venue, over the raw WebSocket. */
 export async function startStreamSpotwire(): Promise<StreamContestant> {
-  const server = await startSpotwire("direct", { LIVE_FEED: "push" });
+  const server = await startSpotwire("counted", { LIVE_FEED: "push" });
   return { name: "Spotwire, all guards", server, dialect: "raw", key: server.liveKey };
 }
 

@@ -170,7 +170,7 @@ export async function benchUnits(): Promise<Row[]> {
   const store = createKlineStore(db.pool, "live");
   for await (const page of history(STORED_ROWS_COUNT)) await store.copyKlines(page);
   const settings = { DATABASE_URL: String(db.pool.options.connectionString), LIVE_FEED: "push" };
-  const server = await startSpotwire("direct", { ...settings, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
+  const server = await startSpotwire("counted", { ...settings, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   try {
     const rows: Row[] = [];
     const idle = await idleShare(server);

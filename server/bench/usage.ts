@@ -10,7 +10,7 @@ const TARGET = 0.97;
 
 /** Measures quotes/latest with usage counted and logged against the same without. */
 export async function benchUsage(seconds: number): Promise<Row[]> {
-  const counted = await startSpotwire("direct");
+  const counted = await startSpotwire("counted");
   const uncounted = await startSpotwire("uncounted");
   const without = { server: uncounted, path: PATH, headers: { authorization: `Bearer ${uncounted.testKey}` } };
   const own = { server: counted, path: PATH, headers: { authorization: `Bearer ${counted.testKey}` } };

@@ -5,17 +5,21 @@ import { build, type Plugin } from "esbuild";
 /** What `npm start` runs. */
 const OUT = path.join(".next", "spotwire");
 
-/** The entries of threads. */
-const THREADS = {
+/** What is started as a thread or a process of its own. */
+const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
   "strength-worker": path.join("lib", "access", "users", "strength-worker.ts"),
+  "portal-main": path.join("server", "portal", "portal-main.ts"),
 };
-/** The entry of a thread, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */
-const PLACES = /new URL\("\.\/((?:\w+-)?worker)\.ts", import\.meta\.url\)|import\.meta\.url/g;
+/** Such an entry, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */
+const PLACES = new RegExp(
+  `new URL\\("\\./(${Object.keys(ENTRIES).join("|")})\\.ts", import\\.meta\\.url\\)|import\\.meta\\.url`,
+  "g",
+);
 
 /**
  * Replaces import.meta.url with the URL of the source file, because sources read files relative to their own location. A
- * thread starts from its bundle, without a compiler.
+ * thread starts from its own bundle, without a compiler.
  */
 const ownPlaces: Plugin = {
   name: "own places",
@@ -24,8 +28,8 @@ const ownPlaces: Plugin = {
       const text = await readFile(file, "utf8");
       if (!text.includes("import.meta.url")) return undefined;
       const place = JSON.stringify(path.relative(path.resolve(OUT), file).replaceAll(path.sep, "/"));
-      const contents = text.replaceAll(PLACES, (_, thread?: string) =>
-        thread === undefined ? `new URL(${place}, import.meta.url).href` : `new URL("./${thread}.mjs", import.meta.url)`,
+      const contents = text.replaceAll(PLACES, (_, entry?: string) =>
+        entry === undefined ? `new URL(${place}, import.meta.url).href` : `new URL("./${entry}.mjs", import.meta.url)`,
       );
       return { contents, loader: "ts" };
     });
@@ -33,12 +37,12 @@ const ownPlaces: Plugin = {
 };
 
 /**
- * Bundles the server's sources into one file and each thread into another; packages stay external. Loading hundreds of sources
- * through a compiler more than doubles the start-up time.
+ * Bundles the server's sources into one file, and each thread and the portal's process into another; packages stay external.
+ * Loading hundreds of sources through a compiler more than doubles the start-up time.
  */
 export async function bundleServer(): Promise<void> {
   await build({
-    entryPoints: { main: path.join("server", "main.ts"), ...THREADS },
+    entryPoints: { main: path.join("server", "main.ts"), ...ENTRIES },
     outdir: OUT,
     outExtension: { ".js": ".mjs" },
     bundle: true,

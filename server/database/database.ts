@@ -29,6 +29,8 @@ export interface Source {
 /** A database ready for work. */
 interface AcquiredDatabase {
   readonly db: Database;
+  /** Contains the password: never log it. */
+  readonly url: string;
   /** The rest of DATABASE_WAIT_S, for the other queries of this start. */
   readonly startUp: StartUp;
   /** Closes the connections and stops the server if it was started for this process. */
@@ -60,6 +62,7 @@ async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): 
     }
     return {
       db,
+      url,
       startUp,
       async release() {
         await db.close();

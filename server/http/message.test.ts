@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApi } from "#lib/http/api";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { createHttpServer } from "./server";
@@ -10,7 +11,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = createHttpServer({
-    api: undefined,
+    api: createApi({}),
     direct: { "/api/health": () => new Response("well") },
     socketIo: (_, response) => response.end(),
     pages: (_, response) => response.end("a page"),

@@ -1,9 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import type { Duplex } from "node:stream";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
@@ -24,7 +21,6 @@ import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import { createApi, type RouteModule } from "#lib/http/api";
-import { pageHeaders } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, jsonHeaders } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
@@ -32,6 +28,7 @@ import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { isSecure } from "#lib/portal/cookies";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
+import type { Portal } from "#server/portal/process";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
@@ -55,7 +52,6 @@ export function createRestApi() {
   return createApi(Object.fromEntries(byPath));
 }
 
-const NONCE_BYTES = 16;
 /** Relative to the working directory, as Next's own build folder is. */
 const ASSETS_FOLDER = path.join(".next", "static");
 
@@ -69,36 +65,20 @@ interface ServeOptions {
   env: Env;
   log: Logger;
   metrics: Metrics;
-  /** False routes REST through Next as well. */
-  direct: boolean;
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
   attempts: Attempts;
   tickForwarder: Pick<TickForwarder, "answer">;
-}
-
-interface Pages {
-  /** Prepares the pages; earlier requests wait for it. */
-  prepare(): Promise<void>;
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Hot reload, in development; false when there is no handler. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Undefined on a node without pages. */
+  portal: Pick<Portal, "handle" | "upgrade"> | undefined;
 }
 
 /**
- * Listens, then prepares the pages. Everything but pages answers at once; page requests wait.
+ * Listens. Pages wait for the portal's process; everything else is answered at once.
  * @throws Error naming host and port when they cannot be listened on
  */
-export async function serve({
-  env,
-  log,
-  metrics,
-  direct,
-  streams,
-  addressOf,
-  attempts,
-  tickForwarder,
-}: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
+export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
+  const { env, log, metrics, streams, addressOf, attempts, tickForwarder, portal } = options;
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
@@ -111,9 +91,9 @@ export async function serve({
     const server = createIngestServer({ operational, addressOf, log, metrics, secure });
     return { server, address: await listen(server, env) };
   }
-  const pages = createPages(env, log, secure);
+  const pages = portal?.handle ?? refusing("This node serves no pages.");
   const server = createHttpServer({
-    api: direct ? createRestApi() : undefined,
+    api: createRestApi(),
     direct: {
       ...operational,
       "/openapi.json": openApi,
@@ -123,17 +103,23 @@ export async function serve({
     },
     socketIo: streams.socketIo.handleRequest,
     // In development Next compiles these files when they are asked for.
-    pages: env.NODE_ENV === "development" ? pages.handle : serveAssets({ folder: ASSETS_FOLDER, pages: pages.handle }),
+    pages: env.NODE_ENV === "development" || portal === undefined ? pages : serveAssets({ folder: ASSETS_FOLDER, pages }),
     authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
     metrics,
     secure,
   });
-  routeUpgrades(server, { streams, pages: pages.upgrade, refusal });
-  const address = await listen(server, env);
-  await pages.prepare();
-  return { server, address };
+  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), refusal });
+  return { server, address: await listen(server, env) };
+}
+
+/** A listener that answers every request with not_found. */
+function refusing(detail: string) {
+  return (_request: IncomingMessage, response: ServerResponse): void => {
+    const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
+    response.writeHead(status, headers).end(body);
+  };
 }
 
 interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
@@ -144,10 +130,7 @@ interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "
 /** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
 function createIngestServer({ operational, addressOf, log, metrics, secure }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
-  const elsewhere = (_request: IncomingMessage, response: ServerResponse) => {
-    const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
-    response.writeHead(status, headers).end(body);
-  };
+  const elsewhere = refusing(detail);
   const server = createHttpServer({
     api: createApi({ [operations.ingestTicks.path]: ROUTES.ingestTicks }),
     direct: operational,
@@ -163,36 +146,6 @@ function createIngestServer({ operational, addressOf, log, metrics, secure }: In
     refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
   });
   return server;
-}
-
-function createPages(env: Env, log: Logger, tls: boolean): Pages {
-  // Next attaches to the upgrades of its server and closes those it does not know. Its own server limits it to the
-  // upgrades passed to it.
-  const httpServer = createServer();
-  const development = env.NODE_ENV === "development";
-  const prepared = new AbortController();
-  let handle: ReturnType<ReturnType<typeof import("next").default>["getRequestHandler"]>;
-  return {
-    async prepare() {
-      const { default: next } = await import("next");
-      const app = next({ dev: development, hostname: env.HOST, port: env.PORT, httpServer });
-      handle = app.getRequestHandler();
-      await app.prepare();
-      prepared.abort();
-    },
-    async handle(request, response) {
-      if (!prepared.signal.aborted) await once(prepared.signal, "abort");
-      const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
-      for (const name in headers) response.setHeader(name, headers[name] ?? "");
-      // Next reads the nonce of its scripts from this header; this also discards a value from the client.
-      request.headers["content-security-policy"] = headers["content-security-policy"];
-      handle(request, response).catch((error: unknown) => {
-        log.error({ err: error, path: request.url?.split("?")[0] }, "page failed");
-        response.destroy();
-      });
-    },
-    upgrade: (request, socket, head) => prepared.signal.aborted && httpServer.emit("upgrade", request, socket, head),
-  };
 }
 
 function listen(server: Server, { HOST, PORT }: Env): Promise<AddressInfo> {

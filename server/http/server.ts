@@ -25,15 +25,15 @@ type WebHandler = (request: Request, context?: unknown) => Response | Promise<Re
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface HttpOptions {
-  /** Route handlers that are called before Next, by exact path. */
+  /** Route handlers by exact path. */
   direct: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
-  /** Everything under /api/v1; undefined leaves it to Next. */
-  api: RouteHandler | undefined;
+  /** Everything under /api/v1. */
+  api: RouteHandler;
   /** Handles requests to Socket.IO. */
   socketIo: Listener;
-  /** Handles everything else: Next. */
+  /** Handles everything else: the portal's process. */
   pages: Listener;
-  /** Refuses too many sign-in attempts before they reach Next. */
+  /** Refuses too many sign-in attempts before they reach the portal. */
   authRateLimit: AuthRateLimit;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
@@ -43,6 +43,8 @@ interface HttpOptions {
 }
 
 const API_PREFIX = "/api/v1";
+/** The portal's own API and its sign-in. */
+const PORTAL_APIS = ["/api/portal/", "/api/auth/"];
 const OVERDUE_LOOK_MS = 1_000;
 /** Headers in which a proxy names the requested host. */
 const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
@@ -57,8 +59,8 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
 }
 
 /**
- * Creates the HTTP server. REST and operational routes go directly to their route handlers, everything else to Next. (Behind
- * Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
+ * Creates the HTTP server. REST and operational routes go directly to their route handlers, everything else to the portal's
+ * process. (Behind Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
   const { direct, api, socketIo, pages, authRateLimit, addressOf, log, metrics, secure = false } = options;
@@ -69,7 +71,7 @@ export function createHttpServer(options: HttpOptions): Server {
     );
     return (request, response) => void listener(request, response);
   };
-  const apiListener = api && listenBare(api, listen(api), addressOf);
+  const apiListener = listenBare(api, listen(api), addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
@@ -101,12 +103,14 @@ export function createHttpServer(options: HttpOptions): Server {
     if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
     const target = request.url ?? "/";
     const path = decodedPath(target);
-    if (apiListener && isApi(path ?? target)) return apiListener(request, response);
+    if (isApi(path ?? target)) return apiListener(request, response);
     response.setHeader("x-content-type-options", "nosniff");
     if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
-    if (listener === undefined) addressed(request, response, path);
-    else listener(request, response);
+    if (listener !== undefined) listener(request, response);
+    // The API answers unknown paths under /api, so that they cost no page.
+    else if (path.startsWith("/api/") && !PORTAL_APIS.some((prefix) => path.startsWith(prefix))) apiListener(request, response);
+    else addressed(request, response, path);
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
   server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { putAccount } from "#lib/access/accounts";
-import { createKey } from "#lib/access/keys";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
-import type { MailMessage } from "#lib/mail/messages";
 import { createKlineStore } from "#lib/market/kline-store";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS, HOUR_MS } from "#lib/units";
@@ -16,14 +13,12 @@ const NEW_YEAR_MS = Date.UTC(2040, 0);
 let db: TestDatabase;
 let clock: ManualClock;
 let logged: Record<string, unknown>[];
-let mails: MailMessage[];
 const running: Upkeep[] = [];
 
 beforeEach(async () => {
   db = await testDatabase();
   clock = manualClock(NEW_YEAR_MS - 31 * DAY_MS);
   logged = [];
-  mails = [];
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map(({ stop }) => stop()));
@@ -34,8 +29,6 @@ const partsOf = (years: number) => ({
   clock,
   log: collectingLog(logged, "info"),
   env: { KLINE_RETENTION_YEARS: years },
-  send: (message: MailMessage) => mails.push(message),
-  portal: "https://portal.example.com",
 });
 const start = (years = 0) => running.push(startUpkeep({ ...partsOf(years), db }));
 
@@ -108,41 +101,9 @@ describe("expired klines", () => {
       query: { value: unlessAway(pool.query.bind(pool) as never) },
     });
     running.push(startUpkeep({ ...partsOf(0), db: { ...db, pool: cut } }));
-    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40 }, { level: 40 }]));
+    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40 }]));
     away = false;
     await clock.advance(HOUR_MS);
     await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
-  });
-});
-
-describe("keys that expire soon", () => {
-  async function makeKeys(account: string, names: readonly string[], days: number, email?: string): Promise<void> {
-    const { id: accountId } = await putAccount({ db, clock }, account);
-    const settings = { accountId, venue: "live", scopes: ["market:read"], origins: [] };
-    const expiresAt = new Date(clock.now() + days * DAY_MS);
-    for (const name of names) await createKey({ db, clock }, { ...settings, name, expiresAt });
-    if (email !== undefined) await db.prisma.user.create({ data: { accountId, email, emailVerifiedAt: new Date(0) } });
-  }
-
-  test("an owner gets one email about all keys that expire soon, from one of several nodes, 14 days and 1 day before", async () => {
-    await makeKeys("ada", ["first", "second"], 20, "ada@example.com");
-    for (const _node of [1, 2, 3]) start();
-    await clock.advance(6 * DAY_MS);
-    await vi.waitFor(() => expect(mails).toHaveLength(1), 5_000);
-    expect(mails[0]).toMatchObject({ to: "ada@example.com", subject: "2 of your API keys expire soon" });
-    expect(mails[0]?.text).toMatch(/ {2}first \(sw_live_\w{4}….{4}\): 2039-12-21T00:00:00.000Z\n {2}second /);
-    expect(mails[0]?.text).toContain("https://portal.example.com/dashboard/keys");
-    await clock.advance(13 * DAY_MS);
-    await vi.waitFor(() => expect(mails).toHaveLength(2), 5_000);
-    await clock.advance(DAY_MS);
-    expect(mails).toHaveLength(2);
-  });
-
-  test("a key of an account that nobody signs in to is named in the log", async () => {
-    await makeKeys("operator", ["feeder"], 15);
-    start();
-    await clock.advance(DAY_MS);
-    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40, account: "operator", msg: "a key expires soon" }]), 5_000);
-    expect(mails).toEqual([]);
   });
 });

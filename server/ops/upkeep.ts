@@ -1,10 +1,8 @@
-import { type ExpiringKey, takeExpiryWarnings } from "#lib/access/key-expiry";
 import type { Clock } from "#lib/clock";
 import { VENUES } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { keyExpiryMail, type MailMessage } from "#lib/mail/messages";
 import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
 import { repeat } from "#lib/repeat";
 import { DAY_S, HOUR_MS } from "#lib/units";
@@ -19,10 +17,6 @@ interface UpkeepOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly env: Pick<Env, "KLINE_RETENTION_YEARS">;
-  /** Sends an email in the background. */
-  readonly send: (message: MailMessage) => void;
-  /** Address of the portal, for links in emails. */
-  readonly portal: string;
 }
 
 /** The running upkeep. */
@@ -57,25 +51,9 @@ async function dropExpired({ db, clock, log, env }: UpkeepOptions, signal: Abort
   }
 }
 
-/** Warns the owners of keys that expire soon, in one email each. Keys without an owner to email are logged. */
-async function warnOfExpiry({ db, clock, log, send, portal }: UpkeepOptions): Promise<void> {
-  try {
-    const byOwner = new Map<string, ExpiringKey[]>();
-    for (const key of await takeExpiryWarnings(db.pool, clock)) {
-      const { id, account, expires_at, email } = key;
-      if (email === null) log.warn({ key: id, account, expires_at }, "a key expires soon");
-      else byOwner.set(email, [...(byOwner.get(email) ?? []), key]);
-    }
-    for (const [email, keys] of byOwner) send(keyExpiryMail(email, portal, keys));
-  } catch (error) {
-    log.warn({ err: error }, "cannot warn of keys that expire soon; retrying");
-  }
-}
-
 /**
- * Works now and then every hour until stopped: it creates upcoming kline partitions, drops klines beyond KLINE_RETENTION_YEARS
- * and warns of keys that expire soon. Every node may run it; one at a time does the work. It does not throw: failures are logged and
- * retried.
+ * Works now and then every hour until stopped: it creates upcoming kline partitions and drops klines beyond
+ * KLINE_RETENTION_YEARS. Every node may run it; one at a time does the work. It does not throw: failures are logged and retried.
  */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController();
@@ -85,7 +63,6 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
     await makeAhead(ensure, options);
     await dropExpired(options, stopping.signal);
-    await warnOfExpiry(options);
   });
   return {
     async stop() {

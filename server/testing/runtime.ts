@@ -10,7 +10,9 @@ import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createCatalogue } from "#lib/market/catalogue";
+import { createReports } from "#lib/market/reports";
 import { createMetrics, type Metrics } from "#lib/metrics";
+import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createRestApi } from "#server/http/serve";
@@ -47,7 +49,9 @@ export interface Ask {
 }
 
 /** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
-export interface TestRuntime extends Omit<Runtime, "clock" | "access" | "markets"> {
+export interface TestRuntime
+  extends Omit<Runtime, "clock" | "access" | "markets" | "db">,
+    Pick<PortalRuntime, "users" | "capturedMails"> {
   readonly clock: ManualClock;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -150,17 +154,21 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     drain(next: boolean): void {
       draining = next;
     },
-    /** Publishes the service as the runtime of this process. */
+    /** Publishes the service as the runtime of this process, and as that of the portal, which is another process in production. */
     publish<Markets extends Runtime["markets"]>(markets: Markets) {
-      const runtime = { env, db, clock, log, metrics, access: made, usage, ...portal, markets, ...state };
-      setRuntime(runtime);
-      return runtime;
+      const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
+      const portalMetrics = async () => "";
+      const parts = { env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, portalMetrics, ...state };
+      setRuntime(parts);
+      setPortal(parts);
+      return parts;
     },
     async close(): Promise<void> {
       await usage.stop();
       await made.stop();
       await control.stop();
       setRuntime(undefined);
+      setPortal(undefined);
       await db.close();
     },
   };

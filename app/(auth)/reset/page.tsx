@@ -8,7 +8,7 @@ import { buttonClass } from "#components/ui/button";
 import { Checkbox } from "#components/ui/select";
 import { accessBehindReset } from "#lib/access/users/password";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
-import { runningParts } from "#lib/runtime";
+import { runningPortal } from "#lib/portal/runtime";
 
 // The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Set a new password", referrer: "no-referrer" };
@@ -32,7 +32,7 @@ export default async function ResetPage({ searchParams }: PageSearch) {
         </Link>
       </AuthCard>
     );
-  const running = runningParts();
+  const running = runningPortal();
   const other = running && (await accessBehindReset(running.users, token));
   return (
     <AuthCard title="Set a new password" lead="This signs you out in every browser." foot={foot}>

@@ -9,14 +9,14 @@ import { SignInForm } from "#components/auth/sign-in-form";
 import { Email } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
 import { type SignInChoice, signInChoices } from "#lib/portal/providers";
-import { runtime } from "#lib/runtime";
+import { portal } from "#lib/portal/runtime";
 
 export const metadata: Metadata = { title: "Sign in" };
 
 /** Other ways to sign in; none before the service is up. */
 function choices(): SignInChoice[] {
   try {
-    return signInChoices(runtime().env);
+    return signInChoices(portal().env);
   } catch (error) {
     if (isFault(error)) return [];
     throw error;

@@ -1,12 +1,12 @@
 import type { Metadata } from "next";
 import { requireUser } from "#app/session";
 import { UsageView } from "#components/usage/usage-view";
-import { runtime } from "#lib/runtime";
+import { portal } from "#lib/portal/runtime";
 
 export const metadata: Metadata = { title: "Usage" };
 
 /** Calls with their results and latencies. */
 export default async function UsagePage() {
   await requireUser("/dashboard/usage");
-  return <UsageView openedMs={runtime().clock.now()} />;
+  return <UsageView openedMs={portal().clock.now()} />;
 }

@@ -1,5 +1,4 @@
-import { reportFeeds } from "#lib/market/feed-report";
 import { portalRoute } from "#lib/portal/route";
 
-/** Reports the feeds of the answering process. */
-export const GET = portalRoute({ user: "operator" }, ({ running }) => reportFeeds(running));
+/** Reports the feeds of the node that answers. */
+export const GET = portalRoute({ user: "operator" }, ({ running }) => running.reports.feeds());

@@ -1,7 +1,6 @@
-import type { BoardRow } from "#components/board/board";
-import type { Market } from "#lib/market/ports";
-import { statusAt } from "#lib/market/status";
-import type { Runtime } from "#lib/runtime";
+import type { BoardRow } from "#lib/contract/board";
+import type { Market } from "./ports";
+import { statusAt } from "./status";
 
 const BOARD_TICKERS = ["EURUSD", "GBPUSD", "USDJPY", "USDCHF", "AUDUSD", "USDCAD", "XAUUSD", "XAGUSD"];
 
@@ -20,7 +19,6 @@ function rowOf(market: Market, ticker: string, nowMs: number): BoardRow[] {
 }
 
 /** Eight instruments of the sandbox with their current prices; retired ones are omitted. */
-export function boardOf({ markets, clock }: Pick<Runtime, "markets" | "clock">): BoardRow[] {
-  const now = clock.now();
-  return BOARD_TICKERS.flatMap((ticker) => rowOf(markets.sandbox, ticker, now));
+export function boardOf(sandbox: Market, nowMs: number): BoardRow[] {
+  return BOARD_TICKERS.flatMap((ticker) => rowOf(sandbox, ticker, nowMs));
 }

@@ -1,0 +1,155 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { createLog } from "#lib/log";
+import { BODY_MAX_BYTES } from "#lib/portal/input";
+import { createForwarder } from "./forward";
+import { createTurns, type Turns } from "./turns";
+
+const BOUNDS = { runningMaxCount: 1, waitingMaxCount: 2, clientWaitingMaxCount: 2 };
+
+let folder: string;
+let portal: Server;
+let front: Server;
+let turns: Turns;
+let clock: ManualClock;
+let refused: string[];
+/** Answers of the portal that a test gives itself. */
+let asked: [IncomingMessage, ServerResponse][];
+let agent: Agent;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "spotwire-forward-"));
+  const socketPath = path.join(folder, "portal.sock");
+  asked = [];
+  refused = [];
+  clock = manualClock(0);
+  agent = new Agent({ keepAlive: true });
+  portal = createServer((incoming, response) => {
+    asked.push([incoming, response]);
+    portal.emit("asked");
+  });
+  await once(portal.listen(socketPath), "listening");
+  turns = createTurns(BOUNDS);
+  turns.open(true);
+  const metrics = { refused: (where: string, reason: string) => refused.push(`${where} ${reason}`) };
+  const target = () => ({ socketPath, agent });
+  front = createServer(createForwarder({ turns, target, clock, log: createLog("silent"), metrics }));
+  await once(front.listen(0, "127.0.0.1"), "listening");
+});
+afterEach(async () => {
+  front.closeAllConnections();
+  agent.destroy();
+  portal.closeAllConnections();
+  await Promise.all([front, portal].map((server) => new Promise((resolve) => server.close(resolve))));
+  await rm(folder, { recursive: true });
+});
+
+const port = () => (front.address() as AddressInfo).port;
+const get = (target = "/page", init: RequestInit = {}) => fetch(`http://127.0.0.1:${port()}${target}`, init);
+
+/** Resolves once the portal has been asked this many times. */
+async function askedTimes(count: number): Promise<void> {
+  while (asked.length < count) await once(portal, "asked");
+}
+
+test("a request reaches the portal with its body and its own headers, and the answer comes back with every Set-Cookie", async () => {
+  const answer = get("/api/portal/keys?a=b", { method: "POST", body: "text", headers: { "x-own": "1" } });
+  await askedTimes(1);
+  const [[incoming, response] = []] = asked;
+  expect(incoming).toMatchObject({
+    method: "POST",
+    url: "/api/portal/keys?a=b",
+    headers: { "x-own": "1", "content-length": "4" },
+  });
+  incoming?.resume();
+  response?.writeHead(201, ["set-cookie", "a=1", "set-cookie", "b=2"]).end("done");
+  const { status, headers } = await answer;
+  expect({ status, cookies: headers.getSetCookie() }).toEqual({ status: 201, cookies: ["a=1", "b=2"] });
+});
+
+test("a request past the bound of the queue gets 503 with Retry-After: a page, or the envelope under /api", async () => {
+  const waiting = [get(), get(), get()];
+  await askedTimes(1);
+  while (refused.length === 0) {
+    const page = await get();
+    expect(page.status).toBe(503);
+    expect(page.headers.get("retry-after")).toBe("2");
+    expect(page.headers.get("content-type")).toContain("text/html");
+  }
+  const api = await get("/api/portal/keys");
+  expect(await api.json()).toMatchObject({ message: "service_unavailable", data: { retry_after: 2 } });
+  expect(new Set(refused)).toEqual(new Set(["pages too_many_waiting"]));
+  for (const count of [1, 2, 3]) {
+    await askedTimes(count);
+    asked[count - 1]?.[1].end("a page");
+  }
+  for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
+});
+
+test("a request that gets no turn within ten seconds is refused", async () => {
+  const first = get();
+  await askedTimes(1);
+  const second = get();
+  await once(front, "request");
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(10_000);
+  expect((await second).status).toBe(503);
+  expect(refused).toEqual(["pages waited_too_long"]);
+  asked[0]?.[1].end();
+  expect((await first).status).toBe(200);
+});
+
+test("a client that leaves gives its turn to the next", async () => {
+  const leaving = new AbortController();
+  const left = get("/page", { signal: leaving.signal }).catch(() => "left");
+  await askedTimes(1);
+  const next = get();
+  leaving.abort();
+  expect(await left).toBe("left");
+  await askedTimes(2);
+  asked[1]?.[1].end("a page");
+  expect((await next).status).toBe(200);
+});
+
+test("a body sent slowly holds no turn, and one that is too large is refused", async () => {
+  const slow = connect(port(), "127.0.0.1");
+  slow.write("POST /api/portal/keys HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf");
+  const page = get();
+  await askedTimes(1);
+  asked[0]?.[1].end("a page");
+  expect((await page).status).toBe(200);
+  slow.destroy();
+  const large = await get("/api/portal/keys", { method: "POST", body: "x".repeat(BODY_MAX_BYTES + 1) });
+  expect(await large.json()).toMatchObject({ message: "payload_too_large", data: { max: BODY_MAX_BYTES } });
+  expect(asked).toHaveLength(1);
+});
+
+test("a portal that breaks off before its answer is answered with 503, and the next request works", async () => {
+  const broken = get();
+  await askedTimes(1);
+  asked[0]?.[0].socket.destroy();
+  expect((await broken).status).toBe(503);
+  const next = get();
+  await askedTimes(2);
+  asked[1]?.[1].end("a page");
+  expect((await next).status).toBe(200);
+});
+
+test("a reader that does not read holds no turn", async () => {
+  const call = request({ port: port(), path: "/large" });
+  call.on("response", (answer) => answer.pause());
+  call.end();
+  await askedTimes(1);
+  asked[0]?.[1].end(Buffer.alloc(900_000));
+  const next = get();
+  await askedTimes(2);
+  asked[1]?.[1].end("a page");
+  expect((await next).status).toBe(200);
+  call.destroy();
+});

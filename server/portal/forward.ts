@@ -1,0 +1,193 @@
+import {
+  type Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as openRequest,
+  type ServerResponse,
+} from "node:http";
+import { clientBlock } from "#lib/access/address";
+import type { Clock } from "#lib/clock";
+import { Fault } from "#lib/fault";
+import { requestIdOf } from "#lib/http/request-id";
+import { type Answer, failure, failureOf, jsonHeaders } from "#lib/http/respond";
+import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
+import { BODY_MAX_BYTES, tooLarge } from "#lib/portal/input";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import type { Turns } from "./turns";
+
+/** Time a request waits for its turn. */
+const WAIT_MAX_MS = 10_000;
+/** Bytes of an answer that wait in memory for a slow reader. */
+const UNREAD_MAX_BYTES = 1_048_576;
+/** Time a reader may take for them. */
+const UNREAD_MAX_MS = 10_000;
+const RETRY_AFTER_S = 2;
+/** Headers about one connection, which are not passed on (RFC 9110, 7.6.1). */
+const OF_CONNECTION = new Set(["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]);
+
+const BUSY_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Busy — Spotwire</title>
+<meta name="viewport" content="width=device-width"><h1>The pages are busy</h1>
+<p>The API and the streams work. Try this page again in a few seconds.</p></html>`;
+
+/** Where the pages are served now. */
+export interface Target {
+  readonly socketPath: string;
+  readonly agent: Agent;
+}
+
+interface ForwardOptions {
+  readonly turns: Turns;
+  /** Undefined while the portal starts. */
+  readonly target: () => Target | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "refused">;
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, headers).end(body);
+}
+
+/** Refuses a request that cannot be served now: the envelope under /api, a plain page elsewhere. */
+function refuseBusy(request: IncomingMessage, response: ServerResponse, detail: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const retry = { detail, retry_after: RETRY_AFTER_S };
+  const answer = failure(
+    "service_unavailable",
+    retry,
+    jsonHeaders(requestIdOf(request.headers["x-request-id"]?.toString() ?? null)),
+  );
+  if (request.url?.startsWith("/api/")) {
+    writeAnswer(response, answer);
+    return;
+  }
+  const headers = {
+    ...answer.headers,
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'",
+  };
+  writeAnswer(response, { ...answer, headers, body: BUSY_PAGE });
+}
+
+function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
+}
+
+/** The headers of an answer as sent: pairs, because Set-Cookie may come more than once. */
+function answeredHeaders(rawHeaders: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
+    if (!OF_CONNECTION.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
+}
+
+/**
+ * Reads a body before its request gets a turn, so that nobody holds a turn by sending slowly.
+ * @throws Fault payload_too_large; invalid_parameter when the body ends early
+ */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  if ((length === undefined || length === "0") && encoding === undefined) return undefined;
+  if (Number(length ?? 0) > BODY_MAX_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength;
+      if (bytes > BODY_MAX_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    throw new Fault("invalid_parameter", { detail: "The body ended early." });
+  }
+  if (bytes > BODY_MAX_BYTES) throw tooLarge();
+  return Buffer.concat(chunks);
+}
+
+/** Passes an answer on. It ends for the portal once it is in memory, whatever the reader does. */
+function passOn(answer: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(answer.statusCode ?? 502, answeredHeaders(answer.rawHeaders));
+  let slow: NodeJS.Timeout | undefined;
+  answer.on("data", (chunk: Buffer) => {
+    response.write(chunk);
+    if (response.writableLength <= UNREAD_MAX_BYTES || slow !== undefined) return;
+    answer.pause();
+    slow = setTimeout(() => response.destroy(), UNREAD_MAX_MS);
+    response.once("drain", () => {
+      clearTimeout(slow);
+      slow = undefined;
+      answer.resume();
+    });
+  });
+  answer.on("end", () => response.end());
+  answer.on("error", () => response.destroy());
+  response.once("close", () => clearTimeout(slow));
+}
+
+/**
+ * Makes the listener that forwards requests to the portal's process, in turns. A request that finds no place, or none in time,
+ * is answered with 503 and Retry-After; one whose client leaves is dropped.
+ */
+export function createForwarder({ turns, target, clock, log, metrics }: ForwardOptions): Listener {
+  function forward(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined, end: () => void): void {
+    const to = target();
+    if (to === undefined || response.destroyed) {
+      end();
+      refuseBusy(request, response, "The portal is starting.");
+      return;
+    }
+    const headers = passedOn(request.headers);
+    if (body !== undefined) headers["content-length"] = String(body.byteLength);
+    const call = openRequest({ ...to, method: request.method, path: request.url, headers, setHost: false });
+    call.on("response", (answer) => passOn(answer, response));
+    call.on("error", (error) => {
+      if (response.destroyed) return;
+      log.warn({ reason: error.message, path: request.url?.split("?")[0] }, "the portal did not answer a request");
+      refuseBusy(request, response, "The portal is restarting.");
+    });
+    call.once("close", end);
+    response.once("close", () => call.destroy());
+    call.end(body);
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
+    if (response.destroyed) return;
+    const waited = new AbortController();
+    const run = (end: () => void) => {
+      waited.abort();
+      forward(request, response, body, end);
+    };
+    const leave = turns.join(clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")), run);
+    if (leave === undefined) {
+      metrics.refused("pages", "too_many_waiting");
+      return refuseBusy(request, response, "Too many requests wait for the portal.");
+    }
+    if (waited.signal.aborted) return;
+    response.once("close", () => {
+      waited.abort();
+      leave();
+    });
+    await clock.wait(WAIT_MAX_MS, waited.signal);
+    if (waited.signal.aborted) return;
+    leave();
+    metrics.refused("pages", "waited_too_long");
+    refuseBusy(request, response, "The portal did not answer in time.");
+  }
+
+  return (request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      if (response.destroyed) return;
+      response.shouldKeepAlive = false;
+      writeAnswer(response, failureOf(error, jsonHeaders(requestIdOf(null)), ""));
+    });
+  };
+}

@@ -1,0 +1,94 @@
+import { createAccess } from "#lib/access/access";
+import { createRedisChannel } from "#lib/control/redis-channel";
+import { databaseTime, openDatabase } from "#lib/db";
+import { type Env, readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { setPortal } from "#lib/portal/runtime";
+import { createSteadyClock } from "#lib/steady-clock";
+import { openSharedRedis } from "#server/cluster/shared-redis";
+import { startExpiryWarnings } from "#server/ops/expiry-warnings";
+import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
+import { startUsers } from "#server/users";
+import { openChannel } from "./channel";
+import { servePages } from "./pages";
+import { poolShares } from "./pool-shares";
+import { createProcessMetrics } from "./process-metrics";
+import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
+
+/**
+ * The portal's process: pages, docs, playground, accounts and their API. The market process starts it, asks it over the channel
+ * between parent and child, and is its only client.
+ */
+
+const env: Env = readEnv();
+const log = createLog(env.LOG_LEVEL).child({ process: "portal" });
+const clock = createSteadyClock({ log });
+const metrics = createProcessMetrics();
+const stops: Stoppable[] = [];
+const ended = new AbortController();
+// While the market process opens the database, Next is loaded.
+void import("next");
+
+async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Promise<void> {
+  const redis = await openSharedRedis(env, log);
+  if (redis) stops.unshift({ name: "redis", stop: redis.close });
+  const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
+  const { portal: poolSize } = poolShares(env);
+  const connection = { url: databaseUrl, poolSize, waitS: env.DATABASE_WAIT_S, clock, log, ...(channel && { channel }) };
+  const db = await openDatabase(connection);
+  stops.unshift({ name: "database", stop: db.close });
+  void clock.run({ ask: () => databaseTime(db), signal: ended.signal });
+
+  const noFailures = { authFailed: () => undefined };
+  const access = createAccess({ db, clock, env, secret, log, metrics: noFailures, controlConnected: () => false, redis });
+  stops.unshift({ name: "access", stop: access.stop });
+  const { stop: stopMails, ...users } = startUsers({ env, db, clock, log, buckets: access.buckets });
+  stops.unshift({ name: "mails", stop: stopMails });
+  const warnings = startExpiryWarnings({ db, clock, log, send: users.users.send, portal: base });
+  stops.unshift({ name: "expiry warnings", stop: warnings.stop });
+  setPortal({
+    ...users,
+    env,
+    db,
+    clock,
+    log,
+    secrets: { nextAuth: secret },
+    access: {
+      refresh: access.refresh,
+      mintPortalToken: access.mintPortalToken,
+      remaining: (...account) => market.ask("remaining", ...account),
+    },
+    reports: { board: () => market.ask("board"), status: () => market.ask("status"), feeds: () => market.ask("feeds") },
+  });
+  const server = await servePages(env, socketPath, log);
+  stops.unshift({ name: "pages", stop: createDrain(server) });
+}
+
+let stopping: Promise<void> | undefined;
+function stop(): Promise<void> {
+  ended.abort();
+  stopping ??= stopAll(stops, log);
+  return stopping;
+}
+
+const answers: PortalAnswers = {
+  start(options) {
+    start(options).then(
+      () => market.ask("ready"),
+      (error: unknown) => {
+        log.error({ err: error }, "the portal could not start");
+        process.exit(1);
+      },
+    );
+  },
+  ping: () => undefined,
+  metrics,
+  stop: () => void stop().then(() => process.exit(0)),
+};
+const market = openChannel<MarketAnswers & { ready(): void }>(process, answers, clock);
+
+// Without its parent nobody can reach it.
+process.on("disconnect", () => process.exit(0));
+// Ctrl-C reaches both processes; the parent says when to stop.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", answers.stop);

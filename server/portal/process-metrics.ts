@@ -1,0 +1,11 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+
+/** Tells the metrics of the portal's process from those of the market process, which publishes both. */
+const PREFIX = "spotwire_portal_";
+
+/** Collects memory, processor time and event loop lag of the portal's process; returns how to read them as Prometheus text. */
+export function createProcessMetrics(): () => Promise<string> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  return () => registry.metrics();
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "#lib/clock";
+import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
+import { type Backoff, repeat } from "#lib/repeat";
+import { SECOND_MS } from "#lib/units";
+import { type Channel, openChannel } from "./channel";
+import { createForwarder, type Target } from "./forward";
+import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
+import { createTurns } from "./turns";
+import { passUpgrade } from "./upgrade";
+
+/** A process that leaks ends at this heap and is started again, instead of taking the machine's memory. */
+const HEAP_MAX_MIB = 768;
+const TURNS = { runningMaxCount: 8, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
+/** Time for a start: a cold one on a busy machine. */
+const START_MAX_MS = 120_000;
+const PING_EVERY_MS = 2_000;
+/** Pings without an answer after which the process is taken to hang; the channel waits five seconds for each. */
+const SILENT_MAX_COUNT = 2;
+const STOP_MAX_MS = 2_000;
+const RESTART: Backoff = { firstMs: 100, longestMs: 10 * SECOND_MS };
+
+/** A process that hangs must not hold up /metrics, which then has no numbers of it. */
+const METRICS_MAX_MS = 1_000;
+const NO_METRICS = "";
+
+interface PortalOptions {
+  readonly answers: MarketAnswers;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "refused">;
+}
+
+type StartOptions = Omit<PortalStart, "socketPath">;
+
+/** The portal's process, seen from the market process. */
+export interface Portal {
+  /** Lets it work, once the database is open; resolves when the first one serves pages, or could not in time. */
+  start(options: StartOptions): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Hot reload, in development; false when there is nothing to pass it to. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** The metrics of its process, as Prometheus text; empty when it does not answer. */
+  metrics(): Promise<string>;
+  /** Ends it after the requests in flight. */
+  stop(): Promise<void>;
+}
+
+/** One running process. */
+interface Generation {
+  readonly child: ChildProcess;
+  readonly channel: Channel<PortalAnswers>;
+  /** Aborts when it serves pages. */
+  readonly ready: AbortSignal;
+  /** Aborts when it has ended. */
+  readonly ended: AbortSignal;
+}
+
+/** Starts the process from the bundle, or from sources with the compiler of this process. */
+function forkPortal(): ChildProcess {
+  const file = fileURLToPath(new URL("./portal-main.ts", import.meta.url));
+  const execArgv = [...process.execArgv.filter((flag) => !flag.startsWith("--inspect")), `--max-old-space-size=${HEAP_MAX_MIB}`];
+  return fork(file, [], { execArgv, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+}
+
+function launch(answers: MarketAnswers, clock: Clock): Generation {
+  const child = forkPortal();
+  const ended = new AbortController();
+  const ready = new AbortController();
+  child.once("error", () => ended.abort());
+  child.once("exit", () => ended.abort());
+  return {
+    child,
+    channel: openChannel(child, { ...answers, ready: () => ready.abort() }, clock),
+    ready: ready.signal,
+    ended: ended.signal,
+  };
+}
+
+/** Ends a process that does not answer. Returns when it has ended. */
+async function watch({ child, channel, ended }: Generation, { clock, log }: PortalOptions): Promise<void> {
+  let silent = 0;
+  while (!ended.aborted) {
+    await clock.wait(PING_EVERY_MS, ended);
+    const answered =
+      ended.aborted ||
+      (await channel.ask("ping").then(
+        () => true,
+        () => false,
+      ));
+    silent = answered ? 0 : silent + 1;
+    if (silent < SILENT_MAX_COUNT || ended.aborted) continue;
+    log.error("the portal's process does not answer; ending it");
+    child.kill("SIGKILL");
+    await once(ended, "abort");
+  }
+}
+
+/**
+ * Starts the portal's process and keeps it running: it is started again when it ends, and ended when it hangs. The market waits
+ * for it in nothing but `start`.
+ */
+export function startPortal(options: PortalOptions): Portal {
+  const { answers, clock, log, metrics } = options;
+  const turns = createTurns(TURNS);
+  const stopping = new AbortController();
+  const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
+  // The first one loads Next while the database is opened.
+  let current = launch(answers, clock);
+  let target: Target | undefined;
+  let starts = 0;
+
+  async function live(start: StartOptions, healthy: () => void): Promise<void> {
+    if (current.ended.aborted) current = launch(answers, clock);
+    const { child, channel, ready, ended } = current;
+    starts += 1;
+    const socketPath = path.join(await folder, `${starts}.sock`);
+    const agent = new Agent({ keepAlive: true, maxSockets: TURNS.runningMaxCount });
+    // Not awaited: on a busy machine it may take longer to load than a question may wait. It says itself when it is ready.
+    void channel.ask("start", { ...start, socketPath }).catch(() => undefined);
+    await Promise.race([clock.wait(START_MAX_MS, ready), clock.wait(START_MAX_MS, ended)]);
+    if (ready.aborted) {
+      healthy();
+      target = { socketPath, agent };
+      turns.open(true);
+      await watch(current, options);
+    } else child.kill("SIGKILL");
+    turns.open(false);
+    target = undefined;
+    agent.destroy();
+    if (!stopping.signal.aborted) throw new Error(`exit code ${child.exitCode ?? child.signalCode}`);
+  }
+
+  let running: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    stopping.abort();
+    const { child, channel, ended } = current;
+    if (!ended.aborted) {
+      void channel.ask("stop").catch(() => undefined);
+      await clock.wait(STOP_MAX_MS, ended);
+      child.kill("SIGKILL");
+    }
+    await running;
+    await rm(await folder, { recursive: true, force: true });
+  }
+  let stopped: Promise<void> | undefined;
+  return {
+    start(start) {
+      const first = new AbortController();
+      const onError = (error: unknown) => {
+        first.abort();
+        log.error({ reason: String(error) }, "the portal's process ended; starting it again");
+      };
+      running = repeat({ clock, signal: stopping.signal, pause: RESTART, atOnce: true, onError }, (healthy) =>
+        live(start, () => {
+          healthy();
+          first.abort();
+        }),
+      );
+      return clock.wait(START_MAX_MS, first.signal);
+    },
+    handle: createForwarder({ turns, target: () => target, clock, log, metrics }),
+    upgrade(request, socket, head) {
+      if (target === undefined) return false;
+      passUpgrade(request, socket, head, target.socketPath);
+      return true;
+    },
+    metrics: () =>
+      Promise.race([current.channel.ask("metrics").catch(() => NO_METRICS), clock.wait(METRICS_MAX_MS).then(() => NO_METRICS)]),
+    stop() {
+      stopped ??= end();
+      return stopped;
+    },
+  };
+}
