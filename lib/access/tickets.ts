@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
 import type { Redis } from "#lib/redis";
+import { createLru } from "./lru";
 import { PortalTokenClaims } from "./portal-token";
 import { createSignedTokens } from "./signed-token";
 
@@ -76,7 +76,7 @@ export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_CO
     claims: Claims,
     maxCharacters: TICKET_MAX_CHARACTERS,
   });
-  const used = new LRUCache<string, true>({ max: usedMaxCount });
+  const used = createLru<true>(usedMaxCount);
 
   /** Marks a ticket as used; false where it was already. */
   async function use(id: string): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import type { ControlMessage } from "#lib/control/control";
@@ -7,6 +6,7 @@ import { SECOND_MS } from "#lib/units";
 import { clientBlock } from "./address";
 import { createKeyLookUps } from "./key-look-ups";
 import type { Failures } from "./limits/failures";
+import { createLru } from "./lru";
 import { type Principal, requireBegun } from "./principal";
 
 /** A verified key is looked up again after this, even if no message said that it changed. */
@@ -74,8 +74,8 @@ export function createVerifier({
   controlConnected,
   onFailure,
 }: VerifierOptions): KeyVerifier {
-  const verified = new LRUCache<string, Entry>({ max: VERIFIED_MAX_COUNT });
-  const refused = new LRUCache<string, number>({ max: REFUSED_MAX_COUNT });
+  const verified = createLru<Entry>(VERIFIED_MAX_COUNT);
+  const refused = createLru<number>(REFUSED_MAX_COUNT);
   const lookUps = createKeyLookUps(lookUpAndCache, clock);
   /** Rises with each message: what was read before it is looked up again. */
   let generation = 0;

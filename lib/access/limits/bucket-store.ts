@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
+import { createLru } from "../lru";
 import { type Bucket, type BucketLimits, giveBack, take, type Verdict } from "./bucket";
 
 /** Maximum number of buckets that a node keeps. Past it the least recently used one is dropped, and its owner starts with a full one again. */
@@ -25,7 +25,7 @@ interface MemoryBucketStore extends BucketStore {
 
 /** Keeps buckets in the memory of this process. */
 export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COUNT): MemoryBucketStore {
-  const buckets = new LRUCache<string, Bucket>({ max: maxCount });
+  const buckets = createLru<Bucket>(maxCount);
   return {
     take(key, limits, cost) {
       const { bucket, verdict } = take(buckets.get(key), limits, cost, clock.now());

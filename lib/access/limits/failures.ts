@@ -1,8 +1,8 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import { AUTH_FAILURES_PER_MINUTE_COUNT } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import { MINUTE_MS } from "#lib/units";
+import { createLru } from "../lru";
 
 const WINDOW_MS = MINUTE_MS;
 /** Maximum number of addresses kept; past it the least recently seen one is dropped. */
@@ -20,7 +20,7 @@ const isBlocked = ({ count }: { readonly count: number }) => count > AUTH_FAILUR
 
 /** Failures in a fixed minute that starts with the first. */
 export function createFailures(clock: Clock): Failures {
-  const windows = new LRUCache<string, { endMs: number; count: number }>({ max: ADDRESSES_MAX_COUNT });
+  const windows = createLru<{ endMs: number; count: number }>(ADDRESSES_MAX_COUNT);
 
   function running(client: string) {
     const window = windows.get(client);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { SharedOptions } from "#lib/redis-script";
 import { repeat } from "#lib/repeat";
+import { createLru } from "../lru";
 import { type Bucket, type BucketLimits, giveBack, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
@@ -74,7 +74,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
   const ask = createAskBucket(options);
   /** Local states that hold units or must report some. */
   const unsettled = new Map<string, Share>();
-  const shares = new LRUCache<string, Share>({ max: maxCount, dispose: (_, key) => unsettled.delete(key) });
+  const shares = createLru<Share>(maxCount, (key) => unsettled.delete(key));
   let failedMs: number | undefined;
   let calls = 0;
 
