@@ -120,6 +120,8 @@ describe("a developer", () => {
     await page.evaluate("document.forms[0].noValidate = true");
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("alert").filter({ hasText: "Use at least 12 characters." }).waitFor();
+    await page.getByLabel("Password").fill("password1234");
+    await page.getByText("Easy to guess. This is similar to a commonly used password.").waitFor();
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText("We sent an email to").waitFor();

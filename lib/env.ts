@@ -38,7 +38,9 @@ export const EnvSchema = z
     PORTAL: z
       .enum(["on", "off"])
       .default("on")
-      .describe("on serves the pages (portal, docs, playground) from a second process; off serves the API and the streams alone."),
+      .describe(
+        "on serves the pages (portal, docs, playground) from a second process; off serves the API and the streams alone.",
+      ),
     NODE_URL: z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
@@ -67,7 +69,9 @@ export const EnvSchema = z
       .min(2)
       .max(200)
       .default(10)
-      .describe("Maximum number of database connections of a node; its two processes share them, and each may open at least two."),
+      .describe(
+        "Maximum number of database connections of a node; its two processes share them, and each may open at least two.",
+      ),
     DATABASE_WAIT_S: z.coerce
       .number()
       .int()

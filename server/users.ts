@@ -1,3 +1,4 @@
+import { createAuditEvents } from "#lib/access/audit-events";
 import { createAttempts } from "#lib/access/limits/attempts";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
 import type { UserContext } from "#lib/access/users/context";
@@ -40,7 +41,8 @@ export function startUsers({ env, db, clock, log, buckets, strength = createPass
   const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
   const mailer = createMailer({ deliver, clock, log });
   const attempts = createAttempts(clock, buckets);
-  const users = { db, clock, passwords: createPasswords(), strength, attempts, send: mailer.send };
+  const events = createAuditEvents({ db, clock, attempts, log });
+  const users = { db, clock, passwords: createPasswords(), strength, attempts, events, send: mailer.send };
   return {
     users,
     capturedMails,

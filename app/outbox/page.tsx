@@ -1,9 +1,13 @@
 import type { Metadata } from "next";
+import { headers } from "next/headers";
 import { notFound } from "next/navigation";
+import { signedInUser } from "#app/session";
 import { Instant } from "#components/portal/time";
 import { PageMain } from "#components/shell/page-main";
 import { PageHead } from "#components/ui/card";
+import { noteOutboxRead } from "#lib/portal/operator-read";
 import { portal } from "#lib/portal/runtime";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
 
 export const metadata: Metadata = { title: "Outbox", robots: { index: false } };
 export const dynamic = "force-dynamic";
@@ -11,9 +15,10 @@ export const dynamic = "force-dynamic";
 /**
  * Emails captured because no mail server is configured; never in production, because they contain links that sign people in.
  */
-export default function OutboxPage() {
+export default async function OutboxPage() {
   const { env, capturedMails: outbox } = portal();
   if (env.NODE_ENV === "production") notFound();
+  await noteOutboxRead(portal(), await signedInUser(), (await headers()).get(ADDRESS_HEADER) ?? "");
   const mails = outbox.list();
   return (
     <PageMain>

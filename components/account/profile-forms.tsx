@@ -44,7 +44,7 @@ export function ProfileForm({ user }: { user: PortalUser }) {
   );
 }
 
-/** Changes the address; the new one applies once the link in its mail is opened. */
+/** Changes the address; the new one applies once the link in its mail is opened, and the old one, if verified, has approved. */
 export function EmailForm({ user }: { user: PortalUser }) {
   const announce = useToast();
   const submission = useSubmit({
@@ -52,14 +52,16 @@ export function EmailForm({ user }: { user: PortalUser }) {
     send: (form) => callPortal("POST", "email", { email: textOf(form, "email"), current: textOf(form, "current") }),
     done: (_, form) => {
       form.reset();
-      announce("Open the link we sent to the new address.");
+      announce(user.emailVerified ? "Open the links we sent to both addresses." : "Open the link we sent to the new address.");
     },
   });
   return (
     <Card>
       <p className="mb-4 text-ink-soft text-sm leading-6">
         Currently <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
-        {user.emailVerified ? "" : " (not verified)"}. It changes when you open the link we send to the new address.
+        {user.emailVerified
+          ? ". It changes when you open the links we send to this address and to the new one."
+          : " (not verified). It changes when you open the link we send to the new address."}
       </p>
       <form onSubmit={submission.onSubmit} className="space-y-4">
         <TextField

@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { browserName } from "#lib/browser-name";
 import type { PortalSessionInfo } from "#lib/contract/portal";
 import { type ApiFailure, callPortal } from "../portal/api";
 import type { Read } from "../portal/read";
@@ -10,29 +11,6 @@ import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
 import { Table } from "../ui/table";
-
-const BROWSERS = [
-  [/\bEdg\//, "Edge"],
-  [/\bFirefox\//, "Firefox"],
-  [/\bChrom(e|ium)\//, "Chrome"],
-  [/\bHeadlessChrome\//, "Chrome"],
-  [/\bSafari\//, "Safari"],
-] as const;
-const SYSTEMS = [
-  [/Android/, "Android"],
-  [/iPhone|iPad/, "iOS"],
-  [/Windows/, "Windows"],
-  [/Mac OS X/, "macOS"],
-  [/Linux/, "Linux"],
-] as const;
-
-/** A browser in two words; the full user agent shows on hover. */
-function browserName(userAgent: string): string {
-  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
-  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (browser === undefined) return userAgent === "" ? "Unknown browser" : userAgent;
-  return system === undefined ? browser : `${browser} on ${system}`;
-}
 
 /** The signed-in browsers; each of them, or all at once, can be signed out. */
 export function Sessions({ sessions }: { sessions: Read<{ items: readonly PortalSessionInfo[] }> }) {
@@ -67,7 +45,7 @@ export function Sessions({ sessions }: { sessions: Read<{ items: readonly Portal
             cell: ({ user_agent, current, last_seen_at }) => (
               <>
                 <span title={user_agent} className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                  <span className="line-clamp-1 break-all">{browserName(user_agent)}</span>
+                  <span className="line-clamp-1 break-all">{browserName(user_agent) ?? (user_agent || "Unknown browser")}</span>
                   {current ? <Badge tone="positive">This browser</Badge> : null}
                 </span>
                 <span className="block text-ink-faint text-xs leading-5 sm:hidden">

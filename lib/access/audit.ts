@@ -30,11 +30,14 @@ export interface ChangedBy {
   readonly address: string | null;
 }
 
+/** Whoever is not signed in. */
+export const NOT_SIGNED_IN: Actor = { name: "not signed in" };
+
 /** An operator at a terminal of the machine. */
 export const COMMAND_LINE: ChangedBy = { actor: { name: "command line" }, address: null };
 
 /** A change that was made. */
-interface AuditedChange {
+export interface AuditedChange {
   readonly actor: Actor;
   /** The account it concerns; null for what concerns none. */
   readonly accountId: string | null;

@@ -14,13 +14,14 @@ export async function revokeRow(
   await audit(tx, { ...by, accountId, action: "key.revoke", target: id, before, after: { name, revoked_at: revokedAt } });
 }
 
-/** Revokes every key of an account inside a transaction. Publish an `account` message afterwards. */
+/** Revokes every key of an account inside a transaction; resolves with their number. Publish an `account` message afterwards. */
 export async function revokeAllKeys(
   tx: Prisma.TransactionClient,
   accountId: string,
   revokedAt: Date,
   by: ChangedBy,
-): Promise<void> {
+): Promise<number> {
   const keys = await tx.apiKey.findMany({ where: { accountId, revokedAt: null } });
   for (const key of keys) await revokeRow(tx, key, revokedAt, by);
+  return keys.length;
 }

@@ -38,6 +38,8 @@ export const RESET_LINK_LIFETIME_S = 3_600;
 /** How long usage is kept, for each granularity. */
 export const USAGE_RETENTION_S = { minute: 172_800, hour: 7_776_000, day: 63_072_000 } as const;
 export type UsageGrain = keyof typeof USAGE_RETENTION_S;
+/** How long the audit log keeps who signed in, failed to, or read what ("access." entries), and who changed what. */
+export const AUDIT_RETENTION_S = { access: 90 * DAY_S, change: 730 * DAY_S } as const;
 /** Size of the request log of an account: at most this many requests, none older than this. */
 export const REQUEST_LOG_MAX_ROWS = 100_000;
 export const REQUEST_LOG_RETENTION_S = 2_592_000;

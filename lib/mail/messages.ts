@@ -10,12 +10,15 @@ export interface MailMessage {
 export type Mail = MailMessage | (() => Promise<MailMessage>);
 
 const FOOT = "\n\nIf you did not request this, ignore this email: nothing changes unless someone opens the link.\n";
-const link = (base: string, page: "verify" | "reset" | "cancel-email", token: string) =>
-  `${base}/${page}?token=${encodeURIComponent(token)}`;
+
+/** The URL of a page with the token of a link. */
+export function pageLink(base: string, page: "verify" | "reset" | "cancel-email", token: string): string {
+  return `${base}/${page}?token=${encodeURIComponent(token)}`;
+}
 
 /** Asks a new user to verify their address. Links start with `base`. */
 export function verifyMail(to: string, base: string, token: string): MailMessage {
-  const text = `Welcome to Spotwire.\n\nVerify this address within 24 hours to create API keys:\n\n${link(base, "verify", token)}${FOOT}`;
+  const text = `Welcome to Spotwire.\n\nVerify this address within 24 hours to create API keys:\n\n${pageLink(base, "verify", token)}${FOOT}`;
   return { to, subject: "Verify your email address", text };
 }
 
@@ -27,26 +30,14 @@ export function alreadyMail(to: string, base: string): MailMessage {
 
 /** The link for choosing a new password. */
 export function resetMail(to: string, base: string, token: string): MailMessage {
-  const text = `Choose a new password within one hour:\n\n${link(base, "reset", token)}\n\nThis signs you out in all browsers.${FOOT}`;
+  const text = `Choose a new password within one hour:\n\n${pageLink(base, "reset", token)}\n\nThis signs you out in all browsers.${FOOT}`;
   return { to, subject: "Choose a new password", text };
 }
 
 /** Sent to the new address; the change takes effect when its link is opened. */
 export function changeMail(to: string, base: string, token: string): MailMessage {
-  const text = `Confirm within 24 hours that this is the new address of your Spotwire account:\n\n${link(base, "verify", token)}${FOOT}`;
+  const text = `Confirm within 24 hours that this is the new address of your Spotwire account:\n\n${pageLink(base, "verify", token)}${FOOT}`;
   return { to, subject: "Confirm your new email address", text };
-}
-
-/** Sent to the old address when a change is requested; its link cancels the change. */
-export function changeRequestedMail(to: string, newEmail: string, base: string, token: string): MailMessage {
-  const text = `Someone, probably you, asked to change the address of your Spotwire account to ${newEmail}. It changes when the link in the email to that address is opened.\n\nIf this was not you, cancel the change and sign out all browsers:\n\n${link(base, "cancel-email", token)}\n\nThen choose a new password: ${base}/forgot\n`;
-  return { to, subject: "Your email address is about to change", text };
-}
-
-/** Notifies the owner that a password was changed or set. */
-export function passwordChangedMail(to: string, base: string): MailMessage {
-  const text = `The password of your Spotwire account was changed, and other browsers were signed out.\n\nIf this was not you, choose a new password now: ${base}/forgot\n`;
-  return { to, subject: "Your password was changed", text };
 }
 
 /** A key as an email names it. */
@@ -65,10 +56,4 @@ export function keyExpiryMail(to: string, base: string, keys: readonly NamedKey[
   const lines = keys.map(({ name, prefix, last4, expires_at }) => `  ${name} (${prefix}…${last4}): ${expires_at.toISOString()}`);
   const text = `After its expiry a key is rejected everywhere:\n\n${lines.join("\n")}\n\nTo keep a program running, change the expiry of its key or give it a new one: ${base}/dashboard/keys\n`;
   return { to, subject, text };
-}
-
-/** Sent to the old address after a change. */
-export function emailChangedMail(to: string, newEmail: string): MailMessage {
-  const text = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.\n\nIf this was not you, contact the operator of this installation now.\n`;
-  return { to, subject: "Your email address was changed", text };
 }

@@ -4,21 +4,22 @@ import { OVERRIDES_MAX_COUNT } from "#lib/contract/portal-admin";
 import type { ControlListener, ControlMessage } from "#lib/control/control";
 import { HOUR_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { addOverride, type CalendarContext, liftOverride, listCalendars, overridesOf, putDefinition } from "./calendar-admin";
+import { addOverride, type CalendarAdmin, liftOverride, listCalendars, overridesOf, putDefinition } from "./calendar-admin";
 import { createCatalogue } from "./catalogue";
 
 /** A Wednesday noon, UTC: forex is open. */
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 
 let db: TestDatabase;
-let context: CalendarContext;
+let context: CalendarAdmin;
 const clock = manualClock(NOW_MS);
 const heard: ControlMessage[] = [];
+const recorded: object[] = [];
 let control: ControlListener;
 
 beforeAll(async () => {
   db = await testDatabase();
-  context = { db, clock };
+  context = { db, clock, record: async (_, change) => void recorded.push(change) };
   control = await db.control.listen((message) => heard.push(message));
 });
 afterAll(async () => {

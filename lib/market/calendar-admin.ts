@@ -8,10 +8,28 @@ import { Fault } from "#lib/fault";
 /** How much of an unknown name an error repeats. */
 const REPEATED_MAX_CHARACTERS = 80;
 
-/** What the calendar functions need. */
-export interface CalendarContext {
+/** What calendars are read with. */
+interface CalendarContext {
   readonly db: Pick<Database, "prisma" | "control">;
   readonly clock: Clock;
+}
+
+/** Enough of a transaction to write an audit entry in it. */
+type Transaction = Pick<Database["prisma"], "auditEntry">;
+
+/** A change to a calendar. */
+interface CalendarChange {
+  readonly action: "calendar.define" | "calendar.override" | "calendar.lift";
+  /** The calendar's name. */
+  readonly target: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** What calendars are changed with. */
+export interface CalendarAdmin extends CalendarContext {
+  /** Writes the audit entry. It is part of the change's transaction: both are stored, or neither. */
+  record(transaction: Transaction, change: CalendarChange): Promise<void>;
 }
 
 type Row = NonNullable<Awaited<ReturnType<Database["prisma"]["calendarOverride"]["findUnique"]>>>;
@@ -66,15 +84,20 @@ export async function overridesOf({ db, clock }: CalendarContext, name: string):
  * @throws Fault not_found
  */
 export async function putDefinition(
-  { db }: CalendarContext,
+  { db, record }: CalendarAdmin,
   name: string,
   definition: CalendarDefinitionSchema,
 ): Promise<{ before: CalendarDefinitionSchema; after: CalendarDefinitionSchema }> {
-  const row = await db.prisma.calendar.findUnique({ where: { name } });
-  if (row === null) throw unknownCalendar(name);
-  await db.prisma.calendar.update({ where: { name }, data: { definition: structuredClone(definition) as object } });
+  const change = await db.prisma.$transaction(async (tx) => {
+    const row = await tx.calendar.findUnique({ where: { name } });
+    if (row === null) throw unknownCalendar(name);
+    await tx.calendar.update({ where: { name }, data: { definition: structuredClone(definition) as object } });
+    const change = { before: CalendarDefinitionSchema.parse(row.definition), after: definition };
+    await record(tx, { action: "calendar.define", target: name, ...change });
+    return change;
+  });
   await db.control.publish({ kind: "calendars" });
-  return { before: CalendarDefinitionSchema.parse(row.definition), after: definition };
+  return change;
 }
 
 /**
@@ -82,42 +105,52 @@ export async function putDefinition(
  * @throws Fault not_found; invalid_parameter for an override that ends before now or before it starts, and when
  * OVERRIDES_MAX_COUNT overrides have not ended
  */
-export async function addOverride({ db, clock }: CalendarContext, name: string, form: OverrideForm): Promise<AdminOverride> {
+export async function addOverride(
+  { db, clock, record }: CalendarAdmin,
+  name: string,
+  form: OverrideForm,
+): Promise<AdminOverride> {
   const now = new Date(clock.now());
   const startsAt = form.starts_at === null ? now : new Date(form.starts_at);
   const endsAt = form.ends_at === null ? null : new Date(form.ends_at);
   if (endsAt !== null && endsAt <= now)
     throw new Fault("invalid_parameter", { parameter: "ends_at", detail: "`ends_at` must be in the future." });
-  const known = await db.prisma.calendar.count({ where: { name } });
-  if (known === 0) throw unknownCalendar(name);
-  const count = await db.prisma.calendarOverride.count({ where: { calendarName: name, ...running(now) } });
-  if (count >= OVERRIDES_MAX_COUNT)
-    throw new Fault("invalid_parameter", {
-      parameter: "state",
-      detail: `A calendar takes at most ${OVERRIDES_MAX_COUNT} overrides at a time; lift one first.`,
-    });
   const { state, note } = form;
-  const row = await db.prisma.calendarOverride.create({
-    data: { calendarName: name, createdAt: now, state, startsAt, endsAt, note },
+  const override = await db.prisma.$transaction(async (tx) => {
+    const known = await tx.calendar.count({ where: { name } });
+    if (known === 0) throw unknownCalendar(name);
+    const count = await tx.calendarOverride.count({ where: { calendarName: name, ...running(now) } });
+    if (count >= OVERRIDES_MAX_COUNT)
+      throw new Fault("invalid_parameter", {
+        parameter: "state",
+        detail: `A calendar takes at most ${OVERRIDES_MAX_COUNT} overrides at a time; lift one first.`,
+      });
+    const data = { calendarName: name, createdAt: now, state, startsAt, endsAt, note };
+    const made = toOverride(await tx.calendarOverride.create({ data }));
+    await record(tx, { action: "calendar.override", target: name, after: made });
+    return made;
   });
   await db.control.publish({ kind: "calendars" });
-  return toOverride(row);
+  return override;
 }
 
 /**
  * Ends an override now. One that has already ended stays unchanged; one that has not started never takes effect. Returns it.
  * @throws Fault not_found
  */
-export async function liftOverride(
-  { db, clock }: CalendarContext,
-  id: string,
-): Promise<{ calendar: string; override: AdminOverride }> {
+export async function liftOverride({ db, clock, record }: CalendarAdmin, id: string): Promise<AdminOverride> {
   const now = new Date(clock.now());
-  const row = z.uuid().safeParse(id).success ? await db.prisma.calendarOverride.findUnique({ where: { id } }) : null;
-  if (row === null) throw new Fault("not_found", { detail: "There is no override with this ID." });
-  if (row.startsAt > now) await db.prisma.calendarOverride.deleteMany({ where: { id } });
-  else if (row.endsAt === null || row.endsAt > now)
-    await db.prisma.calendarOverride.update({ where: { id }, data: { endsAt: now } });
+  const notFound = new Fault("not_found", { detail: "There is no override with this ID." });
+  if (!z.uuid().safeParse(id).success) throw notFound;
+  const override = await db.prisma.$transaction(async (tx) => {
+    const row = await tx.calendarOverride.findUnique({ where: { id } });
+    if (row === null) throw notFound;
+    if (row.startsAt > now) await tx.calendarOverride.deleteMany({ where: { id } });
+    else if (row.endsAt === null || row.endsAt > now) await tx.calendarOverride.update({ where: { id }, data: { endsAt: now } });
+    const lifted = toOverride(row);
+    await record(tx, { action: "calendar.lift", target: row.calendarName, before: lifted });
+    return lifted;
+  });
   await db.control.publish({ kind: "calendars" });
-  return { calendar: row.calendarName, override: toOverride(row) };
+  return override;
 }

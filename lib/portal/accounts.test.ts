@@ -49,7 +49,7 @@ describe("signing up", () => {
     expect(answer).toMatchObject({ status: 200, body: { code: 0, data: {} } });
     expect(await userOf(email)).toMatchObject({ name: "Ada", emailVerifiedAt: null, operator: false });
     const verified = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
-    expect(verified.body.data).toEqual({ email });
+    expect(verified.body.data).toEqual({ email, waiting_for: null });
     expect((await userOf(email))?.emailVerifiedAt).not.toBeNull();
   });
 
@@ -207,7 +207,7 @@ describe("sessions", () => {
     const userId = (await userOf(email))?.id ?? "";
     for (let other = 0; other < 50; other += 1) {
       t.clock.set(t.clock.now() + 1);
-      await startSession(t.users, userId, { address: "10.0.0.1", userAgent: "", base: "" });
+      await startSession(t.users, userId, { address: "10.0.0.1", userAgent: "", base: "" }, "password");
     }
     expect(await t.db.prisma.portalSession.count({ where: { userId } })).toBe(50);
     expect(await signedIn(browser)).toBe(false);
@@ -257,15 +257,16 @@ describe("a signed-in user", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBeNull();
   });
 
-  test("changing the address requires the password and the link sent to the new address", async () => {
+  test("changing the address requires the password and the links sent to both addresses", async () => {
     const { email, browser } = await member();
     const next = newEmail();
     expect(await browser.send(changeEmail, { body: { current: OTHER, email: next } })).toMatchObject({ status: 400 });
     expect((await browser.send(changeEmail, { body: { current: PASSWORD, email: next } })).status).toBe(200);
     expect(await userOf(next)).toBeNull();
-    expect((await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } })).body.data).toEqual({
-      email: next,
-    });
+    const confirmed = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } });
+    expect(confirmed.body.data).toEqual({ email, waiting_for: "old_address" });
+    const approved = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
+    expect(approved.body.data).toEqual({ email: next, waiting_for: null });
     expect(subjects(email)[0]).toBe("Your email address was changed");
     expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();
@@ -304,7 +305,7 @@ describe("a signed-in user", () => {
     await browser.send(changePassword, { body: { current: PASSWORD, password: OTHER } });
     const { accountId = "" } = (await userOf(email)) ?? {};
     const trail = await t.db.prisma.auditEntry.findMany({ where: { accountId }, orderBy: { id: "asc" } });
-    const actions = ["account.sign_up", "account.verify_email", "account.profile", "account.password"];
+    const actions = ["account.sign_up", "account.verify_email", "access.sign_in", "account.profile", "account.password"];
     expect(trail.map(({ action }) => action)).toEqual(actions);
     expect(trail.every(({ actor, address }) => actor === email && address === browser.address)).toBe(true);
     expect(JSON.stringify(trail)).not.toMatch(/correct horse|another long|argon2/);

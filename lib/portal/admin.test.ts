@@ -85,10 +85,11 @@ const lastEntry = async () => (await call({ route: auditLog.GET })).data.items[0
 
 describe.each(ROUTES)("$name", (route) => {
   test(`${route.name} does not exist for users who are not operators, and asks others to sign in`, async () => {
-    const before = await t.db.prisma.auditEntry.count();
+    const changes = () => t.db.prisma.auditEntry.count({ where: { NOT: { action: { startsWith: "access." } } } });
+    const before = await changes();
     expect(await call({ ...route, cookie: developer })).toMatchObject({ status: 404, message: "not_found" });
     expect(await call({ ...route, cookie: "spotwire.session=made.up" })).toMatchObject({ status: 401, message: "unauthorized" });
-    expect(await t.db.prisma.auditEntry.count()).toBe(before);
+    expect(await changes()).toBe(before);
   });
 });
 

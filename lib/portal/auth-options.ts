@@ -89,9 +89,12 @@ export function authOptions(
         if (account) {
           const userId = account.type === "credentials" ? user.id : providerUser;
           if (userId === undefined) throw new Error("nobody signed in");
-          if (claimed !== undefined) await endSession(users, claimed);
+          if (claimed !== undefined) await endSession(users, claimed, visitor);
           onSignIn(userId);
-          return { sub: userId, sid: await startSession(users, userId, visitor) };
+          return {
+            sub: userId,
+            sid: await startSession(users, userId, visitor, account.provider === "credentials" ? "password" : account.provider),
+          };
         }
         // Throwing makes next-auth clear the cookie of an ended session.
         if ((await findSessionUser(users, String(token.sid))) === undefined) throw new Error("the session has ended");
@@ -104,7 +107,7 @@ export function authOptions(
     },
     events: {
       async signOut({ token }) {
-        if (typeof token?.sid === "string") await endSession(users, token.sid);
+        if (typeof token?.sid === "string") await endSession(users, token.sid, visitor);
       },
     },
   };

@@ -1,5 +1,7 @@
-import type { ChangedBy } from "#lib/access/audit";
+import { audit, type ChangedBy } from "#lib/access/audit";
 import type { PortalUser } from "#lib/contract/portal";
+import type { CalendarAdmin } from "#lib/market/calendar-admin";
+import type { PortalRuntime } from "./runtime";
 
 /** A user who changes their own account. Resources of other accounts do not exist for them. */
 export function changedBy({ user, address }: { readonly user: PortalUser; readonly address: string }): Required<ChangedBy> {
@@ -9,4 +11,14 @@ export function changedBy({ user, address }: { readonly user: PortalUser; readon
 /** An operator, who may change any account. */
 export function operatorOf({ user, address }: { readonly user: PortalUser; readonly address: string }): ChangedBy {
   return { actor: { id: user.id, name: user.email }, address };
+}
+
+/** What an operator changes calendars with: each change is audited in its own transaction. */
+export function calendarAdmin(call: {
+  readonly running: PortalRuntime;
+  readonly user: PortalUser;
+  readonly address: string;
+}): CalendarAdmin {
+  const { db, clock } = call.running;
+  return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
 }

@@ -21,6 +21,12 @@ afterAll(() => t.close());
 const newEmail = () => `changing${++people}@example.com`;
 const signedIn = async (browser: PortalBrowser) => (await browser.send(sessions, { method: "GET" })).status === 200;
 const linkTo = (email: string) => ({ body: { token: mailedToken(t.capturedMails, email) } });
+/** The link with which the old address cancels a change: the second of its email. */
+const cancelLinkTo = (email: string) => {
+  const text = t.capturedMails.list().find(({ to }) => to === email)?.text ?? "";
+  return { body: { token: /cancel-email\?token=([\w-]+)/.exec(text)?.[1] ?? "" } };
+};
+const addressOf = async (id: string) => (await t.db.prisma.user.findUniqueOrThrow({ where: { id } })).email;
 
 /** An owner, and a thief who knows the password and has asked to change the address to their own. */
 async function theft() {
@@ -49,7 +55,7 @@ test("the old address gets an email when a change of email is requested, and its
   const { email, loot, owner, thief } = await theft();
   const notice = t.capturedMails.list().find((mail) => mail.to === email);
   expect(notice).toMatchObject({ subject: "Your email address is about to change", text: expect.stringContaining(loot) });
-  const link = linkTo(email);
+  const link = cancelLinkTo(email);
   const [canceled, again] = [await portalBrowser().send(cancel, link), await portalBrowser().send(cancel, link)];
   expect(canceled.body.data).toEqual({ email });
   expect(again).toMatchObject(failed("invalid_parameter", { parameter: "token" }));
@@ -65,10 +71,72 @@ test("the old address gets the same email when the new one is taken", async () =
   expect(t.capturedMails.list().find((mail) => mail.to === email)?.text).toContain(taken);
 });
 
+test("a thief who opens the link of the new address first gets nothing without the old address", async () => {
+  const { email, loot, owner, thief } = await theft();
+  const cancelLink = cancelLinkTo(email);
+  expect((await thief.send(verify, linkTo(loot))).body.data).toEqual({ email, waiting_for: "old_address" });
+  expect(await t.db.prisma.user.count({ where: { email: loot } })).toBe(0);
+  expect((await owner.send(cancel, cancelLink)).status).toBe(200);
+  expect(t.capturedMails.list().find(({ to }) => to === email)?.subject).toBe("Your email address stays the same");
+  expect(await signedIn(thief)).toBe(false);
+});
+
+test.each([
+  ["new", "old"],
+  ["old", "new"],
+] as const)("a change takes effect when the links to the %s and to the %s address are opened, each once", async (...order) => {
+  const { email, loot: next, owner, thief: asking } = await theft();
+  const { id } = await t.db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const links = { new: linkTo(next), old: linkTo(email) };
+  const [first, second] = [links[order[0]], links[order[1]]];
+  expect((await asking.send(verify, first)).body.data).toEqual({ email, waiting_for: `${order[1]}_address` });
+  expect(await asking.send(verify, first)).toMatchObject({ status: 400 });
+  expect(await addressOf(id)).toBe(email);
+  expect((await asking.send(verify, second)).body.data).toEqual({ email: next, waiting_for: null });
+  expect(await addressOf(id)).toBe(next);
+  expect(await signedIn(owner)).toBe(false);
+});
+
+test("two links opened at the same moment change the address once", async () => {
+  const { email, loot: next, thief: asking } = await theft();
+  const both = [linkTo(next), linkTo(email)];
+  await Promise.all(both.map((link) => asking.send(verify, link)));
+  expect(await t.db.prisma.user.count({ where: { email: next } })).toBe(1);
+  expect(await t.db.prisma.auditEntry.count({ where: { action: "account.email", actor: email } })).toBe(1);
+});
+
+test("an approval of one change is none of the next", async () => {
+  const { email, owner, thief } = await theft();
+  expect((await thief.send(verify, linkTo(email))).body.data).toMatchObject({ waiting_for: "new_address" });
+  await t.clock.advance(60_000);
+  const other = newEmail();
+  await owner.send(changeEmail, { body: { current: PASSWORD, email: other } });
+  expect((await owner.send(verify, linkTo(other))).body.data).toEqual({ email, waiting_for: "old_address" });
+});
+
+test("the old address approves in the browser that asked for the change, or with the password", async () => {
+  const { email } = await theft();
+  const approve = linkTo(email).body;
+  const elsewhere = portalBrowser();
+  expect(await elsewhere.send(verify, { body: approve })).toMatchObject(failed("missing_parameter", { parameter: "password" }));
+  expect((await elsewhere.send(verify, { body: { ...approve, password: PASSWORD } })).status).toBe(200);
+});
+
+test("an address that nobody verified need not approve", async () => {
+  const [email, next] = [newEmail(), newEmail()];
+  const browser = portalBrowser();
+  await browser.send(signUp, { body: { email, password: PASSWORD } });
+  await browser.signIn(email, PASSWORD);
+  await browser.send(changeEmail, { body: { current: PASSWORD, email: next } });
+  expect((await browser.send(verify, linkTo(next))).body.data).toEqual({ email: next, waiting_for: null });
+});
+
 test("the link that cancels a change works for nothing else, and not after the change", async () => {
   const { email, loot, thief } = await theft();
-  const link = linkTo(email);
+  const link = cancelLinkTo(email);
+  const approve = linkTo(email);
   expect(await portalBrowser().send(verify, link)).toMatchObject({ status: 400 });
-  expect((await thief.send(verify, linkTo(loot))).status).toBe(200);
+  await thief.send(verify, linkTo(loot));
+  expect((await thief.send(verify, approve)).status).toBe(200);
   expect(await portalBrowser().send(cancel, link)).toMatchObject({ status: 400 });
 });

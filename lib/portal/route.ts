@@ -5,6 +5,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
+import { noteDenial } from "./denial";
 import { isKept, readInput } from "./input";
 import { type PortalRuntime, portal } from "./runtime";
 import { sessionUser } from "./session-user";
@@ -85,7 +86,12 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
     const { address, userAgent } = visitor;
     running.users.attempts.takeHere("portal", clientBlock(address));
     const user = await sessionUser(request.headers.get("cookie"), running);
-    admit(admission, user);
+    try {
+      admit(admission, user);
+    } catch (error) {
+      if (user !== undefined) noteDenial(running, user, new URL(request.url).pathname, address);
+      throw error;
+    }
     const input = await readInput(request, inputSchema);
     const known = Object.fromEntries(Object.entries((await params) ?? {}).map(([name, value]) => [name, String(value)]));
     // Such text cannot be stored, and PostgreSQL would reject the query.

@@ -22,6 +22,7 @@ const GROUND = [
   "lib/with-timeout",
   "lib/repeat",
   "lib/thread",
+  "lib/browser-name",
   "lib/metrics",
   "lib/control/",
   "types:lib/env",
@@ -59,7 +60,7 @@ const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "lib/access/",
-    project: ["lib/access/", "lib/mail/messages", ...MEANING, ...GROUND, "lib/generated/"],
+    project: ["lib/access/", "lib/mail/messages", "lib/mail/security-messages", ...MEANING, ...GROUND, "lib/generated/"],
     packages: [
       ...["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2"],
       ...["@zxcvbn-ts/core", "@zxcvbn-ts/language-common", "@zxcvbn-ts/language-en"],
@@ -111,7 +112,15 @@ const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "components/",
-    project: ["components/", "lib/contract/", "lib/client/", "lib/docs/samples/", "lib/duration", "lib/units"],
+    project: [
+      "components/",
+      "lib/contract/",
+      "lib/client/",
+      "lib/docs/samples/",
+      "lib/duration",
+      "lib/browser-name",
+      "lib/units",
+    ],
     packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod"],
   },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist", "fumadocs-core"] },

@@ -1,9 +1,9 @@
 import { encode } from "next-auth/jwt";
-import { startSession } from "#lib/access/users/sessions";
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { sessionCookieName } from "#lib/portal/cookies";
+import { DAY_MS } from "#lib/units";
 import { acquireSecrets } from "#server/ops/secrets";
 import { localAddress } from "#server/ops/start-message";
 import { startService } from "#server/service";
@@ -28,8 +28,7 @@ if (busy === undefined || other === undefined) throw new Error("no account was c
 await seedUsage(db.pool, { ...SEED, accountId: busy.id, nowMs });
 await seedUsage(db.pool, { ...SEED, accountId: other.id, nowMs, combinations: 20 });
 const user = await db.prisma.user.create({ data: { accountId: busy.id, email: "busy@example.com" } });
-const visitor = { address: "127.0.0.1", userAgent: "bench", base: "" };
-const sid = await startSession({ db, clock: systemClock }, user.id, visitor);
+const { id: sid } = await db.prisma.portalSession.create({ data: { userId: user.id, expiresAt: new Date(nowMs + DAY_MS) } });
 const token = await encode({ token: { sub: user.id, sid }, secret: (await acquireSecrets(env)).nextAuth });
 process.stdout.write(
   `account ${busy.id}\ncookie ${sessionCookieName(env)}=${token}\nlistening on ${localAddress(service.address)}\n`,

@@ -5,11 +5,13 @@ import { signedInUser } from "#app/session";
 import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { VerifyForm } from "#components/auth/verify-form";
 import { buttonClass } from "#components/ui/button";
+import { purposeOfLink } from "#lib/access/users/email";
+import { runningPortal } from "#lib/portal/runtime";
 
 // The URL contains the token, which must not be passed on in a Referer.
 export const metadata: Metadata = { title: "Verify your email", referrer: "no-referrer" };
 
-/** Where the link of a verification mail leads. */
+/** Where the links of emails lead that verify an address or change it. */
 export default async function VerifyPage({ searchParams }: PageSearch) {
   const { token } = await searchParams;
   const signedIn = (await signedInUser()) !== undefined;
@@ -29,5 +31,7 @@ export default async function VerifyPage({ searchParams }: PageSearch) {
         </Link>
       </AuthCard>
     );
-  return <VerifyForm token={token} signedIn={signedIn} foot={foot} />;
+  const running = runningPortal();
+  const purpose = (running && (await purposeOfLink(running.users, token))) ?? "verify";
+  return <VerifyForm token={token} purpose={purpose} signedIn={signedIn} foot={foot} />;
 }

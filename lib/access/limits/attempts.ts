@@ -24,6 +24,8 @@ const SHARED_LIMITS = {
   mail_client: { restPerMinute: 6, restBurst: 10 },
   /** Emails to one address: three, then one every ten minutes. */
   mail_address: { restPerMinute: 0.1, restBurst: 3 },
+  /** Emails that notify a user of something, by kind. */
+  mail_notice: { restPerMinute: 3, restBurst: 3 },
 } as const satisfies Record<string, BucketLimits>;
 
 /** Rate limits of each node, which bound what one process spends on unknown clients. */
@@ -43,6 +45,8 @@ const LOCAL_LIMITS = {
   /** Passwords rated while they are typed, by client and for all together: each can take a tenth of a second of a thread. */
   strength_client: { restPerMinute: 30, restBurst: 20 },
   strength: { restPerMinute: 200, restBurst: 60 },
+  /** Entries in the audit log that strangers cause, for those about accounts and for the others. */
+  audit_stranger: { restPerMinute: 10, restBurst: 10 },
   /** All calls of the portal's API, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;

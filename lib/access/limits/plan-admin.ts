@@ -1,3 +1,4 @@
+import { audit, type ChangedBy, COMMAND_LINE } from "#lib/access/audit";
 import { type AdminPlan, PLANS_MAX_COUNT, type PlanForm, PlanName } from "#lib/contract/portal-admin";
 import type { Database } from "#lib/db";
 import { Fault, requireValid } from "#lib/fault";
@@ -29,18 +30,24 @@ export async function putPlan(
   { db }: PlanContext,
   name: string,
   form: PlanForm,
+  by: ChangedBy = COMMAND_LINE,
 ): Promise<{ before: PlanForm | null; after: PlanForm }> {
   requireValid(PlanName, name, { place: () => ["name"] });
-  const known = await db.prisma.plan.findUnique({ where: { name } });
-  if (known === null && (await db.prisma.plan.count()) >= PLANS_MAX_COUNT)
-    throw new Fault("invalid_parameter", { parameter: "name", detail: `There can be at most ${PLANS_MAX_COUNT} plans.` });
   const limits = {
     restPerMinute: form.rest_per_minute,
     restBurst: form.rest_burst,
     streamConnections: form.stream_connections,
     subscriptionsPerConnection: form.subscriptions_per_connection,
   };
-  const row = await db.prisma.plan.upsert({ where: { name }, create: { name, ...limits }, update: limits });
+  const change = await db.prisma.$transaction(async (tx) => {
+    const known = await tx.plan.findUnique({ where: { name } });
+    if (known === null && (await tx.plan.count()) >= PLANS_MAX_COUNT)
+      throw new Fault("invalid_parameter", { parameter: "name", detail: `There can be at most ${PLANS_MAX_COUNT} plans.` });
+    const row = await tx.plan.upsert({ where: { name }, create: { name, ...limits }, update: limits });
+    const change = { before: known && formOf(known), after: formOf(row) };
+    await audit(tx, { ...by, accountId: null, action: "plan.change", target: name, ...change });
+    return change;
+  });
   await db.control.publish({ kind: "account" });
-  return { before: known && formOf(known), after: formOf(row) };
+  return change;
 }

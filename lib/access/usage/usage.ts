@@ -8,7 +8,7 @@ import { repeat } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
 import { createUsageCounts, FLUSH_INTERVAL_MS } from "./counts";
 import { createRequestLog, createRequestLogStore, type LoggedRequest } from "./request-log";
-import { deleteExpiredUsage } from "./retention";
+import { deleteExpiredEntries, deleteExpiredUsage } from "./retention";
 import { writeCalls, writeStreams } from "./store";
 import { createStreamCounts, type StreamUse } from "./stream-use";
 
@@ -135,6 +135,7 @@ export function createUsage({ pool, clock, log, metrics }: UsageOptions): Usage 
     await repeat({ clock, signal: stopping.signal, pause: RETENTION_INTERVAL_MS }, async () => {
       await attempt(() => deleteExpiredUsage(pool, clock), "expired key usage not deleted");
       await attempt(() => store.trim("all"), "request log not trimmed");
+      await attempt(() => deleteExpiredEntries(pool), "expired entries of the audit log not deleted");
     });
   }
   const running = Promise.all([flushing(), retaining()]);

@@ -3,8 +3,10 @@ import { type AccountChange, changeColumns } from "#lib/access/accounts";
 import { audit, type ChangedBy } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
 import { parsePermissions } from "#lib/access/permissions";
+import type { Clock } from "#lib/clock";
 import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
+import type { Prisma } from "#lib/generated/prisma/client";
 
 /** Filters of the list of accounts. */
 interface AccountsPageQuery {
@@ -27,8 +29,8 @@ function relations(now: Date) {
   return { user: { select: { email: true } }, _count: { select: { keys: { where: active } } } } as const;
 }
 
-function find({ db, clock }: KeyContext, id: string) {
-  return db.prisma.account.findUnique({ where: { id }, include: relations(new Date(clock.now())) });
+function find(db: Pick<Prisma.TransactionClient, "account">, clock: Clock, id: string) {
+  return db.account.findUnique({ where: { id }, include: relations(new Date(clock.now())) });
 }
 
 function toPortalAccount(row: Row): PortalAccount {
@@ -70,23 +72,20 @@ export async function changeAccount(
   change: AccountChange,
   { actor, address }: ChangedBy,
 ): Promise<PortalAccount> {
-  const { db } = context;
-  const before = z.uuid().safeParse(id).success ? await find(context, id) : null;
-  if (before === null) throw new Fault("not_found", { detail: "This account does not exist." });
+  const { db, clock } = context;
+  const notFound = new Fault("not_found", { detail: "This account does not exist." });
+  if (!z.uuid().safeParse(id).success) throw notFound;
   const data = await changeColumns(context, change);
   const shown = ({ plan, permissions, suspended_at }: PortalAccount) => ({ plan, permissions, suspended: suspended_at !== null });
-  await db.prisma.account.update({ where: { id }, data });
-  const after = await find(context, id);
-  if (after === null) throw new Fault("not_found", { detail: "This account does not exist." });
-  await audit(db.prisma, {
-    actor,
-    address,
-    accountId: id,
-    action: "account.change",
-    target: before.name,
-    before: shown(toPortalAccount(before)),
-    after: shown(toPortalAccount(after)),
+  const account = await db.prisma.$transaction(async (tx) => {
+    const before = await find(tx, clock, id);
+    if (before === null) throw notFound;
+    await tx.account.update({ where: { id }, data });
+    const after = toPortalAccount((await find(tx, clock, id)) ?? before);
+    const entry = { action: "account.change", target: before.name, before: shown(toPortalAccount(before)), after: shown(after) };
+    await audit(tx, { actor, address, accountId: id, ...entry });
+    return after;
   });
   await db.control.publish({ kind: "account", accountId: id });
-  return toPortalAccount(after);
+  return account;
 }

@@ -1,3 +1,4 @@
+import type { AuditEvents } from "#lib/access/audit-events";
 import type { KeyContext } from "#lib/access/keys";
 import type { Attempts } from "#lib/access/limits/attempts";
 import type { Mail } from "#lib/mail/messages";
@@ -9,6 +10,8 @@ export interface UserContext extends KeyContext {
   readonly passwords: Passwords;
   readonly strength: PasswordStrength;
   readonly attempts: Attempts;
+  /** Writes sign-ins, refusals and reads into the audit log. */
+  readonly events: AuditEvents;
   /** Sends later and never throws, so that the response time does not reveal whether an address has an account. */
   readonly send: (mail: Mail) => void;
 }

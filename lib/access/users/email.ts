@@ -1,19 +1,22 @@
 import type { z } from "zod";
 import { audit } from "#lib/access/audit";
 import type { EmailForm, PortalUser, VerifyForm } from "#lib/contract/portal";
-import { Fault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
-import { alreadyMail, changeMail, changeRequestedMail, emailChangedMail, type MailMessage } from "#lib/mail/messages";
+import { alreadyMail, changeMail } from "#lib/mail/messages";
+import { changeCanceledMail, changeRequestedMail, emailChangedMail } from "#lib/mail/security-messages";
 import type { UserContext, Visitor } from "./context";
+import { occasionOf } from "./notices";
 import { isFromBrowser, issueToken, mintSecret, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { requirePassword, takePasswordAttempt } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
- * Sends a link to the new address; the change takes effect when the link is opened. An address with an account gets another
- * email, and the response does not reveal it. The old address gets a link that cancels the change. Resolves
- * with the secret that shows that the link is opened in this browser.
+ * Sends a link to the new address, and to the old one, if it is verified, a link that approves the change; the change takes
+ * effect when both are opened, so that the password alone moves no account. An address with an account gets another email, and
+ * the response does not reveal it. The old address also gets a link that cancels the change. Resolves with the secret that
+ * shows that a link is opened in this browser.
  * @throws Fault invalid_parameter for a wrong password; rate_limited
  */
 export async function requestEmailChange(
@@ -27,13 +30,18 @@ export async function requestEmailChange(
   if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is already your address." });
   await takeMailAttempt(context, "change_email", email, visitor);
   const browserSecret = mintSecret();
-  const userId = user.id;
-  const token = await issueToken(db.prisma, clock, { purpose: "change_email", userId, email }, { browserSecret });
+  const { id: userId, email: old } = user;
+  const { token, approve, cancel } = await db.prisma.$transaction(async (tx) => ({
+    token: await issueToken(tx, clock, { purpose: "change_email", userId, email }, { browserSecret }),
+    approve: user.emailVerified
+      ? await issueToken(tx, clock, { purpose: "approve_email", userId, email: old }, { browserSecret })
+      : undefined,
+    cancel: await issueToken(tx, clock, { purpose: "cancel_email", userId, email: old }),
+  }));
   const taken = await db.prisma.user.findUnique({ where: { email }, select: { id: true } });
   send(taken === null ? changeMail(email, visitor.base, token) : alreadyMail(email, visitor.base));
   // Also when the new address is taken: otherwise the owner of the old one would learn it.
-  const canceling = await issueToken(db.prisma, clock, { purpose: "cancel_email", userId, email: user.email });
-  send(changeRequestedMail(user.email, email, visitor.base, canceling));
+  send(changeRequestedMail(old, email, occasionOf(context, visitor), { cancel, approve }));
   return browserSecret;
 }
 
@@ -42,32 +50,34 @@ export async function requestEmailChange(
  * every session ends and no other link works any more. Resolves with the address that stays.
  * @throws Fault invalid_parameter for a used, expired or invalid link, and after the change took effect
  */
-export async function cancelEmailChange({ db, clock }: UserContext, token: string, { address }: Visitor): Promise<string> {
+export async function cancelEmailChange(context: UserContext, token: string, visitor: Visitor): Promise<string> {
+  const { db, clock, send } = context;
   const email = await db.prisma.$transaction(async (tx) => {
     const { userId } = await redeemToken(tx, clock, token, ["cancel_email"]);
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     await voidTokens(tx, userId);
     await endSessions(tx, clock.now(), userId);
     const change = { action: "account.cancel_email", target: user.email };
-    await audit(tx, { actor: { id: userId, name: user.email }, accountId: user.accountId, ...change, address });
+    await audit(tx, { actor: { id: userId, name: user.email }, accountId: user.accountId, ...change, address: visitor.address });
     return user.email;
   });
   await db.control.publish({ kind: "sessions" });
+  send(changeCanceledMail(email, occasionOf(context, visitor)));
   return email;
 }
 
 /**
- * Gives a user the address of the opened link, inside a transaction. Links sent to the old address become invalid, and other
- * browsers are signed out. Resolves with the email that notifies the old address.
+ * Gives a user the address of a change, inside a transaction. Links sent to the old address become invalid, and other
+ * browsers are signed out.
  * @throws Fault invalid_parameter when another user has taken the address
  */
-async function confirmEmailChange(
+async function moveTo(
   tx: Prisma.TransactionClient,
   { clock }: UserContext,
   { id, email: old, accountId }: User,
   email: string,
   address: string,
-): Promise<MailMessage> {
+): Promise<void> {
   const taken = await tx.user.findUnique({ where: { email }, select: { id: true } });
   if (taken !== null)
     throw new Fault("invalid_parameter", {
@@ -80,10 +90,48 @@ async function confirmEmailChange(
   await endSessions(tx, nowMs, id);
   const change = { target: old, before: { email: old }, after: { email } };
   await audit(tx, { actor: { id, name: old }, accountId, action: "account.email", ...change, address });
-  return emailChangedMail(old, email);
 }
 
-const VERIFYING = ["verify", "change_email"] as const;
+/**
+ * Follows the opened link of a change of email, inside a transaction. Resolves with the address that has yet to agree;
+ * undefined when the change took effect.
+ */
+async function followChange(
+  tx: Prisma.TransactionClient,
+  context: UserContext,
+  user: User,
+  purpose: "change_email" | "approve_email",
+  address: string,
+): Promise<WaitingFor | undefined> {
+  const { id: userId, email: old, accountId } = user;
+  // Of two links opened at once, the second finds the first used.
+  await tx.$queryRaw`SELECT 1 FROM portal_user WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+  const halves = await tx.oneTimeToken.findMany({ where: { userId, purpose: { in: ["change_email", "approve_email"] } } });
+  const change = halves.find((half) => half.purpose === "change_email");
+  const approval = halves.find((half) => half.purpose === "approve_email");
+  if (purpose === "approve_email")
+    await audit(tx, { actor: { id: userId, name: old }, accountId, action: "account.approve_email", target: old, address });
+  if (change?.usedAt == null) return "new_address";
+  if (user.emailVerifiedAt !== null && approval?.usedAt == null) return "old_address";
+  await moveTo(tx, context, user, change.email, address);
+  return undefined;
+}
+
+const VERIFYING = ["verify", "change_email", "approve_email"] as const;
+
+/** Which of the two addresses of a change has not agreed yet. */
+type WaitingFor = "old_address" | "new_address";
+
+/** What a link does when it is opened; undefined for one that does not work. */
+export async function purposeOfLink({ db, clock }: UserContext, token: string): Promise<(typeof VERIFYING)[number] | undefined> {
+  try {
+    const { purpose } = await readToken(db.prisma, clock, token, VERIFYING);
+    return VERIFYING.find((known) => known === purpose);
+  } catch (error) {
+    if (isFault(error)) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Requires that a link is opened by who asked for it: in the same browser, or with the password. Otherwise a stranger could
@@ -124,9 +172,17 @@ async function confirmSignUp(
   await audit(tx, { actor: { id, name: email }, accountId, action: "account.verify_email", target: email, address });
 }
 
+/** What came of an opened link. */
+interface Verified {
+  /** The user's current address. */
+  readonly email: string;
+  /** The address that has yet to agree to a change; null when all is done. */
+  readonly waiting_for: WaitingFor | null;
+}
+
 /**
- * Handles the link of a verification email or of an email change; resolves with the user's current address. Every session
- * ends except that of `reader`, the user signed in to this browser.
+ * Handles the link of a verification email, or one of the two of an email change. When it is done, every session ends; after a
+ * sign-up, except that of `reader`, the user signed in to this browser.
  * @throws Fault invalid_parameter for a used, expired or invalid link; missing_parameter or invalid_parameter naming
  * `password` when the link was requested in another browser; rate_limited
  */
@@ -135,20 +191,24 @@ export async function verifyEmail(
   form: z.infer<typeof VerifyForm>,
   reader: PortalUser | undefined,
   visitor: Visitor,
-): Promise<string> {
-  const { db, clock } = context;
+): Promise<Verified> {
+  const { db, clock, send } = context;
   const { address } = visitor;
   await requireProof(context, form, visitor);
-  const { done, email } = await db.prisma.$transaction(async (tx) => {
-    const redeemed = await redeemToken(tx, clock, form.token, VERIFYING);
-    const user = await tx.user.findUniqueOrThrow({ where: { id: redeemed.userId } });
-    if (redeemed.purpose === "change_email")
-      return { done: await confirmEmailChange(tx, context, user, redeemed.email, address), email: redeemed.email };
-    const sessionId = reader?.id === user.id ? reader.sessionId : undefined;
-    await confirmSignUp(tx, context, user, redeemed.passwordHash, { address, sessionId });
-    return { done: undefined, email: user.email };
+  const { old, now, waitingFor } = await db.prisma.$transaction(async (tx) => {
+    const { userId, purpose, passwordHash } = await redeemToken(tx, clock, form.token, VERIFYING);
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    if (purpose === "change_email" || purpose === "approve_email") {
+      const waitingFor = await followChange(tx, context, user, purpose, address);
+      const { email: now } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+      return { old: user.email, now, waitingFor };
+    }
+    const sessionId = reader?.id === userId ? reader.sessionId : undefined;
+    await confirmSignUp(tx, context, user, passwordHash, { address, sessionId });
+    return { old: user.email, now: user.email };
   });
-  if (done !== undefined) context.send(done);
+  if (waitingFor !== undefined) return { email: now, waiting_for: waitingFor };
+  if (old !== now) send(emailChangedMail(old, now, occasionOf(context, visitor)));
   await db.control.publish({ kind: "sessions" });
-  return email;
+  return { email: now, waiting_for: null };
 }

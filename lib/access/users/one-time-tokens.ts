@@ -9,6 +9,7 @@ const SECRET_BYTES = 32;
 const LIFETIME_S = {
   verify: VERIFY_LINK_LIFETIME_S,
   change_email: VERIFY_LINK_LIFETIME_S,
+  approve_email: VERIFY_LINK_LIFETIME_S,
   cancel_email: VERIFY_LINK_LIFETIME_S,
   reset: RESET_LINK_LIFETIME_S,
 } as const;

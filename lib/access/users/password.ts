@@ -6,9 +6,11 @@ import { listKeys } from "#lib/access/keys";
 import { revokeAllKeys } from "#lib/access/revoke-keys";
 import type { PasswordForm, PortalIdentity, PortalKey, PortalUser, ResetForm } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
-import { passwordChangedMail, resetMail } from "#lib/mail/messages";
+import { resetMail } from "#lib/mail/messages";
+import { passwordChangedMail } from "#lib/mail/security-messages";
 import type { UserContext, Visitor } from "./context";
 import { listIdentities, unlink } from "./identities";
+import { occasionOf } from "./notices";
 import { issueToken, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { requireStrong } from "./password-strength";
 import { endSessions } from "./sessions";
@@ -65,14 +67,14 @@ export async function resetPassword(
   visitor: Visitor,
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
-  const { address, base } = visitor;
+  const { address } = visitor;
   // A guess of a token counts like a password attempt.
   await context.attempts.take("password_client", clientBlock(address));
   const link = await readToken(db.prisma, clock, token, ["reset"]);
   const owner = await db.prisma.user.findUniqueOrThrow({ where: { id: link.userId } });
   await requireStrong(context, password, owner, visitor);
   const passwordHash = await passwords.hash(password);
-  const user = await db.prisma.$transaction(async (tx) => {
+  const { user, revoked } = await db.prisma.$transaction(async (tx) => {
     const { userId } = await redeemToken(tx, clock, token, ["reset"]);
     const nowMs = clock.now();
     const old = await tx.user.findUniqueOrThrow({ where: { id: userId } });
@@ -82,13 +84,13 @@ export async function resetPassword(
     await endSessions(tx, nowMs, userId);
     const by = { actor: { id: userId, name: old.email }, accountId: old.accountId, address };
     await audit(tx, { ...by, action: "account.reset_password", target: old.email });
-    if (unlink_providers) await unlink(tx, old, address);
-    if (revoke_keys) await revokeAllKeys(tx, old.accountId, new Date(nowMs), by);
-    return old;
+    const providers = unlink_providers ? (await unlink(tx, old, address)).length : 0;
+    const keys = revoke_keys ? await revokeAllKeys(tx, old.accountId, new Date(nowMs), by) : 0;
+    return { user: old, revoked: { keys, providers } };
   });
   await db.control.publish({ kind: "sessions" });
   if (revoke_keys) await db.control.publish({ kind: "account", accountId: user.accountId });
-  send(passwordChangedMail(user.email, base));
+  send(passwordChangedMail(user.email, occasionOf(context, visitor), revoked));
 }
 
 /**
@@ -115,5 +117,5 @@ export async function changePassword(
     await audit(tx, { actor: { id, name: email }, accountId, action: "account.password", target: email, address });
   });
   await db.control.publish({ kind: "sessions" });
-  send(passwordChangedMail(email, visitor.base));
+  send(passwordChangedMail(email, occasionOf(context, visitor)));
 }

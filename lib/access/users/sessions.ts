@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { coarseAddress } from "#lib/access/address";
+import { audit } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
+import { browserName } from "#lib/browser-name";
 import { PORTAL_SESSION_LIMITS_S, type PortalSessionInfo, type PortalUser } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
+import { newSignInMail } from "#lib/mail/security-messages";
 import { SECOND_MS } from "#lib/units";
-import type { Visitor } from "./context";
+import type { UserContext, Visitor } from "./context";
+import { notify } from "./notices";
 
 /** The use of a session is recorded at most this often. */
 const TOUCH_INTERVAL_MS = 60_000;
@@ -30,30 +34,45 @@ const isGood = (nowMs: number) => ({
 
 const isId = (id: string) => z.uuid().safeParse(id).success;
 
-/** Starts a session for a user who has just authenticated; resolves with its id, which is always new. */
-export async function startSession({ db, clock }: KeyContext, userId: string, visitor: Visitor): Promise<string> {
+/**
+ * Starts a session for a user who has just authenticated with `method`; resolves with its id, which is always new. The owner
+ * gets an email when this browser is not known to have signed in before.
+ */
+export async function startSession(context: UserContext, userId: string, visitor: Visitor, method: string): Promise<string> {
+  const { db, clock } = context;
   const nowMs = clock.now();
   const now = new Date(nowMs);
-  const sessions = db.prisma.portalSession;
-  // These are never read again.
-  await sessions.deleteMany({ where: { userId, NOT: isGood(nowMs) } });
-  const surplus = await sessions.findMany({
-    where: { userId },
-    orderBy: { lastSeenAt: "desc" },
-    skip: SESSIONS_MAX_COUNT - 1,
-    select: { id: true },
+  const { address, userAgent, known } = visitor;
+  const { id, user, isFirst } = await db.prisma.$transaction(async (tx) => {
+    const sessions = tx.portalSession;
+    const isFirst = (await sessions.count({ where: { userId } })) === 0;
+    // These are never read again.
+    await sessions.deleteMany({ where: { userId, NOT: isGood(nowMs) } });
+    const surplus = await sessions.findMany({
+      where: { userId },
+      orderBy: { lastSeenAt: "desc" },
+      skip: SESSIONS_MAX_COUNT - 1,
+      select: { id: true },
+    });
+    await sessions.deleteMany({ where: { id: { in: surplus.map(({ id }) => id) } } });
+    const { id, user } = await sessions.create({
+      data: {
+        userId,
+        createdAt: now,
+        lastSeenAt: now,
+        expiresAt: new Date(nowMs + PORTAL_SESSION_LIMITS_S.user.longest * SECOND_MS),
+        address: coarseAddress(address),
+        userAgent,
+      },
+      include: { user: true },
+    });
+    const { email, accountId } = user;
+    const after = { method, browser: browserName(userAgent) ?? "unknown" };
+    await audit(tx, { actor: { id: userId, name: email }, accountId, action: "access.sign_in", target: email, after, address });
+    return { id, user, isFirst };
   });
-  await sessions.deleteMany({ where: { id: { in: surplus.map(({ id }) => id) } } });
-  const { id } = await sessions.create({
-    data: {
-      userId,
-      createdAt: now,
-      lastSeenAt: now,
-      expiresAt: new Date(nowMs + PORTAL_SESSION_LIMITS_S.user.longest * SECOND_MS),
-      address: coarseAddress(visitor.address),
-      userAgent: visitor.userAgent,
-    },
-  });
+  const owner = { id: userId, email: user.email, emailVerified: user.emailVerifiedAt !== null };
+  if (!isFirst && known?.userId !== userId) await notify(context, owner, "sign_in", visitor, newSignInMail);
   return id;
 }
 
@@ -103,19 +122,30 @@ export async function listSessions({ db, clock }: KeyContext, user: PortalUser):
  * Ends one session of a user, and within a second the tokens created in it.
  * @throws Fault not_found for an id that is not a valid session of the user
  */
-export async function revokeSession({ db, clock }: KeyContext, user: PortalUser, sessionId: string): Promise<void> {
+export async function revokeSession(
+  { db, clock }: KeyContext,
+  user: PortalUser,
+  sessionId: string,
+  { address }: Pick<Visitor, "address">,
+): Promise<void> {
   const nowMs = clock.now();
   const where = { id: sessionId, userId: user.id, ...isGood(nowMs) };
-  const data = { revokedAt: new Date(nowMs) };
-  const { count } = isId(sessionId) ? await db.prisma.portalSession.updateMany({ where, data }) : { count: 0 };
-  if (count === 0) throw new Fault("not_found", { detail: "You have no session with this id." });
+  const notFound = new Fault("not_found", { detail: "You have no session with this id." });
+  if (!isId(sessionId)) throw notFound;
+  await db.prisma.$transaction(async (tx) => {
+    const { count } = await tx.portalSession.updateMany({ where, data: { revokedAt: new Date(nowMs) } });
+    if (count === 0) throw notFound;
+    const { id, email, accountId } = user;
+    const action = sessionId === user.sessionId ? "access.sign_out" : "access.revoke_session";
+    await audit(tx, { actor: { id, name: email }, accountId, action, target: email, address });
+  });
   await db.control.publish({ kind: "sessions", sessionId });
 }
 
 /** Ends the session of this browser; does nothing when it is no longer valid. */
-export async function endSession(context: KeyContext, sessionId: string): Promise<void> {
+export async function endSession(context: KeyContext, sessionId: string, visitor: Pick<Visitor, "address">): Promise<void> {
   const user = await findSessionUser(context, sessionId);
-  if (user !== undefined) await revokeSession(context, user, sessionId);
+  if (user !== undefined) await revokeSession(context, user, sessionId, visitor);
 }
 
 /**

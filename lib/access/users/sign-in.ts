@@ -1,10 +1,12 @@
 import type { z } from "zod";
 import { clientBlock, coarseAddress } from "#lib/access/address";
-import { audit } from "#lib/access/audit";
+import { audit, NOT_SIGNED_IN } from "#lib/access/audit";
 import type { PortalUser, SignInForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
-import type { Prisma } from "#lib/generated/prisma/client";
+import type { Prisma, User } from "#lib/generated/prisma/client";
+import { providerMail } from "#lib/mail/security-messages";
 import type { UserContext, Visitor } from "./context";
+import { notify } from "./notices";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict } from "./users";
 
@@ -26,6 +28,12 @@ export async function takePasswordAttempt(
   await attempts.take("password_account", email);
 }
 
+/** Records a failed sign-in. An address without an account is not kept: people type passwords there. */
+function noteFailure({ events }: UserContext, user: User | null, reason: string, { address }: Visitor): void {
+  const whose = { accountId: user?.accountId ?? null, target: user?.email ?? "unknown address" };
+  events.noteStranger({ actor: NOT_SIGNED_IN, ...whose, action: "access.sign_in_failed", after: { reason }, address });
+}
+
 /**
  * The id of the user with this address and password; undefined when there is none. An unknown address and a wrong password
  * give the same result in the same time.
@@ -36,10 +44,16 @@ export async function checkSignIn(
   { email, password }: z.infer<typeof SignInForm>,
   visitor: Visitor,
 ): Promise<string | undefined> {
-  const user = await context.db.prisma.user.findUnique({ where: { email }, select: { id: true, passwordHash: true } });
-  await takePasswordAttempt(context, email, user?.id, visitor);
-  const matches = await context.passwords.matches(user?.passwordHash ?? null, password);
-  return matches ? user?.id : undefined;
+  const user = await context.db.prisma.user.findUnique({ where: { email } });
+  try {
+    await takePasswordAttempt(context, email, user?.id, visitor);
+  } catch (error) {
+    noteFailure(context, user, "rate limit", visitor);
+    throw error;
+  }
+  if (await context.passwords.matches(user?.passwordHash ?? null, password)) return user?.id;
+  noteFailure(context, user, "wrong password", visitor);
+  return undefined;
 }
 
 /**
@@ -74,19 +88,27 @@ export interface ProviderIdentity {
  * password, which someone else may have chosen, and every session.
  */
 export async function signInWithProvider(
-  { db, clock }: UserContext,
+  context: UserContext,
   identity: ProviderIdentity,
-  { address }: Visitor,
+  visitor: Visitor,
 ): Promise<string | undefined> {
-  const { issuer, subject, email, emailVerified } = identity;
+  const { db, clock } = context;
+  const { provider, issuer, subject, email, emailVerified } = identity;
   const { userId, linked } = await retryOnConflict(async () => {
     const known = await db.prisma.identity.findUnique({ where: { issuer_subject: { issuer, subject } } });
-    if (known !== null) return { userId: known.userId, linked: false };
-    if (email === undefined || !emailVerified) return { userId: undefined, linked: false };
-    const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, clock.now(), { ...identity, email }, address);
-    return { userId: await db.prisma.$transaction(link), linked: true };
+    if (known !== null) return { userId: known.userId };
+    if (email === undefined || !emailVerified) return { userId: undefined };
+    const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, clock.now(), { ...identity, email }, visitor.address);
+    const linked = await db.prisma.$transaction(link);
+    return { userId: linked.user.id, linked };
   });
-  if (linked) await db.control.publish({ kind: "sessions" });
+  if (linked === undefined) return userId;
+  await db.control.publish({ kind: "sessions" });
+  const { id, email: to, emailVerifiedAt } = linked.user;
+  // Whoever signs up with a provider knows.
+  const owner = { id, email: to, emailVerified: emailVerifiedAt !== null };
+  if (!linked.isNew)
+    await notify(context, owner, "provider", visitor, (to, occasion) => providerMail(to, provider, "linked", occasion));
   return userId;
 }
 
@@ -95,7 +117,7 @@ async function linkIdentity(
   nowMs: number,
   { provider, issuer, subject, email, name }: ProviderIdentity & { readonly email: string },
   address: string,
-): Promise<string> {
+): Promise<{ user: User; isNew: boolean }> {
   const found = await tx.user.findUnique({ where: { email } });
   const user = found ?? (await createUser(tx, nowMs, { email, name, passwordHash: null, verified: true }, address));
   const { id, accountId } = user;
@@ -107,5 +129,5 @@ async function linkIdentity(
   await tx.identity.create({ data: { provider, issuer, subject, userId: id, createdAt: new Date(nowMs) } });
   const change = { action: "account.link_provider", target: provider, after: { provider, issuer } };
   await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
-  return id;
+  return { user, isNew: found === null };
 }

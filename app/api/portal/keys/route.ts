@@ -2,6 +2,7 @@ import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
 import { createKey, listKeys } from "#lib/access/keys";
 import { CreateKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
+import { notifyOfKey } from "#lib/portal/key-notice";
 import { portalRoute } from "#lib/portal/route";
 
 /** The keys of the reader's account, newest first. */
@@ -15,5 +16,6 @@ export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, asyn
   const { input, user, running } = call;
   const settings = { ...settingsOfForm(input), accountId: user.accountId };
   const { text, record } = await createKey(running, settings, changedBy(call));
+  await notifyOfKey(call, record.name, "created");
   return { text, key: toPortalKey(record) };
 });

@@ -2,7 +2,7 @@ import { verifyEmail } from "#lib/access/users/email";
 import { VerifyForm } from "#lib/contract/portal";
 import { portalRoute } from "#lib/portal/route";
 
-/** Verifies an address, the first one or a new one, with the link of a mail. */
-export const POST = portalRoute({ input: VerifyForm, user: "none" }, async ({ input, user, running, visitor }) => ({
-  email: await verifyEmail(running.users, input, user, visitor),
-}));
+/** Follows the link of an email: it verifies an address, or is one of the two that change it. */
+export const POST = portalRoute({ input: VerifyForm, user: "none" }, ({ input, user, running, visitor }) =>
+  verifyEmail(running.users, input, user, visitor),
+);

@@ -1,0 +1,106 @@
+import { browserName } from "#lib/browser-name";
+import { type MailMessage, pageLink } from "./messages";
+
+/** When and where somebody did what an email is about. */
+export interface Occasion {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  /** The client's address. */
+  readonly address: string;
+  readonly userAgent: string;
+  /** Base URL of links, without a trailing slash. */
+  readonly base: string;
+}
+
+/** The occasion in lines; the browser by its name only, because whoever uses it chooses what it calls itself. */
+function linesOf({ atMs, address, userAgent }: Occasion): string {
+  const time = new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
+  return `Time: ${time} UTC\nAddress: ${address || "unknown"}\nBrowser: ${browserName(userAgent) ?? "unknown"}`;
+}
+
+const takeBack = ({ base }: Occasion) =>
+  `If this was not you, choose a new password now, which signs out all browsers: ${base}/forgot`;
+
+function compose(to: string, subject: string, what: string, occasion: Occasion, then = takeBack(occasion)): MailMessage {
+  return { to, subject, text: `${what}\n\n${linesOf(occasion)}\n\n${then}\n` };
+}
+
+/** Notifies the owner of a sign-in in a browser that is not known. */
+export function newSignInMail(to: string, occasion: Occasion): MailMessage {
+  return compose(to, "New sign-in", "Someone signed in to your Spotwire account in a new browser.", occasion);
+}
+
+/** Notifies the owner of what was done to a key, `made` being its past participle. */
+export function keyMail(to: string, keyName: string, made: "created" | "rotated" | "revoked", occasion: Occasion): MailMessage {
+  const then = `${takeBack(occasion)}\nThen check your keys: ${occasion.base}/dashboard/keys`;
+  return compose(to, `API key ${made}`, `The API key "${keyName}" of your Spotwire account was ${made}.`, occasion, then);
+}
+
+/** Notifies the owner that signing in with a provider became possible or impossible. */
+export function providerMail(to: string, provider: string, made: "linked" | "unlinked", occasion: Occasion): MailMessage {
+  const then = `${takeBack(occasion)}\nThen check the linked providers: ${occasion.base}/dashboard/account`;
+  const [subject, what] = [
+    `Sign-in provider ${made}`,
+    `The provider "${provider}" was ${made} ${made === "linked" ? "to" : "from"} your`,
+  ];
+  return compose(to, subject, `${what} Spotwire account.`, occasion, then);
+}
+
+/** What a password reset revoked besides the sessions. */
+interface Revoked {
+  readonly keys: number;
+  readonly providers: number;
+}
+
+/** Notifies the owner that the password was changed or set. */
+export function passwordChangedMail(
+  to: string,
+  occasion: Occasion,
+  { keys, providers }: Revoked = { keys: 0, providers: 0 },
+): MailMessage {
+  const more = [
+    ...(keys > 0 ? [` ${keys} API ${keys === 1 ? "key was" : "keys were"} revoked.`] : []),
+    ...(providers > 0 ? [` ${providers} sign-in ${providers === 1 ? "provider was" : "providers were"} unlinked.`] : []),
+  ];
+  const what = `The password of your Spotwire account was changed, and other browsers were signed out.${more.join("")}`;
+  return compose(to, "Your password was changed", what, occasion);
+}
+
+/** The links of the email about a requested change of address. */
+interface ChangeLinks {
+  /** Cancels the change. */
+  readonly cancel: string;
+  /** Approves it; absent when the old address was never verified, and need not approve. */
+  readonly approve?: string | undefined;
+}
+
+/** Sent to the old address when a change is requested. */
+export function changeRequestedMail(
+  to: string,
+  newEmail: string,
+  occasion: Occasion,
+  { cancel, approve }: ChangeLinks,
+): MailMessage {
+  const { base } = occasion;
+  const how =
+    approve === undefined
+      ? " It changes when the link in the email to that address is opened."
+      : ` It changes when you approve it here and open the link in the email to that address:\n\n${pageLink(base, "verify", approve)}`;
+  const then = `If this was not you, cancel the change and sign out all browsers:\n\n${pageLink(base, "cancel-email", cancel)}\n\nThen choose a new password: ${base}/forgot`;
+  const what = `Someone, probably you, asked to change the address of your Spotwire account to ${newEmail}.${how}`;
+  return compose(to, "Your email address is about to change", what, occasion, then);
+}
+
+/** Sent to the old address after a change. */
+export function emailChangedMail(to: string, newEmail: string, occasion: Occasion): MailMessage {
+  const what = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.`;
+  const then = "If this was not you, contact the operator of this installation now.";
+  return compose(to, "Your email address was changed", what, occasion, then);
+}
+
+/** Sent to the address that stays when a change was canceled. */
+export function changeCanceledMail(to: string, occasion: Occasion): MailMessage {
+  const what = `The change of your email address was canceled. All browsers were signed out.`;
+  const then = `Someone who knows your password requested the change. Choose a new one: ${occasion.base}/forgot`;
+  return compose(to, "Your email address stays the same", what, occasion, then);
+}
