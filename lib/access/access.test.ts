@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { AUTH_FAILURES_PER_MINUTE_COUNT, PLAN_DEFAULTS } from "#lib/contract/limits";
+import { AUTH_FAILURES_NETWORK_PER_MINUTE_COUNT, AUTH_FAILURES_PER_MINUTE_COUNT, PLAN_DEFAULTS } from "#lib/contract/limits";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { HOUR_MS } from "#lib/units";
 import { DEMO_KEY, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -183,6 +183,18 @@ describe("failed authentications", () => {
     expect(await verify(good.text, from)).toBe(good.record.id);
     await t.clock.advance(60_000);
     expect(await verify(mintKey("live"), from)).toBe(UNAUTHORIZED);
+  });
+
+  test("are limited per network too, but valid keys from it still pass", async () => {
+    const good = await t.issueKey();
+    const from = (index: number) => `192.0.2.${index % 250}`;
+    for (let index = 0; index < AUTH_FAILURES_NETWORK_PER_MINUTE_COUNT; index += 1)
+      expect(await verify(mintKey("live"), from(index))).toBe(UNAUTHORIZED);
+    expect(await verify(mintKey("live"), from(251))).toBe("rate_limited");
+    expect(await verify(good.text, from(251))).toBe(good.record.id);
+    expect(await verify(mintKey("live"), "192.0.3.1")).toBe(UNAUTHORIZED);
+    await t.clock.advance(60_000);
+    expect(await verify(mintKey("live"), from(251))).toBe(UNAUTHORIZED);
   });
 
   test("count an IPv6 /64 as one address, and a missing key as none", async () => {

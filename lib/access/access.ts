@@ -7,7 +7,6 @@ import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { Redis } from "#lib/redis";
-import { clientBlock } from "./address";
 import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./find-key";
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
@@ -173,7 +172,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       const principal = grant && (await findAgain(grant));
       if (grant === undefined || principal === undefined) {
         metrics.authFailed();
-        throw failures.add(clientBlock(address), "The ticket is unknown, used or expired.");
+        throw failures.add(address, "The ticket is unknown, used or expired.");
       }
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return requireBegun(principal, clock.now());

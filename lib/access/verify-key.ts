@@ -3,7 +3,6 @@ import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import type { ControlMessage } from "#lib/control/control";
 import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
-import { clientBlock } from "./address";
 import { createKeyLookUps } from "./key-look-ups";
 import type { Failures } from "./limits/failures";
 import { createLru } from "./lru";
@@ -84,9 +83,9 @@ export function createVerifier({
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
   const isTrusted = ({ principal, trustedUntilMs }: Entry) => clock.now() < trustedUntilMs && isValid(principal);
 
-  function refusal(client: string): Fault {
+  function refusal(address: string): Fault {
     onFailure();
-    return failures.add(client);
+    return failures.add(address);
   }
 
   async function lookUpAndCache(text: string): Promise<Principal | undefined> {
@@ -122,13 +121,12 @@ export function createVerifier({
   }
 
   async function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Principal> {
-    const client = clientBlock(address);
     const refusedMs = refused.get(text);
-    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(client);
+    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(address);
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
-    if (!wasVerified && lookUps.busy() && failures.isBlocked(client)) throw refusal(client);
+    if (!wasVerified && lookUps.busy() && failures.isBlocked(address)) throw refusal(address);
     const principal = await lookUps.find(text);
-    if (principal === undefined) throw refusal(client);
+    if (principal === undefined) throw refusal(address);
     return principal;
   }
 

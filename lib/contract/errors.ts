@@ -155,7 +155,8 @@ export const ERRORS = {
   rate_limited: {
     code: 42901,
     title: "Too many requests",
-    cause: "The account reached its rate limit, or this address failed to authenticate too often.",
+    cause:
+      "The account or the key reached its rate limit, or this address failed to authenticate too often or sent too many requests without a key.",
     fix: "Wait `Retry-After` seconds, then try again. The `RateLimit` header shows your remaining quota.",
   },
   too_many_connections: {

@@ -27,6 +27,24 @@ export const REQUEST_ID_MAX_CHARACTERS = 128;
 export const REQUEST_HEADERS_TIMEOUT_MS = 15_000;
 export const REQUEST_TIMEOUT_MS = 60_000;
 
+/**
+ * HTTP connections of one client (an IPv4 address or an IPv6 /64), of its network (an IPv4 /24 or an IPv6 /48), and of all
+ * together. A stream does not count, and neither does a connection of a trusted proxy. When all have too many, the one that
+ * asked for nothing for the longest time is closed.
+ */
+export const CONNECTIONS_CLIENT_MAX_COUNT = 1_000;
+export const CONNECTIONS_NETWORK_MAX_COUNT = 2_000;
+export const CONNECTIONS_MAX_COUNT = 8_000;
+/**
+ * Units per minute of calls without a key: of one client, of its network, and of all together, for each node; a sixth of them at
+ * once. A network that rarely asks has its own share when all together asked too often.
+ */
+export const KEYLESS_CLIENT_PER_MINUTE_COUNT = 6_000;
+export const KEYLESS_NETWORK_PER_MINUTE_COUNT = 12_000;
+export const KEYLESS_PER_MINUTE_COUNT = 60_000;
+/** Units of a call without a key that takes some work: metrics, readiness, API descriptions. Any other one costs one unit. */
+export const KEYLESS_WORK_UNITS = 10;
+
 /** A value in Unix seconds from here on (year 5138) is assumed to be in milliseconds and refused. */
 export const UNIX_SECONDS_END = 100_000_000_000;
 
@@ -37,6 +55,8 @@ export const OPEN_GRACE_DEFAULT_S = 300;
 
 /** Failed authentications per minute and client address before the response is 42901. */
 export const AUTH_FAILURES_PER_MINUTE_COUNT = 30;
+/** The same for a network: an IPv4 /24 or an IPv6 /48. */
+export const AUTH_FAILURES_NETWORK_PER_MINUTE_COUNT = 300;
 /** While the database is unavailable, a key keeps working this long after it was last confirmed. */
 export const KEY_TRUST_STORE_AWAY_S = 900;
 

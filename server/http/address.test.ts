@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createAddressReader } from "./address";
+import { createAddressReader, createProxyCheck } from "./address";
 
 function request(remoteAddress: string, forwarded?: string): IncomingMessage {
   return {
@@ -33,4 +33,10 @@ describe("client address", () => {
   test("an entry of TRUSTED_PROXIES that is neither an address nor a range is rejected by name", () => {
     expect(() => createAddressReader(["10.0.0.0/99"])).toThrow('TRUSTED_PROXIES: "10.0.0.0/99"');
   });
+});
+
+test("a peer is a trusted proxy when it is one of them, however its address is written", () => {
+  const isProxy = createProxyCheck(["10.0.0.0/8", "2001:db8::1"]);
+  for (const peer of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::1", "2001:DB8:0::1"]) expect(isProxy(peer)).toBe(true);
+  for (const peer of ["11.0.0.1", "2001:db8::2", ""]) expect(isProxy(peer)).toBe(false);
 });

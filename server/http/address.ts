@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Hops of X-Forwarded-For that are read, counted from the nearest proxy. */
@@ -18,9 +19,33 @@ function parseRange(text: string): Range {
 }
 
 /** The remote address of a connection, in canonical form. */
-export function peerOf({ socket }: IncomingMessage): string {
+export function peerOf({ socket }: { readonly socket: Pick<Socket, "remoteAddress"> }): string {
   const peer = socket.remoteAddress ?? "";
   return parse(peer)?.toString() ?? peer;
+}
+
+/**
+ * Compiles the trusted proxies.
+ * @throws Error naming an entry that is neither an address nor a CIDR range
+ */
+function trustIn(trustedProxies: readonly string[]): (address: ipaddr.IPv4 | ipaddr.IPv6) => boolean {
+  const ranges = trustedProxies.map((entry) => {
+    try {
+      return parseRange(entry);
+    } catch {
+      throw new Error(`TRUSTED_PROXIES: "${entry}" is neither an address nor a CIDR range`);
+    }
+  });
+  return (address) => ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+}
+
+/** Says whether the peer of a connection is a trusted proxy. */
+export function createProxyCheck(trustedProxies: readonly string[]): (peer: string) => boolean {
+  const trusted = trustIn(trustedProxies);
+  return (peer) => {
+    const address = parse(peer);
+    return address !== undefined && trusted(address);
+  };
 }
 
 /**
@@ -29,20 +54,11 @@ export function peerOf({ socket }: IncomingMessage): string {
  * @throws Error naming an entry that is neither an address nor a CIDR range.
  */
 export function createAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  const ranges = trustedProxies.map((entry) => {
-    try {
-      return parseRange(entry);
-    } catch {
-      throw new Error(`TRUSTED_PROXIES: "${entry}" is neither an address nor a CIDR range`);
-    }
-  });
-  const trusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
-    ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
-
+  const trusted = trustIn(trustedProxies);
   return (request) => {
     const peerText = request.socket.remoteAddress ?? "";
     // The most common case, on the hot path of every request.
-    if (ranges.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
+    if (trustedProxies.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
     let client = parse(peerText);
     if (client === undefined) return peerText;
     const header = request.headers["x-forwarded-for"];

@@ -16,6 +16,7 @@ beforeAll(async () => {
     socketIo: (_, response) => response.end(),
     pages: (_, response) => response.end("a page"),
     authRateLimit: () => undefined,
+    keylessCalls: () => undefined,
     addressOf: () => "192.0.2.1",
     log: createLog("silent"),
     metrics: createMetrics(),

@@ -16,6 +16,7 @@ import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
+import type { Clock } from "#lib/clock";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
@@ -32,6 +33,8 @@ import type { Portal } from "#server/portal/process";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
+import { boundConnections } from "./bound-connections";
+import { createKeylessCalls, type KeylessCalls } from "./keyless-calls";
 import { createHttpServer, routeUpgrades } from "./server";
 
 /** The route of each operation; a missing one fails to compile. */
@@ -68,6 +71,7 @@ interface ServeOptions {
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
   attempts: Attempts;
+  clock: Clock;
   tickForwarder: Pick<TickForwarder, "answer">;
   /** Undefined on a node without pages. */
   portal: Pick<Portal, "handle" | "upgrade"> | undefined;
@@ -78,17 +82,19 @@ interface ServeOptions {
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, log, metrics, streams, addressOf, attempts, tickForwarder, portal } = options;
+  const { env, log, metrics, streams, addressOf, attempts, clock, tickForwarder, portal } = options;
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
     "/metrics": scrape,
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
+  const keylessCalls = createKeylessCalls({ clock, addressOf, metrics });
   const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   const secure = isSecure(env);
   if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, addressOf, log, metrics, secure });
+    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure });
+    boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
     return { server, address: await listen(server, env) };
   }
   const pages = portal?.handle ?? refusing("This node serves no pages.");
@@ -104,13 +110,15 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
     socketIo: streams.socketIo.handleRequest,
     // In development Next compiles these files when they are asked for.
     pages: env.NODE_ENV === "development" || portal === undefined ? pages : serveAssets({ folder: ASSETS_FOLDER, pages }),
+    keylessCalls,
     authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
     metrics,
     secure,
   });
-  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), refusal });
+  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal });
+  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
   return { server, address: await listen(server, env) };
 }
 
@@ -123,12 +131,13 @@ function refusing(detail: string) {
 }
 
 interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
+  keylessCalls: KeylessCalls;
   secure: boolean;
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
 /** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
-function createIngestServer({ operational, addressOf, log, metrics, secure }: IngestServerOptions): Server {
+function createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = refusing(detail);
   const server = createHttpServer({
@@ -137,6 +146,7 @@ function createIngestServer({ operational, addressOf, log, metrics, secure }: In
     socketIo: elsewhere,
     pages: elsewhere,
     authRateLimit: () => undefined,
+    keylessCalls,
     addressOf,
     log,
     metrics,

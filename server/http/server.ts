@@ -8,7 +8,7 @@ import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failure, jsonHeaders, toResponse } from "#lib/http/respond";
+import { type Answer, failure, failureOf, jsonHeaders, toResponse } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
@@ -18,6 +18,7 @@ import { type RefusalContext, refuseUpgrade, writeAnswer } from "#server/socket/
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
 import { inOrder } from "./in-order";
+import type { KeylessCalls } from "./keyless-calls";
 import { EXPECTATION_REFUSAL, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
@@ -35,6 +36,8 @@ interface HttpOptions {
   pages: Listener;
   /** Refuses too many sign-in attempts before they reach the portal. */
   authRateLimit: AuthRateLimit;
+  /** Refuses too many calls without a key to everything but pages. */
+  keylessCalls: KeylessCalls;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
   metrics: Pick<Metrics, "refused">;
@@ -49,8 +52,13 @@ const OVERDUE_LOOK_MS = 1_000;
 /** Headers in which a proxy names the requested host. */
 const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
-function isApi(path: string): boolean {
+function isV1(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
+}
+
+/** True for all of /api but the portal's own. */
+function isApi(path: string): boolean {
+  return path.startsWith("/api/") && !PORTAL_APIS.some((prefix) => path.startsWith(prefix));
 }
 
 /** What a route handler receives besides the request. */
@@ -63,7 +71,7 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * process. (Behind Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
-  const { direct, api, socketIo, pages, authRateLimit, addressOf, log, metrics, secure = false } = options;
+  const { direct, api, socketIo, pages, authRateLimit, keylessCalls, addressOf, log, metrics, secure = false } = options;
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
       (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
@@ -103,13 +111,16 @@ export function createHttpServer(options: HttpOptions): Server {
     if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
     const target = request.url ?? "/";
     const path = decodedPath(target);
-    if (isApi(path ?? target)) return apiListener(request, response);
+    const called = path ?? target;
+    const fault = directListeners.has(called) || isApi(called) ? keylessCalls(request, called) : undefined;
+    if (fault !== undefined) return write(response, failureOf(fault, jsonHeaders(requestIdOf(null)), ""));
+    if (isV1(called)) return apiListener(request, response);
     response.setHeader("x-content-type-options", "nosniff");
     if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
     if (listener !== undefined) listener(request, response);
     // The API answers unknown paths under /api, so that they cost no page.
-    else if (path.startsWith("/api/") && !PORTAL_APIS.some((prefix) => path.startsWith(prefix))) apiListener(request, response);
+    else if (isApi(path)) apiListener(request, response);
     else addressed(request, response, path);
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
@@ -206,6 +217,7 @@ interface UpgradeOptions {
   streams: Pick<Streams, "webSocket" | "socketIo">;
   /** Next's own upgrades (hot reload in development); false when it takes none. */
   pages: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+  keylessCalls: KeylessCalls;
   refusal: RefusalContext;
 }
 
@@ -218,10 +230,11 @@ function isSocketIo(path: string): boolean {
  * Routes each upgrade by its path. Some clients (curl, Java) offer HTTP/2 with every plain request; a server may ignore such
  * an upgrade (RFC 9110, 7.8), so they get the plain answer.
  */
-export function routeUpgrades(server: Server, { streams, pages, refusal }: UpgradeOptions): void {
+export function routeUpgrades(server: Server, { streams, pages, keylessCalls, refusal }: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const fault = faultOfTarget(request);
+    const wrong = faultOfTarget(request);
     const path = pathOf(request.url ?? "/");
+    const fault = wrong ?? keylessCalls(request, path);
     const protocol = request.headers.upgrade?.toLowerCase() ?? "";
     if (fault !== undefined) refuseUpgrade(request, socket, fault, refusal);
     else if (protocol !== "websocket") answerPlainly(server, request, socket, refusal);

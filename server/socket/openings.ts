@@ -1,14 +1,19 @@
 import { clientBlock, coarseAddress } from "#lib/access/address";
-import {
-  SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
-  SOCKET_IO_OPENING_MAX_COUNT,
-  SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
-} from "#lib/contract/limits";
 
-/** Counts connections between their handshake and their admission: until then nobody has shown a key. */
+/** How many may be open at once. */
+interface OpeningLimits {
+  readonly client: number;
+  readonly network: number;
+  readonly all: number;
+}
+
+/** Which limit is reached. */
+type Full = keyof OpeningLimits;
+
+/** Counts connections of which nobody knows yet who opened them. */
 interface Openings {
-  /** False when the client, its network or all clients together have as many as they may. */
-  hasRoom(address: string): boolean;
+  /** The limit that leaves no room for one more of this client: its own, that of its network or that of all; undefined for none. */
+  fullFor(address: string): Full | undefined;
   /** Counts one more; the returned function ends it, once. */
   enter(address: string): () => void;
 }
@@ -26,16 +31,17 @@ function createCounts() {
 }
 
 /** Makes the counters, which hold only what is open now. */
-export function createOpenings(): Openings {
+export function createOpenings(limits: OpeningLimits): Openings {
   const clients = createCounts();
   const networks = createCounts();
   let all = 0;
   const networkOf = (address: string) => coarseAddress(address) ?? address;
   return {
-    hasRoom: (address) =>
-      all < SOCKET_IO_OPENING_MAX_COUNT &&
-      clients.of(clientBlock(address)) < SOCKET_IO_OPENING_CLIENT_MAX_COUNT &&
-      networks.of(networkOf(address)) < SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
+    fullFor(address) {
+      if (all >= limits.all) return "all";
+      if (clients.of(clientBlock(address)) >= limits.client) return "client";
+      return networks.of(networkOf(address)) >= limits.network ? "network" : undefined;
+    },
     enter(address) {
       const [client, network] = [clientBlock(address), networkOf(address)];
       let inside = true;

@@ -6,6 +6,9 @@ import type { Clock } from "#lib/clock";
 import type { CloseId } from "#lib/contract/close-codes";
 import { afterClose, CLOSES } from "#lib/contract/close-codes";
 import {
+  SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
+  SOCKET_IO_OPENING_MAX_COUNT,
+  SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
   STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
   STREAM_MESSAGE_MAX_BYTES,
   STREAM_PING_INTERVAL_S,
@@ -25,6 +28,11 @@ import { handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from 
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
+const OPENING_LIMITS = {
+  client: SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
+  network: SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
+  all: SOCKET_IO_OPENING_MAX_COUNT,
+};
 /** Longest key, token or ticket that is accepted. */
 const CREDENTIAL_MAX_CHARACTERS = 1_000;
 
@@ -141,7 +149,7 @@ interface OpeningOptions extends Pick<SocketIoOptions, "addressOf" | "clock" | "
  * has read what is queued for it, and one that never reads would stay.
  */
 function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
-  const openings = createOpenings();
+  const openings = createOpenings(OPENING_LIMITS);
   const ends = new WeakMap<EngineSocket, () => void>();
   engine.on("connection", (socket: EngineSocket) => {
     const admitted = new AbortController();
@@ -163,7 +171,7 @@ function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
     admitted: (socket: EngineSocket) => ends.get(socket)?.(),
     /** The fault of a request that would open one connection too many. */
     faultOf(request: IncomingMessage): Fault | undefined {
-      if (!opensSession(request) || openings.hasRoom(addressOf(request))) return undefined;
+      if (!opensSession(request) || openings.fullFor(addressOf(request)) === undefined) return undefined;
       metrics.refused("socket.io", "too_many_openings");
       const detail = "Too many connections from here are open that have not shown a key.";
       return new Fault("rate_limited", { detail, retry_after: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S });

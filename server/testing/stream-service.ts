@@ -70,17 +70,19 @@ type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
 
 /** Listens as the service does, without pages. */
 async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger, metrics: Metrics) {
+  const keylessCalls = () => undefined;
   const server = createHttpServer({
     api: createRestApi(),
     direct: {},
     socketIo: streams.socketIo.handleRequest,
     pages: (_, response) => response.writeHead(404).end("a page"),
     authRateLimit: () => undefined,
+    keylessCalls,
     addressOf,
     log,
     metrics,
   });
-  routeUpgrades(server, { streams, pages: () => false, refusal: { docsBase: "", log } });
+  routeUpgrades(server, { streams, pages: () => false, keylessCalls, refusal: { docsBase: "", log } });
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => sockets.add(socket.once("close", () => sockets.delete(socket))));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -23,7 +23,7 @@ const DETAILS: Partial<Record<ErrorId, string>> = {
 - **Burst limit**: too many requests at once. \`retry_after\` is short, usually 1 second, and \`r\` in \`RateLimit\` is not 0. Spread your requests more evenly.
 - **Minute limit**: \`r\` is less than the request costs. \`retry_after\` is the time to the end of the window, like \`t\`. Send fewer requests, or ask for a larger plan.
 
-A response without \`RateLimit\` has a different cause, which \`detail\` names: too many stream handshakes, or too many failed authentications from this address.`,
+A response without \`RateLimit\` has a different cause, which \`detail\` names: too many stream handshakes, too many failed authentications from this address or its network, or too many calls without a key.`,
 };
 
 /** Status line and headers of a response with `Retry-After`. */

@@ -1,0 +1,66 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import { CONNECTIONS_CLIENT_MAX_COUNT, CONNECTIONS_MAX_COUNT, CONNECTIONS_NETWORK_MAX_COUNT } from "#lib/contract/limits";
+import type { Metrics } from "#lib/metrics";
+import { createOpenings } from "#server/socket/openings";
+import { createProxyCheck, peerOf } from "./address";
+
+const LIMITS = {
+  client: CONNECTIONS_CLIENT_MAX_COUNT,
+  network: CONNECTIONS_NETWORK_MAX_COUNT,
+  // One more is accepted, and another one is closed for it.
+  all: Number.POSITIVE_INFINITY,
+};
+
+interface BoundOptions {
+  /** Their connections do not count: all clients behind them would be one. */
+  readonly trustedProxies: readonly string[];
+  readonly metrics: Pick<Metrics, "refused">;
+  readonly limits?: typeof LIMITS;
+  readonly maxCount?: number;
+}
+
+/**
+ * Bounds the connections of a server. A client or a network with too many gets no further one. When all together are too many,
+ * the connection that asked for nothing for the longest time is closed: many networks that hold connections shut out nobody who
+ * has something to ask. A connection that becomes a stream no longer counts: streams have limits of their own.
+ */
+export function boundConnections(
+  server: Server,
+  { trustedProxies, metrics, limits = LIMITS, maxCount = CONNECTIONS_MAX_COUNT }: BoundOptions,
+): void {
+  const isTrustedProxy = createProxyCheck(trustedProxies);
+  const openings = createOpenings(limits);
+  /** In the order of their last request. */
+  const open = new Map<Socket, () => void>();
+
+  function leave(socket: Socket): void {
+    open.get(socket)?.();
+    open.delete(socket);
+  }
+
+  server.on("connection", (socket: Socket) => {
+    const address = peerOf({ socket });
+    if (isTrustedProxy(address)) return;
+    const full = openings.fullFor(address);
+    if (full !== undefined) {
+      metrics.refused("tcp", `too_many_of_${full}`);
+      socket.destroy();
+      return;
+    }
+    open.set(socket, openings.enter(address));
+    socket.once("close", () => leave(socket));
+    if (open.size <= maxCount) return;
+    const [idle = socket] = open.keys();
+    metrics.refused("tcp", "too_many");
+    leave(idle);
+    idle.destroy();
+  });
+  server.on("request", ({ socket }: IncomingMessage) => {
+    const end = open.get(socket);
+    if (end === undefined) return;
+    open.delete(socket);
+    open.set(socket, end);
+  });
+  server.on("upgrade", ({ socket }: IncomingMessage) => leave(socket));
+}
