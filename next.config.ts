@@ -16,7 +16,7 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // Most of a start went into loading every page before anybody asked for one, while the market waited for the same processor.
   experimental: { preloadEntriesOnStart: false },
-  turbopack: { root: import.meta.dirname },
+  turbopack: { root: import.meta.dirname, resolveAlias: { "react-style-singleton": "./components/shell/style-singleton.ts" } },
   headers: async () => [{ source: "/:path*", headers: SECURITY_HEADERS }],
   // Every page of the documentation is also Markdown under its own address.
   rewrites: async () => [

@@ -3,7 +3,6 @@ import { GeistSans } from "geist/font/sans";
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { StyleNonce } from "#components/shell/style-nonce";
 import { SiteFooter } from "#components/site/footer";
 import { SiteHeader } from "#components/site/header";
 import { THEME_COOKIE, themeOf } from "../components/shell/theme";
@@ -23,7 +22,7 @@ export const viewport: Viewport = {
   ],
 };
 
-/** Every page: header, main part, footer. It reads cookies, so no page is prerendered and each has its own nonce. */
+/** Every page: header, main part, footer. It reads cookies, so no page is prerendered. */
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value);
   const user = await signedInUser();
@@ -36,7 +35,6 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         >
           Skip to content
         </a>
-        <StyleNonce />
         <SiteHeader reader={user === undefined ? "guest" : user.operator ? "operator" : "developer"} />
         {children}
         <SiteFooter theme={theme} />

@@ -166,7 +166,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
 }
 
 /** Starts the portal's process. What it asks before the markets run is answered when it asks again. */
-function openPortal(base: Pick<Runtime, "clock" | "log" | "metrics">, running: () => Runtime | undefined): Portal {
+function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, running: () => Runtime | undefined): Portal {
   const started = (): Runtime => {
     const services = running();
     if (services === undefined) throw new Error("The markets are starting.");

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -76,6 +77,40 @@ async function readPages(path: string, count: number, connections: number): Prom
   };
   await Promise.all(Array.from({ length: connections }, read));
 }
+
+/** The portal's process: the child of the product that runs its pages. */
+async function portalPid(): Promise<number> {
+  const children = (await readFile(`/proc/${product.pid}/task/${product.pid}/children`, "utf8")).trim().split(" ");
+  const commands = await Promise.all(children.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, "utf8")] as const));
+  const [pid] = commands.find(([, command]) => command.includes("portal-main")) ?? [];
+  if (pid === undefined) throw new Error("no portal is running");
+  return Number(pid);
+}
+
+describe("a portal that fails", () => {
+  test.each([
+    ["ends", "SIGKILL"],
+    ["hangs", "SIGSTOP"],
+  ] as const)(
+    "when its process %s, no call notices, and the pages come back",
+    async (_, signal) => {
+      const before = await portalPid();
+      const client = startBystander(product.baseUrl, key);
+      process.kill(before, signal);
+      const beganMs = performance.now();
+      await vi.waitFor(async () => expect((await fetch(`${product.baseUrl}/signin`)).status).toBe(200), {
+        timeout: 60_000,
+        interval: 100,
+      });
+      process.stdout.write(`  ${signal}: pages are back after ${Math.round(performance.now() - beganMs)} ms\n`);
+      const { answers, wrong } = await client.stop();
+      expect(wrong).toEqual([]);
+      expect(answers).toBeGreaterThan(0);
+      expect(await portalPid()).not.toBe(before);
+    },
+    CASE_TIMEOUT_MS,
+  );
+});
 
 describe("strangers without a key", () => {
   test(

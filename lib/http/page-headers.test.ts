@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pageHeaders } from "./page-headers";
+import { pageHeaders, sharedPagePolicy } from "./page-headers";
 
 const NONCE = "q3b8Wn0r1u6Lx2c9ZpVtAg==";
 const plain = { nonce: NONCE, tls: false, development: false };
@@ -18,8 +18,15 @@ describe("the headers of a page", () => {
     expect(sources(plain, "base-uri")).toEqual(["'none'"]);
   });
 
-  test("page headers allow only style sheets with the nonce", () => {
-    expect(sources(plain, "style-src")).toEqual(["'self'", `'nonce-${NONCE}'`]);
+  test("page headers allow only style sheets of this origin", () => {
+    expect(sources(plain, "style-src")).toEqual(["'self'"]);
+  });
+
+  test("a page for everybody has the same policy, with the hashes of its scripts in place of a nonce", () => {
+    const hash = "'sha256-15S4FGE7rP6kq/PzA1uIhN3+8zfaO6/TnJp4fMWo7lE='";
+    const own = pageHeaders(plain)["content-security-policy"]?.replace(`'nonce-${NONCE}' 'strict-dynamic'`, hash);
+    expect(sharedPagePolicy([hash], false)).toBe(own);
+    expect(pageHeaders({ ...plain, nonce: undefined })).not.toHaveProperty("content-security-policy");
   });
 
   test("page headers forbid framing, and forms that are sent to another origin", () => {

@@ -8,6 +8,7 @@ const ENTRIES = [
   /\.config\.ts$/,
   /\.d\.ts$/,
   /^lib\/client\/index\.ts$/,
+  /^components\/shell\/style-singleton\.ts$/,
   /(^e2e|\/testing)\/(global-setup|total-reporter)\.ts$/,
 ];
 

@@ -45,14 +45,14 @@ interface ForwardOptions {
   readonly metrics: Pick<Metrics, "refused">;
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, headers).end(body);
 }
 
 /** Refuses a request that cannot be served now: the envelope under /api, a plain page elsewhere. */
-function refuseBusy(request: IncomingMessage, response: ServerResponse, detail: string): void {
+export function refuseBusy(request: IncomingMessage, response: ServerResponse, detail: string): void {
   if (response.headersSent) {
     response.destroy();
     return;

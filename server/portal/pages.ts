@@ -6,6 +6,7 @@ import type { Env } from "#lib/env";
 import { pageHeaders } from "#lib/http/page-headers";
 import type { Logger } from "#lib/log";
 import { isSecure } from "#lib/portal/cookies";
+import { SHARED_HEADER } from "#lib/portal/shared-pages";
 
 const NONCE_BYTES = 16;
 
@@ -27,7 +28,10 @@ export async function servePages(env: Env, socketPath: string, log: Logger): Pro
   const handle = app.getRequestHandler();
   await app.prepare();
   server.on("request", (request, response) => {
-    const headers = pageHeaders({ nonce: randomBytes(NONCE_BYTES).toString("base64"), tls, development });
+    // The market process sets the policy of a page for everybody, from the page itself.
+    const shared = request.headers[SHARED_HEADER] !== undefined;
+    const nonce = shared ? undefined : randomBytes(NONCE_BYTES).toString("base64");
+    const headers = pageHeaders({ nonce, tls, development });
     for (const name in headers) response.setHeader(name, headers[name] ?? "");
     // Next reads the nonce of its scripts from this header; this also discards a value from the client.
     request.headers["content-security-policy"] = headers["content-security-policy"];

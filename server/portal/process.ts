@@ -7,12 +7,15 @@ import path from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "#lib/clock";
+import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import { type Channel, openChannel } from "./channel";
 import { createForwarder, type Target } from "./forward";
+import { readKnownRoutes } from "./known-routes";
+import { createPageCache } from "./page-cache";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 import { createTurns } from "./turns";
 import { passUpgrade } from "./upgrade";
@@ -33,6 +36,7 @@ const METRICS_MAX_MS = 1_000;
 const NO_METRICS = "";
 
 interface PortalOptions {
+  readonly env: Pick<Env, "NODE_ENV" | "PUBLIC_URL">;
   readonly answers: MarketAnswers;
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,7 +113,7 @@ async function watch({ child, channel, ended }: Generation, { clock, log }: Port
  * for it in nothing but `start`.
  */
 export function startPortal(options: PortalOptions): Portal {
-  const { answers, clock, log, metrics } = options;
+  const { env, answers, clock, log, metrics } = options;
   const turns = createTurns(TURNS);
   const stopping = new AbortController();
   const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
@@ -130,6 +134,7 @@ export function startPortal(options: PortalOptions): Portal {
     if (ready.aborted) {
       healthy();
       target = { socketPath, agent };
+      cache?.clear();
       turns.open(true);
       await watch(current, options);
     } else child.kill("SIGKILL");
@@ -139,6 +144,12 @@ export function startPortal(options: PortalOptions): Portal {
     if (!stopping.signal.aborted) throw new Error(`exit code ${child.exitCode ?? child.signalCode}`);
   }
 
+  const forward = createForwarder({ turns, target: () => target, clock, log, metrics });
+  // In development pages change as their sources do.
+  const cache =
+    env.NODE_ENV === "development"
+      ? undefined
+      : createPageCache({ env, turns, target: () => target, isRoute: readKnownRoutes(), forward, clock });
   let running: Promise<void> | undefined;
   async function end(): Promise<void> {
     stopping.abort();
@@ -167,7 +178,7 @@ export function startPortal(options: PortalOptions): Portal {
       );
       return clock.wait(START_MAX_MS, first.signal);
     },
-    handle: createForwarder({ turns, target: () => target, clock, log, metrics }),
+    handle: cache?.handle ?? forward,
     upgrade(request, socket, head) {
       if (target === undefined) return false;
       passUpgrade(request, socket, head, target.socketPath);

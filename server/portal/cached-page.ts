@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { sharedPagePolicy } from "#lib/http/page-headers";
+import { inlineScriptHashes } from "./inline-hashes";
+
+const compress = {
+  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (body: Buffer) => promisify(gzip)(body),
+};
+type Encoding = keyof typeof compress;
+/** Above it, time grows faster than size shrinks. */
+const BROTLI_QUALITY = 5;
+/** A copy of a page takes at most this part of it; for the bound of memory. */
+const WITH_COPIES = 1.5;
+/** Headers of the portal's answer that are passed on; the rest is set here. */
+const PASSED_ON = [
+  "content-type",
+  "x-content-type-options",
+  "referrer-policy",
+  "x-frame-options",
+  "cross-origin-opener-policy",
+  "permissions-policy",
+  "access-control-allow-origin",
+  "content-disposition",
+  "location",
+];
+
+/** An answer of the portal that serves for everybody. */
+export interface CachedPage {
+  readonly status: number;
+  /** When it was rendered, Unix milliseconds. */
+  readonly atMs: number;
+  /** Memory, with its compressed copies. */
+  readonly bytes: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string;
+  /** The body in an encoding, compressed on the first call. */
+  body(encoding: Encoding | "identity"): Buffer | Promise<Buffer>;
+}
+
+interface Rendered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly atMs: number;
+  readonly tls: boolean;
+}
+
+/** Makes a page of an answer. Its policy allows its own inline scripts by their hashes: bytes for everybody can hold no nonce. */
+export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): CachedPage {
+  const kept: Record<string, string> = { vary: "Accept-Encoding, Cookie, RSC", "cache-control": "no-cache" };
+  for (const name of PASSED_ON) if (headers[name] !== undefined) kept[name] = String(headers[name]);
+  if (headers["content-type"]?.startsWith("text/html"))
+    kept["content-security-policy"] = sharedPagePolicy(inlineScriptHashes(body.toString("utf8")), tls);
+  const bodies: Partial<Record<Encoding, Buffer | Promise<Buffer>>> = {};
+  return {
+    status,
+    atMs,
+    bytes: Math.ceil(body.byteLength * WITH_COPIES),
+    headers: kept,
+    etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
+    body(encoding) {
+      if (encoding === "identity") return body;
+      bodies[encoding] ??= compress[encoding](body).then((compressed) => {
+        bodies[encoding] = compressed;
+        return compressed;
+      });
+      return bodies[encoding];
+    },
+  };
+}
+
+/** The encoding a client accepts, the smaller one first. */
+function encodingFor({ headers }: IncomingMessage): Encoding | "identity" {
+  const accepted = String(headers["accept-encoding"] ?? "");
+  if (/\bbr\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(accepted)) return "br";
+  return /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(accepted) ? "gzip" : "identity";
+}
+
+/** Writes a page, or 304 when the client has it. */
+export async function writePage(request: IncomingMessage, response: ServerResponse, page: CachedPage): Promise<void> {
+  const encoding = encodingFor(request);
+  const etag = `"${page.etag}-${encoding}"`;
+  const known = request.headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag) ?? false;
+  if (known && page.status === 200) {
+    response.writeHead(304, { etag, vary: page.headers.vary, "cache-control": page.headers["cache-control"] }).end();
+    return;
+  }
+  const made = page.body(encoding);
+  const body = made instanceof Promise ? await made : made;
+  const encoded = encoding === "identity" ? {} : { "content-encoding": encoding };
+  response.writeHead(page.status, { ...page.headers, ...encoded, etag, "content-length": body.byteLength });
+  response.end(request.method === "HEAD" ? undefined : body);
+}

@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { createPageCache, type PageCache } from "./page-cache";
+import { createTurns } from "./turns";
+
+const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
+/** The SHA-256 of `begin()`, by openssl. */
+const HASH = "'sha256-15S4FGE7rP6kq/PzA1uIhN3+8zfaO6/TnJp4fMWo7lE='";
+
+let folder: string;
+let portal: Server;
+let front: Server;
+let cache: PageCache;
+let clock: ManualClock;
+let agent: Agent;
+/** The requests that reached the portal. */
+let asked: IncomingMessage[];
+/** The targets that were forwarded. */
+let forwarded: string[];
+let status: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "spotwire-cache-"));
+  const socketPath = path.join(folder, "portal.sock");
+  asked = [];
+  forwarded = [];
+  status = 200;
+  clock = manualClock(1_000_000);
+  agent = new Agent({ keepAlive: true });
+  portal = createServer((incoming, response) => {
+    asked.push(incoming);
+    response.writeHead(incoming.url === "/no-such-page" ? 404 : status, { "content-type": "text/html" }).end(PAGE);
+  });
+  await once(portal.listen(socketPath), "listening");
+  const turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
+  turns.open(true);
+  cache = createPageCache({
+    env: { PUBLIC_URL: undefined },
+    turns,
+    target: () => ({ socketPath, agent }),
+    isRoute: (asking) => asking === "/signin",
+    forward(incoming, response) {
+      forwarded.push(incoming.url ?? "");
+      response.end();
+    },
+    clock,
+  });
+  front = createServer(cache.handle);
+  await once(front.listen(0, "127.0.0.1"), "listening");
+});
+afterEach(async () => {
+  front.closeAllConnections();
+  agent.destroy();
+  portal.closeAllConnections();
+  await Promise.all([front, portal].map((server) => new Promise((resolve) => server.close(resolve))));
+  await rm(folder, { recursive: true });
+});
+
+interface Got {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+/** Not fetch: it decodes bodies, and decides about encodings itself. */
+async function get(target: string, headers: Record<string, string> = {}, method = "GET"): Promise<Got> {
+  const call = request({ port: (front.address() as AddressInfo).port, path: target, headers, method });
+  call.end();
+  const [answer] = (await once(call, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
+}
+
+test("a page of the docs is rendered once for all readers, whatever their query", async () => {
+  await Promise.all([get("/docs/quickstart"), get("/docs/quickstart"), get("/docs/quickstart?a=b")]);
+  await clock.advance(86_400_000);
+  expect((await get("/docs/quickstart")).body.toString()).toBe(PAGE);
+  expect(asked.map(({ url }) => url)).toEqual(["/docs/quickstart"]);
+});
+
+test("the status is rendered at most once a second, and readers do not wait for it while it is a few seconds old", async () => {
+  await get("/status");
+  await clock.advance(900);
+  await get("/status");
+  expect(asked).toHaveLength(1);
+  await clock.advance(200);
+  await Promise.all([get("/status"), get("/status")]);
+  expect(asked).toHaveLength(2);
+  await clock.advance(7_000);
+  await get("/status");
+  expect(asked).toHaveLength(3);
+});
+
+test("a reader's theme and languages get pages of their own, and other cookies do not", async () => {
+  await get("/docs", { cookie: "theme=dark; code_languages=Python; other=1" });
+  await get("/docs", { cookie: "theme=dark; code_languages=Python; other=2" });
+  await get("/docs", { cookie: "theme=light" });
+  expect(asked.map(({ headers }) => headers.cookie)).toEqual(["theme=dark; code_languages=Python", "theme=light"]);
+});
+
+test("a page names the service as its reader reached it", async () => {
+  await get("/docs", { host: "a.example" });
+  await get("/docs", { host: "b.example" });
+  expect(asked.map(({ headers }) => headers.host)).toEqual(["a.example", "b.example"]);
+});
+
+test("a reader with a session, a navigation inside the portal, another method and a page of its own are forwarded", async () => {
+  await get("/docs", { cookie: "spotwire.session=a" });
+  await get("/docs", { rsc: "1" });
+  await get("/docs", {}, "POST");
+  await get("/signin?next=a");
+  expect(forwarded).toEqual(["/docs", "/docs", "/docs", "/signin?next=a"]);
+});
+
+test("all paths without a page share one answer", async () => {
+  for (const target of ["/nope", "/nope/too", "/nope?a=b"]) expect((await get(target)).status).toBe(404);
+  expect(asked.map(({ url }) => url)).toEqual(["/no-such-page"]);
+});
+
+test("the policy allows the inline scripts of the page by their hashes and no others, and the portal sets no nonce", async () => {
+  const { headers } = await get("/docs");
+  const policy = String(headers["content-security-policy"]).split("; ");
+  expect(policy).toContain(`script-src 'self' ${HASH}`);
+  expect(policy).toContain("style-src 'self'");
+  expect(asked[0]?.headers["x-spotwire-shared"]).toBe("1");
+});
+
+test("a page is sent in the encoding that its reader accepts, and not at all when the reader has it", async () => {
+  const br = await get("/docs", { "accept-encoding": "gzip, br" });
+  expect(brotliDecompressSync(br.body).toString()).toBe(PAGE);
+  const gzip = await get("/docs", { "accept-encoding": "gzip, br;q=0" });
+  expect(gunzipSync(gzip.body).toString()).toBe(PAGE);
+  const again = await get("/docs", { "accept-encoding": "br", "if-none-match": String(br.headers.etag) });
+  expect(again).toMatchObject({ status: 304, headers: { etag: br.headers.etag } });
+  expect(again.body).toHaveLength(0);
+  expect((await get("/docs", {}, "HEAD")).headers["content-length"]).toBe(String(PAGE.length));
+});
+
+test("an error is shown to who waits for it, and not kept", async () => {
+  status = 500;
+  expect((await get("/docs")).status).toBe(500);
+  status = 200;
+  expect((await get("/docs")).status).toBe(200);
+});
+
+test("after a restart of the portal every page is rendered again", async () => {
+  await get("/docs");
+  cache.clear();
+  await get("/docs");
+  expect(asked).toHaveLength(2);
+});
+
+test("a page that cannot be rendered is answered with 503 and Retry-After", async () => {
+  portal.removeAllListeners("request");
+  portal.on("request", (incoming: IncomingMessage) => incoming.socket.destroy());
+  expect(await get("/docs")).toMatchObject({ status: 503, headers: { "retry-after": "2" } });
+});

@@ -1,0 +1,157 @@
+import { type IncomingMessage, request as openRequest } from "node:http";
+import { LRUCache } from "lru-cache";
+import { clientBlock } from "#lib/access/address";
+import type { Clock } from "#lib/clock";
+import { reasonOf } from "#lib/db";
+import { isSecure, readCookies, sessionCookieName } from "#lib/portal/cookies";
+import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shared-pages";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { SECOND_MS } from "#lib/units";
+import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
+import { type Listener, refuseBusy, type Target } from "./forward";
+import type { Turns } from "./turns";
+
+/** Memory of all pages, with their compressed copies. */
+const CACHE_MAX_BYTES = 67_108_864;
+const PAGE_MAX_BYTES = 4_194_304;
+/** A page past its time is still shown for this long while it is rendered again. */
+const STALE_MAX_MS = 5 * SECOND_MS;
+const FILL_MAX_MS = 10 * SECOND_MS;
+/** Answers written per turn of the event loop, so that a loop over pages does not delay quotes. */
+const WRITES_PER_TURN_COUNT = 4;
+/** A path that no page has: its answer serves for all such paths. */
+const NO_SUCH_PAGE = "/no-such-page";
+/** Headers that change a shared page: they name the service as the reader reached it. */
+const KEY_HEADERS = ["host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
+
+interface PageCacheOptions {
+  readonly env: Parameters<typeof sessionCookieName>[0];
+  readonly turns: Turns;
+  readonly target: () => Target | undefined;
+  /** Whether a page serves this path. */
+  readonly isRoute: (path: string) => boolean;
+  /** Serves what is not shared. */
+  readonly forward: Listener;
+  readonly clock: Clock;
+}
+
+/** Pages for everybody, kept in memory. */
+export interface PageCache {
+  handle: Listener;
+  /** Forgets all pages: another release may render them. */
+  clear(): void;
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly freshMs: number;
+  /** Names the page with everything that changes it. */
+  readonly key: string;
+  /** Sent to the portal. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves pages that look the same to everybody from memory: each is rendered once per content and compressed once. Everything
+ * else is forwarded, and so is everything of a reader with a session.
+ */
+export function createPageCache({ env, turns, target, isRoute, forward, clock }: PageCacheOptions): PageCache {
+  const pages = new LRUCache<string, CachedPage>({ maxSize: CACHE_MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
+  const filling = new Map<string, Promise<CachedPage>>();
+  const writes: (() => void)[] = [];
+
+  function wantedBy({ method, url = "/", headers }: IncomingMessage): Wanted | undefined {
+    if ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined) return undefined;
+    const [asked = "/"] = url.split("?", 1);
+    const shared = sharedPage(asked);
+    if (shared === undefined && isRoute(asked)) return undefined;
+    const path = shared === undefined ? NO_SUCH_PAGE : asked;
+    const cookies = readCookies(headers.cookie ?? null);
+    if (cookies[sessionCookieName(env)] !== undefined) return undefined;
+    const sent: Record<string, string> = {};
+    for (const name of KEY_HEADERS) if (headers[name] !== undefined) sent[name] = String(headers[name]);
+    const kept = SHARED_PAGE_COOKIES.filter((name) => cookies[name] !== undefined);
+    if (kept.length > 0) sent.cookie = kept.map((name) => `${name}=${encodeURIComponent(cookies[name] ?? "")}`).join("; ");
+    return { path, freshMs: shared?.freshMs ?? Number.POSITIVE_INFINITY, key: JSON.stringify([path, sent]), headers: sent };
+  }
+
+  /** Asks the portal for a page, in turns. @throws Error when it cannot, or not in time */
+  function render({ path, headers }: Wanted, client: string): Promise<CachedPage> {
+    return new Promise((resolve, reject) => {
+      const busy = (detail: string) => reject(new Error(detail));
+      const end = turns.join(client, (done) => {
+        const to = target();
+        if (to === undefined) return done();
+        const call = openRequest({ ...to, path, headers: { ...headers, [SHARED_HEADER]: "1" }, setHost: false });
+        call.on("error", () => busy("The portal is restarting."));
+        call.once("close", done);
+        call.on("response", (answer) => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          answer.on("data", (chunk: Buffer) => {
+            bytes += chunk.byteLength;
+            if (bytes > PAGE_MAX_BYTES) call.destroy(new Error("too large"));
+            else chunks.push(chunk);
+          });
+          answer.on("end", () => {
+            const body = Buffer.concat(chunks);
+            const tls = isSecure(env);
+            resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
+          });
+        });
+        call.end();
+      });
+      if (end === undefined) return busy("Too many requests wait for the portal.");
+      void clock.wait(FILL_MAX_MS).then(() => {
+        end();
+        busy("The portal did not answer in time.");
+      });
+    });
+  }
+
+  /** Renders a page once for all who wait for it, and keeps it when it serves for everybody. */
+  function fill(wanted: Wanted, client: string): Promise<CachedPage> {
+    const { key, path } = wanted;
+    let page = filling.get(key);
+    if (page === undefined) {
+      page = render(wanted, client).finally(() => filling.delete(key));
+      filling.set(key, page);
+      page.then(
+        (made) => (made.status === 200 || path === NO_SUCH_PAGE) && pages.set(key, made),
+        () => undefined,
+      );
+    }
+    return page;
+  }
+
+  /** The page from memory, or a new one. */
+  function pageFor(wanted: Wanted, client: string): CachedPage | Promise<CachedPage> {
+    const kept = pages.get(wanted.key);
+    const age = kept === undefined ? Number.POSITIVE_INFINITY : clock.now() - kept.atMs;
+    if (kept === undefined || age > wanted.freshMs + STALE_MAX_MS) return fill(wanted, client);
+    if (age > wanted.freshMs) fill(wanted, client).catch(() => undefined);
+    return kept;
+  }
+
+  function writeSome(): void {
+    for (const write of writes.splice(0, WRITES_PER_TURN_COUNT)) write();
+    if (writes.length > 0) setImmediate(writeSome);
+  }
+
+  return {
+    handle(request, response) {
+      delete request.headers[SHARED_HEADER];
+      const wanted = wantedBy(request);
+      if (wanted === undefined) return forward(request, response);
+      request.resume();
+      const write = (page: CachedPage) => {
+        if (writes.length === 0) setImmediate(writeSome);
+        writes.push(() => void writePage(request, response, page));
+      };
+      const page = pageFor(wanted, clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")));
+      if (page instanceof Promise) page.then(write, (error: unknown) => refuseBusy(request, response, reasonOf(error)));
+      else write(page);
+    },
+    clear: () => pages.clear(),
+  };
+}
