@@ -8,6 +8,7 @@ import { benchFlood } from "./flood";
 import { benchImport } from "./import";
 import { benchKlines } from "./klines";
 import { benchQuotes } from "./quotes";
+import { benchStrangers } from "./strangers";
 import { benchEngine } from "./stream-engine";
 import { benchFanout } from "./stream-fanout";
 import { benchIdle } from "./stream-idle";
@@ -32,6 +33,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   usage: benchUsage,
   dashboard: benchDashboard,
   flood: benchFlood,
+  strangers: benchStrangers,
   cluster: benchCluster,
   cold: benchCold,
   units: benchUnits,

@@ -17,7 +17,7 @@ import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import type { Turns } from "./turns";
 
 /** Time a request waits for its turn. */
-const WAIT_MAX_MS = 10_000;
+export const WAIT_MAX_MS = 30_000;
 /** Bytes of an answer that wait in memory for a slow reader. */
 const UNREAD_MAX_BYTES = 1_048_576;
 /** Time a reader may take for them. */

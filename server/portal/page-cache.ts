@@ -8,7 +8,7 @@ import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shar
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { SECOND_MS } from "#lib/units";
 import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
-import { type Listener, refuseBusy, type Target } from "./forward";
+import { type Listener, refuseBusy, type Target, WAIT_MAX_MS } from "./forward";
 import type { Turns } from "./turns";
 
 /** Memory of all pages, with their compressed copies. */
@@ -16,7 +16,6 @@ const CACHE_MAX_BYTES = 67_108_864;
 const PAGE_MAX_BYTES = 4_194_304;
 /** A page past its time is still shown for this long while it is rendered again. */
 const STALE_MAX_MS = 5 * SECOND_MS;
-const FILL_MAX_MS = 10 * SECOND_MS;
 /** Answers written per turn of the event loop, so that a loop over pages does not delay quotes. */
 const WRITES_PER_TURN_COUNT = 4;
 /** A path that no page has: its answer serves for all such paths. */
@@ -102,7 +101,7 @@ export function createPageCache({ env, turns, target, isRoute, forward, clock }:
         call.end();
       });
       if (end === undefined) return busy("Too many requests wait for the portal.");
-      void clock.wait(FILL_MAX_MS).then(() => {
+      void clock.wait(WAIT_MAX_MS).then(() => {
         end();
         busy("The portal did not answer in time.");
       });
