@@ -41,10 +41,10 @@ const quantile = (values: readonly number[], share: number) => {
 async function notice(server: Server, seconds: number): Promise<Noticed> {
   const ages: number[] = [];
   const stream = createClient({ baseUrl: server.url, key: server.testKey }).stream();
-  const quotes = stream.subscribe({ stream: "quote", tickers: FOLLOWED }, ({ time_msc }) => ages.push(Date.now() - time_msc));
+  const quotes = stream.subscribe({ stream: "quote", tickers: FOLLOWED }, ({ event, data }) => {
+    if (event === "update") ages.push(Date.now() - data.time_msc);
+  });
   await quotes.ready;
-  // The first records are the latest ones, which may be older.
-  ages.length = 0;
   const { latency, non2xx } = await autocannon({
     url: server.url + QUOTES,
     connections: CLIENTS_COUNT,
