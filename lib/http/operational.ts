@@ -1,21 +1,20 @@
 import { Fault, isFault } from "#lib/fault";
 import { type Readiness, runtime } from "#lib/runtime";
 import type { Exchange } from "./exchange";
+import { readOnly } from "./methods";
 import { type Answer, failureOf, withoutBody } from "./respond";
 import { handlerOf, type RouteHandler } from "./route";
 
 const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 /** Liveness: the process answers. Does not check the database, so that an orchestrator does not kill a process over an outage. */
-export function health(): Response {
-  return new Response('{"status":"ok"}', { headers: HEADERS });
-}
+export const health = readOnly(() => new Response('{"status":"ok"}', { headers: HEADERS }));
 
 /**
  * Readiness: 200 when every part is healthy (`ready`) or the node serves with reduced function (`degraded`), 503 otherwise
  * (`not_ready`). Unhealthy parts are listed by name.
  */
-export async function ready(): Promise<Response> {
+export const ready = readOnly(async () => {
   const { checks, serving } = await runtimeReadiness();
   const well = Object.values(checks).every((check) => check === null);
   const body = {
@@ -23,7 +22,7 @@ export async function ready(): Promise<Response> {
     checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? "ok"])),
   };
   return new Response(JSON.stringify(body), { status: serving ? 200 : 503, headers: HEADERS });
-}
+});
 
 async function runtimeReadiness(): Promise<Readiness> {
   try {

@@ -1,9 +1,10 @@
 import NextAuth from "next-auth";
 import { clientBlock } from "#lib/access/address";
 import { letNextAuthReadItsOrigin } from "#lib/env";
-import { isFault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
-import { failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
+import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
+import { requireAction } from "./auth-actions";
 import { authOptions } from "./auth-options";
 import { readCookies } from "./cookies";
 import { readBody } from "./input";
@@ -22,6 +23,7 @@ function createReply() {
   const headers = new Headers({ "cache-control": "no-store" });
   let status = 200;
   let body: string | null = null;
+  let isJson = false;
   const reply = {
     status(code: number) {
       status = code;
@@ -36,6 +38,7 @@ function createReply() {
     json(value: unknown) {
       headers.set("content-type", "application/json");
       body = JSON.stringify(value);
+      isJson = status < 400 || (typeof value === "object" && value !== null && "url" in value);
     },
     send(value: unknown) {
       if (typeof value === "string" || value === undefined) body = value ?? null;
@@ -43,7 +46,12 @@ function createReply() {
     },
     end: () => undefined,
   };
-  return { reply, toResponse: () => new Response(body, { status, headers }) };
+  /** The response: a redirect, or JSON. @throws Fault invalid_parameter for what next-auth answers as text or as a failure */
+  const toAnswer = () => {
+    if (isJson || headers.has("location")) return new Response(body, { status, headers });
+    throw new Fault("invalid_parameter", { detail: "The sign-in service cannot handle this request." });
+  };
+  return { reply, toAnswer };
 }
 
 async function formOf(request: Request): Promise<Record<string, unknown> | undefined> {
@@ -52,24 +60,34 @@ async function formOf(request: Request): Promise<Record<string, unknown> | undef
   if (!request.headers.get("content-type")?.includes("application/json")) return Object.fromEntries(new URLSearchParams(text));
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    // next-auth expects the fields of a form, and fails on a number or a list.
+    return Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => typeof field === "string"));
   } catch {
     return {};
   }
 }
 
-async function answer(request: Request, { params }: AuthContext, running: PortalRuntime): Promise<Response> {
+async function answer(
+  request: Request,
+  { params }: AuthContext,
+  running: PortalRuntime,
+  headers: AnswerHeaders,
+): Promise<Response> {
   requireOwnOrigin(request, running);
   const { env, users } = running;
+  const { nextauth } = await params;
+  // Next answers HEAD from the handler of GET.
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  requireAction(method, nextauth, env, headers);
   const visitor = visitorOf(running, request.headers);
   users.attempts.takeHere("portal", clientBlock(visitor.address));
   letNextAuthReadItsOrigin();
   const cookieHeader = request.headers.get("cookie");
   const origin = new URL(ownOrigin(env, request.headers));
-  const { reply, toResponse: finish } = createReply();
+  const { reply, toAnswer } = createReply();
   const asked = {
-    method: request.method,
-    query: { ...Object.fromEntries(new URL(request.url).searchParams), nextauth: [...(await params).nextauth] },
+    method,
+    query: { ...Object.fromEntries(new URL(request.url).searchParams), nextauth: [...nextauth] },
     cookies: readCookies(cookieHeader),
     body: await formOf(request),
     // Only values we set ourselves: anything a client sent under these names is dropped.
@@ -81,21 +99,22 @@ async function answer(request: Request, { params }: AuthContext, running: Portal
     signedIn = userId;
   });
   await NextAuth(asked as never, reply as never, options);
-  const response = finish();
+  const response = toAnswer();
+  for (const name of ["x-request-id", "x-content-type-options"]) response.headers.set(name, headers[name] ?? "");
   if (signedIn !== undefined) response.headers.append("set-cookie", knownBrowserCookie(running, signedIn));
   return response;
 }
 
 /**
  * Everything under /api/auth: the endpoints of next-auth (csrf, providers, signin, callback, session, signout) on the
- * portal's own origin, behind the portal's guards.
+ * portal's own origin, behind the portal's guards. Redirects and JSON of next-auth pass; every failure is an envelope.
  */
 export async function handleAuth(request: Request, context: AuthContext): Promise<Response> {
   const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));
   let running: PortalRuntime | undefined;
   try {
     running = portal();
-    return await answer(request, context, running);
+    return await answer(request, context, running, headers);
   } catch (error) {
     if (!isFault(error) && faultOf(error).id === "internal_error")
       running?.log.error({ err: error, request_id: headers["x-request-id"] }, "sign-in request failed");

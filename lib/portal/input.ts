@@ -78,10 +78,11 @@ function requireKept(name: string, text: string): void {
 }
 
 /**
- * Parses the query of a GET, or the JSON body of any other request.
+ * Parses the query of a GET or HEAD, or the JSON body of any other request.
  * @throws Fault invalid_parameter or missing_parameter naming the field; payload_too_large
  */
 export async function readInput<Input>(request: Request, schema: z.ZodType<Input>): Promise<Input> {
-  const given = request.method === "GET" ? readQuery(request) : await readJson(request);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const given = reads ? readQuery(request) : await readJson(request);
   return requireValid(schema, given, { whole: "The body" });
 }

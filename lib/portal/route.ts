@@ -52,7 +52,7 @@ type Handler<Input, Admitted extends Admission> = (
  * @throws Fault origin_not_allowed
  */
 export function requireOwnOrigin(request: Request, running: PortalRuntime): void {
-  if (request.method === "GET") return;
+  if (request.method === "GET" || request.method === "HEAD") return;
   if (request.headers.get("origin") === ownOrigin(running.env, request.headers)) return;
   throw new Fault("origin_not_allowed", { detail: "Changes are accepted from the portal's own pages only." });
 }

@@ -40,6 +40,7 @@ async function ask(...lines: string[]): Promise<{ status: number; text: string }
 
 const refused: readonly [why: string, lines: readonly string[], status: number, code: number, parameter?: string][] = [
   ["TRACE of a page", ["TRACE / HTTP/1.1", "Host: a"], 405, 40501],
+  ["a method that no path has", ["PROPFIND /api/portal/keys HTTP/1.1", "Host: a"], 405, 40501],
   ["CONNECT", ["CONNECT a:443 HTTP/1.1", "Host: a:443"], 405, 40501],
   ["an unknown expectation", ["GET / HTTP/1.1", "Host: a", "Expect: miracles"], 417, 40001, "Expect"],
   ["a missing Host", ["GET / HTTP/1.1"], 400, 40001, "Host"],
@@ -54,6 +55,7 @@ describe("a message that two readers may read in two ways", () => {
       const answer = await ask(...lines);
       expect(answer.status).toBe(status);
       expect(answer.text).toMatch(/^content-type: application\/json/im);
+      if (status === 405) expect(answer.text).toMatch(/^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/im);
       expect(JSON.parse(answer.text.slice(answer.text.indexOf("\r\n\r\n")))).toMatchObject({
         code,
         data: { request_id: expect.stringMatching(/^req_/), ...(parameter !== undefined && { parameter }) },

@@ -1,9 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "#lib/fault";
 
+/** The methods that some path has. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /** What a message is refused for, whatever its path. */
 export interface MessageRefusal {
   readonly fault: Fault;
+  /** The Allow header. */
+  readonly allow?: string;
   /** The status HTTP names for it, where the error's own is another. */
   readonly status?: number;
 }
@@ -21,7 +26,15 @@ function countOfHosts({ rawHeaders }: IncomingMessage): number {
 
 /** The methods that no path has: TRACE returns what proxies added to a request, CONNECT is for proxies. */
 export function methodRefusal(method: string): MessageRefusal {
-  return { fault: new Fault("method_not_allowed", { detail: `This server does not accept ${method}.` }) };
+  return {
+    fault: new Fault("method_not_allowed", { detail: `This server does not accept ${method}.` }),
+    allow: METHODS.join(", "),
+  };
+}
+
+/** True for a method that Next knows; it answers any other with an empty body. */
+export function isPageMethod(method: string | undefined): boolean {
+  return METHODS.includes(method ?? "GET");
 }
 
 /** An expectation that Node does not know (RFC 9110, 10.1.1). */

@@ -19,7 +19,7 @@ import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
 import { inOrder } from "./in-order";
 import type { KeylessCalls } from "./keyless-calls";
-import { EXPECTATION_REFUSAL, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
+import { EXPECTATION_REFUSAL, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -87,6 +87,7 @@ export function createHttpServer(options: HttpOptions): Server {
    * only when a trusted proxy sent them.
    */
   const addressed = (request: IncomingMessage, response: ServerResponse, path: string) => {
+    if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? ""));
     const refused = authRateLimit(request, path);
     if (refused !== undefined) return write(response, refused);
     const address = addressOf(request);
@@ -159,8 +160,9 @@ function unreadable(error: unknown, log: Logger): Response {
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
-function answerOf({ fault, status }: MessageRefusal): Answer {
-  const answer = failure(fault.id, fault.data, jsonHeaders(requestIdOf(null)));
+function answerOf({ fault, status, allow }: MessageRefusal): Answer {
+  const headers = { ...jsonHeaders(requestIdOf(null)), ...(allow !== undefined && { allow }) };
+  const answer = failure(fault.id, fault.data, headers);
   return { ...answer, status: status ?? answer.status };
 }
 

@@ -48,7 +48,7 @@ describe("readiness of a single node", () => {
 
   /** Status of /api/ready, its overall state, and the checks that are not ok. */
   async function asked() {
-    const response = await ready();
+    const response = await ready(new Request("http://node/api/ready"));
     const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
     const wrong = Object.fromEntries(Object.entries(checks).filter(([, state]) => state !== "ok"));
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -117,7 +117,7 @@ withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     setRuntime({ ...service, ready: () => readiness({ db, redis, markets, draining }) });
     onTestFinished(() => setRuntime(service));
     const asked = async () => {
-      const response = await ready();
+      const response = await ready(new Request("http://node/api/ready"));
       const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
       const wrong = Object.keys(checks).filter((name) => checks[name] !== "ok");
       return [response.status, status, ...wrong.sort()];

@@ -1,1 +1,9 @@
-export { health as GET } from "#lib/http/operational";
+export {
+  health as DELETE,
+  health as GET,
+  health as HEAD,
+  health as OPTIONS,
+  health as PATCH,
+  health as POST,
+  health as PUT,
+} from "#lib/http/operational";

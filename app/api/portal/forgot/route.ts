@@ -1,5 +1,6 @@
 import { requestReset } from "#lib/access/users/password";
 import { ForgotForm } from "#lib/contract/portal";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Mails a link to set a new password, if the address has an account. */
@@ -7,3 +8,5 @@ export const POST = portalRoute({ input: ForgotForm, user: "none" }, async ({ in
   await requestReset(running.users, input.email, visitor);
   return {};
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

@@ -3,6 +3,7 @@ import { createKey, listKeys } from "#lib/access/keys";
 import { CreateKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
 import { notifyOfKey } from "#lib/portal/key-notice";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** The keys of the reader's account, newest first. */
@@ -19,3 +20,5 @@ export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, asyn
   await notifyOfKey(call, record.name, "created");
   return { text, key: toPortalKey(record) };
 });
+
+export const { DELETE, OPTIONS, PATCH, PUT } = otherMethods({ GET, POST });

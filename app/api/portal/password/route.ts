@@ -1,5 +1,6 @@
 import { changePassword } from "#lib/access/users/password";
 import { PasswordForm } from "#lib/contract/portal";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Changes the password; other browsers are signed out. */
@@ -7,3 +8,5 @@ export const POST = portalRoute({ input: PasswordForm, user: "required" }, async
   await changePassword(running.users, user, input, visitor);
   return {};
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

@@ -1,5 +1,6 @@
 import { resendVerification } from "#lib/access/users/sign-up";
 import { ForgotForm } from "#lib/contract/portal";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Sends the verification mail again, to an address that waits for it. */
@@ -7,3 +8,5 @@ export const POST = portalRoute({ input: ForgotForm, user: "none" }, async ({ in
   await resendVerification(running.users, input.email, visitor);
   return {};
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

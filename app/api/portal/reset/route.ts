@@ -1,5 +1,6 @@
 import { resetPassword } from "#lib/access/users/password";
 import { ResetForm } from "#lib/contract/portal";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Sets a new password with the link of a mail. */
@@ -7,3 +8,5 @@ export const POST = portalRoute({ input: ResetForm, user: "none" }, async ({ inp
   await resetPassword(running.users, input, visitor);
   return {};
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

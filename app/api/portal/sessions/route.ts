@@ -1,5 +1,6 @@
 import { signOutEverywhere } from "#lib/access/users/account";
 import { listSessions } from "#lib/access/users/sessions";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** The browsers in which the user is signed in. */
@@ -12,3 +13,5 @@ export const DELETE = portalRoute({ user: "required" }, async ({ user, running, 
   await signOutEverywhere(running.users, user, visitor);
   return {};
 });
+
+export const { OPTIONS, PATCH, POST, PUT } = otherMethods({ GET, DELETE });

@@ -1,6 +1,7 @@
 import { signUp } from "#lib/access/users/sign-up";
 import { SignUpForm } from "#lib/contract/portal";
 import { ownCookie } from "#lib/portal/cookies";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Signs up; the answer does not reveal whether the address was taken. */
@@ -8,3 +9,5 @@ export const POST = portalRoute({ input: SignUpForm, user: "none" }, async ({ in
   keepCookie(ownCookie(running.env, "link", await signUp(running.users, input, visitor)));
   return {};
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

@@ -1,5 +1,6 @@
 import { listAccounts } from "#lib/access/users/account-admin";
 import { AccountsQuery } from "#lib/contract/portal";
+import { otherMethods } from "#lib/portal/methods";
 import { noteRead } from "#lib/portal/operator-read";
 import { portalRoute } from "#lib/portal/route";
 
@@ -11,3 +12,5 @@ export const GET = portalRoute({ input: AccountsQuery, user: "operator" }, async
   await noteRead(call, { target: "accounts", accountId, after: { accounts: page.items.map(({ name }) => name) } });
   return page;
 });
+
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

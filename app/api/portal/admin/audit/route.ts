@@ -1,4 +1,5 @@
 import { AuditPageQuery, listAudit } from "#lib/access/audit";
+import { otherMethods } from "#lib/portal/methods";
 import { noteRead } from "#lib/portal/operator-read";
 import { portalRoute } from "#lib/portal/route";
 
@@ -8,3 +9,5 @@ export const GET = portalRoute({ input: AuditPageQuery, user: "operator" }, asyn
   await noteRead(call, { target: "audit log", after: { page: call.input.before ?? "newest" } });
   return page;
 });
+
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

@@ -1,4 +1,5 @@
 import { unlinkIdentity } from "#lib/access/users/identities";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Unlinks one provider. */
@@ -6,3 +7,5 @@ export const DELETE = portalRoute({ user: "required" }, async ({ user, params, r
   await unlinkIdentity(running.users, user, params.id ?? "", visitor);
   return {};
 });
+
+export const { GET, HEAD, OPTIONS, PATCH, POST, PUT } = otherMethods({ DELETE });

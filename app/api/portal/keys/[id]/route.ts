@@ -2,6 +2,7 @@ import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
 import { editKey } from "#lib/access/keys";
 import { EditKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Changes the settings of a key. */
@@ -9,3 +10,5 @@ export const PATCH = portalRoute({ input: EditKeyForm, user: "required" }, async
   const { input, params, running } = call;
   return { key: toPortalKey(await editKey(running, params.id ?? "", settingsOfForm(input), changedBy(call))) };
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, POST, PUT } = otherMethods({ PATCH });

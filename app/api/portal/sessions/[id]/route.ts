@@ -1,4 +1,5 @@
 import { revokeSession } from "#lib/access/users/sessions";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Signs one browser out. */
@@ -6,3 +7,5 @@ export const DELETE = portalRoute({ user: "required" }, async ({ user, params, r
   await revokeSession(running.users, user, params.id ?? "", visitor);
   return {};
 });
+
+export const { GET, HEAD, OPTIONS, PATCH, POST, PUT } = otherMethods({ DELETE });

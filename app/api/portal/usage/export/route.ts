@@ -1,5 +1,6 @@
 import { usageCsv } from "#lib/access/usage/csv";
 import { UsageQuery, usageSpan } from "#lib/access/usage/query";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** The usage as CSV. */
@@ -15,3 +16,5 @@ export const GET = portalRoute({ input: UsageQuery, user: "required" }, async ({
     },
   });
 });
+
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

@@ -4,6 +4,7 @@ import { RevokeKeyForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import { changedBy } from "#lib/portal/changed-by";
 import { notifyOfKey } from "#lib/portal/key-notice";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Revokes a key after its name was typed again. */
@@ -18,3 +19,5 @@ export const POST = portalRoute({ input: RevokeKeyForm, user: "required" }, asyn
   if (state !== "revoked") await notifyOfKey(call, name, "revoked");
   return { key };
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

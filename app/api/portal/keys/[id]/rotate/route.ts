@@ -3,6 +3,7 @@ import { rotateKey } from "#lib/access/keys";
 import { RotateKeyForm } from "#lib/contract/portal";
 import { changedBy } from "#lib/portal/changed-by";
 import { notifyOfKey } from "#lib/portal/key-notice";
+import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Replaces a key, which stays valid for the grace period; only this answer contains the new text. */
@@ -12,3 +13,5 @@ export const POST = portalRoute({ input: RotateKeyForm, user: "required" }, asyn
   await notifyOfKey(call, record.name, "rotated");
   return { text, key: toPortalKey(record), replaced: toPortalKey(replaced) };
 });
+
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });

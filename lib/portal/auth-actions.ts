@@ -1,0 +1,38 @@
+import type { Env } from "#lib/env";
+import { Fault } from "#lib/fault";
+import { allowed, methodFault } from "#lib/http/methods";
+import { configuredProviders } from "./providers";
+
+type Method = "GET" | "POST";
+
+/** What the portal uses of next-auth. Everything else of it would answer with a page, or with nothing. */
+const ACTIONS: Readonly<Record<string, readonly Method[]>> = {
+  csrf: ["GET"],
+  error: ["GET"],
+  providers: ["GET"],
+  session: ["GET"],
+  signin: ["GET", "POST"],
+  signout: ["GET", "POST"],
+};
+const PASSWORD = "credentials";
+
+/** The methods of a path below /api/auth; undefined when there is none. */
+function methodsOf([action = "", provider, ...more]: readonly string[], env: Env): readonly Method[] | undefined {
+  if (more.length > 0) return undefined;
+  const exists = provider === PASSWORD || configuredProviders(env).some(({ id }) => id === provider);
+  if (action === "callback") return exists ? (provider === PASSWORD ? ["POST"] : ["GET", "POST"]) : undefined;
+  if (provider !== undefined && (action !== "signin" || !exists)) return undefined;
+  return Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+}
+
+/**
+ * @param path the segments after /api/auth
+ * @throws Fault not_found for a path or provider that does not exist; method_not_allowed, after setting `headers.allow`
+ */
+export function requireAction(method: string, path: readonly string[], env: Env, headers: Record<string, string>): void {
+  const methods = methodsOf(path, env);
+  if (methods === undefined) throw new Fault("not_found", { detail: "No resource exists at this path." });
+  if (methods.some((name) => name === method)) return;
+  headers.allow = allowed(methods).join(", ");
+  throw methodFault(method, allowed(methods));
+}
