@@ -1,4 +1,5 @@
 import pino from "pino";
+import { printableJson } from "./printable";
 
 export type Logger = pino.Logger;
 
@@ -13,5 +14,6 @@ export function createLog(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRETS, censor: "[redacted]" },
     formatters: { level: (label) => ({ level: label }) },
+    hooks: { streamWrite: printableJson },
   });
 }

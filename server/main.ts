@@ -1,6 +1,7 @@
 import { databaseTime } from "#lib/db";
 import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { printable } from "#lib/printable";
 import { createSteadyClock } from "#lib/steady-clock";
 import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
@@ -12,7 +13,7 @@ const WRONG_CONFIGURATION = 2;
 /** Prints the reason of a failed start, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`\nSpotwire could not start.\n${message}\n`);
+  process.stderr.write(`\nSpotwire could not start.\n${printable(message)}\n`);
   if (!(error instanceof EnvError) && error instanceof Error && env?.LOG_LEVEL === "debug")
     process.stderr.write(`${error.stack}\n`);
   process.exit(error instanceof EnvError ? WRONG_CONFIGURATION : 1);

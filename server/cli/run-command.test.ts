@@ -115,3 +115,24 @@ test("a command run as a process exits with 2 for PORT=abc and prints no stack",
   expect(stderr).toMatch(/^Wrong configuration:\n {2}`PORT` [^\n]*\n$/);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
 });
+
+test("nothing that a command prints can control the terminal, neither its output nor its errors", async () => {
+  const evil = "\u001b]0;owned\u0007 \u009b2J \u202egpj.exe\r";
+  const shown = "\\x1b]0;owned\\x07 \\x9b2J \\u202egpj.exe\\x0d";
+  const command = defineCommand({
+    name: "evil",
+    usage: "",
+    options: {},
+    run(_, { print, output, errors }) {
+      print(`printed ${evil}`);
+      output.write(`written ${evil}\tthen\n`);
+      errors.write(`warned ${evil}\n`);
+      throw new Error(`failed ${evil}`);
+    },
+  });
+  expect(await commandOutcome(command, [])).toEqual({
+    exitCode: 1,
+    output: `printed ${shown}\nwritten ${shown}\tthen`,
+    errors: `warned ${shown}\nfailed ${shown}`,
+  });
+});

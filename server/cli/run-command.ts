@@ -6,6 +6,7 @@ import { type Database, reasonOf } from "#lib/db";
 import { type Env, EnvError, readEnv } from "#lib/env";
 import { isFault } from "#lib/fault";
 import { createLog } from "#lib/log";
+import { printable } from "#lib/printable";
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from "./usage-error";
 
 /** Exit code of a command that Ctrl-C ended, as in a shell. */
@@ -39,6 +40,8 @@ export interface Terminal {
 
 /** What a command receives. */
 export interface CommandContext extends Pick<Terminal, "output" | "errors" | "clock" | "readEnv" | "stopSignal"> {
+  /** Standard output without escaping, for a command that moves the cursor and escapes what it shows itself. */
+  readonly screen: Output;
   /** Prints one line to standard output. */
   print(line: string): void;
   /** Opens the database, runs the work and closes the database. */
@@ -123,9 +126,25 @@ function explain(error: unknown, name: string, { errors, readEnv: readEnvironmen
   return EXIT_FAILED;
 }
 
+/** The same stream for text of any origin: characters that a terminal would obey are escaped. */
+function escaping(output: Output): Output {
+  return {
+    write: (text) => output.write(printable(text)),
+    get isTTY() {
+      return output.isTTY;
+    },
+    get columns() {
+      return output.columns;
+    },
+    get rows() {
+      return output.rows;
+    },
+  };
+}
+
 /**
  * Runs a command to completion. For a mistake in the arguments or the environment it prints one line and how to get help; for
- * a failure it prints the message, and the stack only with LOG_LEVEL=debug.
+ * a failure it prints the message, and the stack only with LOG_LEVEL=debug. Nothing it prints can control the terminal.
  * @returns the exit code: 0 done, 1 failed, 2 wrong usage, unless the command returns another one
  */
 export async function runCommand<Config extends Options>(
@@ -133,9 +152,13 @@ export async function runCommand<Config extends Options>(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
+  const [output, errors] = [escaping(terminal.output), escaping(terminal.errors)];
   const context: CommandContext = {
     ...terminal,
-    print: (line) => void terminal.output.write(`${line}\n`),
+    output,
+    errors,
+    screen: terminal.output,
+    print: (line) => void output.write(`${line}\n`),
     async withDatabase(work) {
       const { db, release } = await terminal.borrowDatabase(terminal.readEnv());
       try {
@@ -153,7 +176,7 @@ export async function runCommand<Config extends Options>(
     }
     return await run(parsed as Parsed<Config>, context);
   } catch (error) {
-    return explain(error, name, terminal);
+    return explain(error, name, { ...terminal, errors });
   }
 }
 

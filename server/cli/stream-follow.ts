@@ -9,6 +9,8 @@ import { renderBoard } from "./stream-table";
 /** The environment of the command. */
 interface StreamTerminal {
   readonly output: Output;
+  /** The same without escaping, for the table. */
+  readonly screen: Output;
   readonly errors: Output;
   readonly clock: Clock;
   /** Aborts to end the command, as on Ctrl-C. */
@@ -58,7 +60,7 @@ function noteOf({ attempt, retryInMs, error }: StateChange): string {
     .join(", ");
 }
 
-function showTable(board: Board, { output, errors, clock }: StreamTerminal): Show {
+function showTable(board: Board, { screen: output, errors, clock }: StreamTerminal): Show {
   const screen = createScreen(output, clock, (size) => renderBoard(board.view, clock.now(), size));
   function stop(failure: SpotwireError | undefined): void {
     screen.stop();

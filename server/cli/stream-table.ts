@@ -1,4 +1,5 @@
 import { durationText } from "#lib/duration";
+import { printableName } from "#lib/printable";
 import { type BoardRow, type BoardView, priceOf } from "./stream-board";
 
 const SEPARATOR = "  ";
@@ -63,8 +64,9 @@ const REST: readonly Column[] = [
   { title: "AGE", keep: 7, cell: ageOf },
 ];
 
-/** Truncates a line to fit, with a mark at the end. */
-function cut(text: string, width: number): string {
+/** A line without characters that a terminal would obey, truncated to fit, with a mark at the end. */
+function cut(line: string, width: number): string {
+  const text = printableName(line);
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 

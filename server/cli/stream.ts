@@ -67,8 +67,8 @@ async function run(
     // The client checks the key and the address.
     throw isSpotwireError(error) ? new UsageError(error.message) : error;
   }
-  const { output, errors, clock } = context;
-  const failure = await follow(command, { output, errors, clock, signal: context.stopSignal() });
+  const { output, screen, errors, clock } = context;
+  const failure = await follow(command, { output, screen, errors, clock, signal: context.stopSignal() });
   if (failure?.id === "network_error") errors.write(`${ELSEWHERE}\n`);
   return failure === undefined ? EXIT_DONE : EXIT_FAILED;
 }

@@ -11,6 +11,8 @@ import { zipOf } from "#lib/testing/zip";
 import { DAY_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, importCommand, storedKlines } from "#server/testing/import-command";
+import { commandOutcome } from "#server/testing/terminal";
+import { importCommand as command } from "./index";
 
 let database: TestDatabase;
 let folder = "";
@@ -241,4 +243,20 @@ test("wrong usage exits with 2 and says what to do", async () => {
     exitCode: 1,
     text: expect.stringContaining("no such file"),
   });
+});
+
+test("names and content of files cannot control the terminal or forge a line", async () => {
+  const evil = "\u001b[2J\u009b1A";
+  const files = [
+    write(`EURUSD_${evil}\n  1,000 rows read.csv`, `time,open,${evil}high\n1,2,${evil}3\n`),
+    write(`${evil}.bi5`, evil),
+    path.join(folder, `missing${evil}`),
+  ];
+  for (const file of files) {
+    const { output, errors, exitCode } = await commandOutcome(command, [file], { db: database });
+    expect(exitCode).not.toBe(0);
+    expect(`${output}${errors}`).toContain("\\x1b[2J\\x9b1A");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not appear
+    expect(`${output}${errors}`).not.toMatch(/[\x1b\x9b]|^ {2}1,000 rows read/m);
+  }
 });

@@ -1,6 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { printableName } from "#lib/printable";
 import { EXIT_DONE, EXIT_FAILED } from "#server/cli/usage-error";
 import { type BackfillReporter, IMPORTING, reportBackfill } from "./backfill";
 import { doubtClock } from "./clock-detect";
@@ -130,7 +131,7 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
 
 async function importSource(source: Source, session: Session): Promise<Outcome> {
   const { terminal, options } = session;
-  terminal.line(source.name);
+  terminal.line(printableName(source.name));
   let began = false;
   try {
     const prepared = await prepare(source, session);
@@ -155,10 +156,10 @@ async function importFile(file: string, session: Session): Promise<Outcome> {
   const { terminal, signal, report } = session;
   let sources: Source[];
   try {
-    sources = await sourcesOf(file, (name) => terminal.line(`${name}\n  skipped: not data`));
+    sources = await sourcesOf(file, (name) => terminal.line(`${printableName(name)}\n  skipped: not data`));
   } catch (error) {
     if (!isFileError(error)) throw error;
-    terminal.line(`${file}\n  NOT IMPORTED: ${error.message}`);
+    terminal.line(`${printableName(file)}\n  NOT IMPORTED: ${error.message}`);
     return { exitCode: EXIT_FAILED, problem: error.message };
   }
   let worst = WELL;
