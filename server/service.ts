@@ -21,12 +21,12 @@ import { type ChangeTargets, createChangeFollower } from "./cluster/change-follo
 import { openSharedRedis } from "./cluster/shared-redis";
 import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
+import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
 import { serve } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { readiness } from "./ops/readiness";
-import { acquireSecrets } from "./ops/secrets";
 import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
 import { localAddress } from "./ops/start-message";

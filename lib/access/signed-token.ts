@@ -22,13 +22,18 @@ interface SignedTokensOptions<Claims> {
   readonly maxCharacters: number;
 }
 
+/** A key for one purpose, derived from the installation's secret (RFC 5869). */
+export function derivedKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, "", `spotwire ${purpose}`, SIGNING_KEY_BYTES));
+}
+
 /**
- * Tokens signed with HMAC-SHA-256 by a key of their own, derived from the installation's secret (RFC 5869). After the prefix
+ * Tokens signed with HMAC-SHA-256 by a key of their own, derived from the installation's secret. After the prefix
  * they hold letters, digits, "-", "_" and one ".": they fit into a header, an address and a subprotocol.
  */
 export function createSignedTokens<Claims>(options: SignedTokensOptions<Claims>): SignedTokens<Claims> {
   const { secret, purpose, prefix, claims: schema, maxCharacters } = options;
-  const signingKey = Buffer.from(hkdfSync("sha256", secret, "", `spotwire ${purpose}`, SIGNING_KEY_BYTES));
+  const signingKey = derivedKey(secret, purpose);
   const signatureOf = (body: string) => Buffer.from(createHmac("sha256", signingKey).update(body).digest("base64url"));
 
   return {

@@ -4,7 +4,7 @@ import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { sessionCookieName } from "#lib/portal/cookies";
 import { DAY_MS } from "#lib/units";
-import { acquireSecrets } from "#server/ops/secrets";
+import { acquireSecrets } from "#server/database/secrets";
 import { localAddress } from "#server/ops/start-message";
 import { startService } from "#server/service";
 import { seedUsage } from "./usage-seed";

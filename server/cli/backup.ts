@@ -10,6 +10,7 @@ import { restoreBackup } from "#server/database/backup/restore";
 import { writeBackup } from "#server/database/backup/write";
 import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
 import { pathsOf } from "#server/database/embedded/cluster";
+import { acquireSecrets, findSecret } from "#server/database/secrets";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "./run-command";
 import { EXIT_DONE } from "./usage-error";
 
@@ -18,14 +19,17 @@ const USAGE = `npm run backup -- [--to FILE]
   Writes a consistent copy of the whole database to a new file (./spotwire-<time>.backup) that only its owner can read.
   The service may be running.
 
-npm run restore -- FILE [--replace]
+npm run restore -- FILE [--replace] [--unverified]
 
-  Restores a backup into an empty database, completely or not at all. No service may be using the database.
-  --replace   restores into a database that is not empty; everything in it is lost
+  Restores a backup into an empty database, completely or not at all. No service may be using the database. All users have
+  to sign in again, and links in emails no longer work.
+  --replace      restores into a database that is not empty; everything in it is lost
+  --unverified   restores a file that this installation did not make, or an earlier version; use it only for a file whose
+                 origin you trust
 
-Both use DATABASE_URL, or the embedded database in DATA_DIR if it is not set. A backup does not contain the configuration
-or the secret that signs sessions (NEXTAUTH_SECRET, or nextauth-secret in DATA_DIR). Without that secret, all users have to
-sign in again.`;
+Both use DATABASE_URL, or the embedded database in DATA_DIR if it is not set. A backup is sealed with the secret of the
+installation (NEXTAUTH_SECRET, or nextauth-secret in DATA_DIR) and does not contain it, nor the configuration. A restore needs
+the same secret.`;
 
 const log = createLog("error");
 
@@ -44,17 +48,29 @@ async function backup(to: string | undefined, { readEnv, clock, print, stopSigna
   // Starting the embedded database would create an empty one.
   if (env.DATABASE_URL === undefined && !existsSync(pathsOf(env.DATA_DIR).cluster))
     throw new BackupError(`There is nothing to back up: ${env.DATA_DIR} (DATA_DIR) contains no database.`);
+  const { nextAuth: secret } = await acquireSecrets(env);
   const file = to ?? `./spotwire-${new Date(clock.now()).toISOString().replaceAll(":", "-")}.backup`;
   const { header, tables, rows } = await onSource(await borrowSource(env, log), env, clock, (url) =>
-    writeBackup({ url, file, clock, signal: stopSignal() }),
+    writeBackup({ url, file, secret, clock, signal: stopSignal() }),
   );
   print(`${file}: ${rows} rows of ${tables} tables as of ${header.madeAt}, ${(await stat(file)).size} bytes.`);
-  print("Not included: the configuration, and NEXTAUTH_SECRET or nextauth-secret in DATA_DIR. Keep a copy of them elsewhere.");
+  print(
+    "Not included: the configuration, and NEXTAUTH_SECRET or nextauth-secret in DATA_DIR, which a restore needs. Keep a copy of them elsewhere.",
+  );
 }
 
-async function restore(file: string, replace: boolean, { readEnv, clock, print }: CommandContext): Promise<void> {
+interface RestoreFlags {
+  readonly replace: boolean;
+  readonly unverified: boolean;
+}
+
+async function restore(
+  file: string,
+  { replace, unverified }: RestoreFlags,
+  { readEnv, clock, print }: CommandContext,
+): Promise<void> {
   const env = readEnv();
-  const opened = await openBackup(file);
+  const opened = await openBackup(file, { secret: await findSecret(env), unverified });
   try {
     const { header, tables, rows } = await onSource(await acquireSource(env, log), env, clock, (url) =>
       restoreBackup({ url, backup: opened, replace }),
@@ -62,7 +78,7 @@ async function restore(file: string, replace: boolean, { readEnv, clock, print }
     // Applies this version's migrations now, as a start would, so that a failure shows up now.
     await (await acquireDatabase(env, log, clock)).release();
     print(`Restored ${rows} rows of ${tables} tables as of ${header.madeAt}.`);
-    print("Keys revoked since then work again: revoke them. Existing sessions need the secret from that time.");
+    print("Keys revoked since then work again: revoke them. All users have to sign in again.");
   } finally {
     opened.close();
   }
@@ -84,10 +100,10 @@ export const backupCommand = defineCommand({
 export const restoreCommand = defineCommand({
   name: "restore",
   usage: USAGE,
-  options: { replace: { type: "boolean", default: false } },
+  options: { replace: { type: "boolean", default: false }, unverified: { type: "boolean", default: false } },
   async run({ values, positionals }, context) {
     const [file] = wordsOf(positionals, "FILE");
-    await restore(file, values.replace, context);
+    await restore(file, values, context);
     return EXIT_DONE;
   },
 });

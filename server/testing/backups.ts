@@ -10,6 +10,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { backupCommand, restoreCommand } from "#server/cli/backup";
 import { type TestDatabase, testDatabase, testServerUrl } from "./database";
 import { execute, onDatabase } from "./database-server";
+import { TEST_SECRET } from "./runtime";
 import { commandOutcome } from "./terminal";
 
 /** The clock of backups in tests. */
@@ -37,7 +38,7 @@ export async function runBackup(
 ): Promise<string> {
   const options = {
     clock: manualClock(BACKUP_NOW_MS),
-    variables: { DATABASE_POOL_SIZE: "2", DATABASE_WAIT_S: "0", ...variables },
+    variables: { DATABASE_POOL_SIZE: "2", DATABASE_WAIT_S: "0", NEXTAUTH_SECRET: TEST_SECRET, ...variables },
   };
   const { exitCode, output, errors } =
     name === "backup" ? await commandOutcome(backupCommand, args, options) : await commandOutcome(restoreCommand, args, options);
@@ -157,7 +158,7 @@ interface BackupProcess {
 export function startBackup(env: Readonly<Record<string, string>>, before: string, ...args: string[]): BackupProcess {
   const script = `${before} exec "$0" --import tsx server/cli/backup.ts "$@"`;
   const child = spawn("/bin/sh", ["-c", script, process.execPath, ...args], {
-    env: { ...process.env, DATABASE_WAIT_S: "0", ...env },
+    env: { ...process.env, DATABASE_WAIT_S: "0", NEXTAUTH_SECRET: TEST_SECRET, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let words = "";

@@ -94,6 +94,25 @@ describe("a backup restored", () => {
     }
   });
 
+  test("a restore ends all sessions and voids links in emails, and keeps users and their keys", async () => {
+    const old = await bench.emptyDatabase();
+    await bench.command("restore", old, bench.at("whole.backup"));
+    await query(
+      old,
+      `INSERT INTO portal_user (id, account_id, email) SELECT gen_random_uuid(), id, 'ann@example.com' FROM account LIMIT 1;
+       INSERT INTO portal_session (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '1 day' FROM portal_user;
+       INSERT INTO one_time_token (hash, purpose, user_id, email, expires_at)
+         SELECT '\\x00', 'reset', id, email, now() + interval '1 day' FROM portal_user`,
+    );
+    await bench.command("backup", old, "--to", bench.at("sessions.backup"));
+    const target = await bench.emptyDatabase();
+    expect(await bench.command("restore", target, bench.at("sessions.backup"))).toContain("All users have to sign in again");
+    const counts = `SELECT (SELECT count(*)::int FROM portal_user) AS users, (SELECT count(*)::int FROM api_key) AS keys,
+      (SELECT count(*)::int FROM portal_session) AS sessions, (SELECT count(*)::int FROM one_time_token) AS links`;
+    expect(await query(old, counts)).toEqual([{ users: 1, keys: 2, sessions: 1, links: 1 }]);
+    expect(await query(target, counts)).toEqual([{ users: 1, keys: 2, sessions: 0, links: 0 }]);
+  });
+
   test("a backup is a snapshot of one instant, despite concurrent writes", async () => {
     let [written, writing] = [0, true];
     const writer = (async () => {

@@ -4,8 +4,9 @@ import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { migrationNames } from "#prisma/migrate";
-import { BACKUP_FORMAT, BackupError, Header } from "./format";
+import { BACKUP_FORMAT, BackupError, damaged, Header } from "./format";
 import { type BackupReader, createBackupReader } from "./reader";
+import { contentBytesOf, createSealCheck, requireSeal } from "./seal";
 
 const CHUNK_BYTES = 256 * 1024;
 /** The first bytes of a gzip file. */
@@ -19,8 +20,16 @@ export interface OpenBackup {
   close(): void;
 }
 
-/** The decompressed text of a file. */
-async function openText(file: string): Promise<Readable> {
+/** How a file is verified. */
+interface Verification {
+  /** The secret of this installation; undefined when it has none. */
+  readonly secret: string | undefined;
+  /** Reads a file without a seal, or with that of another installation. */
+  readonly unverified: boolean;
+}
+
+/** @returns the number of bytes before the seal @throws BackupError for what is no file, or no backup */
+async function requireBackup(file: string): Promise<number> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     throw new BackupError(error.code === "ENOENT" ? `File not found: ${file}.` : `${file} cannot be read: ${error.message}`);
   });
@@ -28,12 +37,22 @@ async function openText(file: string): Promise<Readable> {
     if (!(await handle.stat()).isFile()) throw new BackupError(`${file} is not a file.`);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
     if (bytesRead < 2 || buffer.toString("hex") !== GZIP_MAGIC) throw new BackupError(`${file} is not a Spotwire backup.`);
+    return await contentBytesOf(handle);
   } finally {
     await handle.close();
   }
+}
+
+/** The decompressed text of a file, after the whole file was verified. It is verified again while it is read. */
+async function openText(file: string, { secret, unverified }: Verification): Promise<Readable> {
+  const contentBytes = await requireBackup(file);
+  const sealed = unverified ? undefined : await requireSeal(file, secret);
+  const bytes = createReadStream(file, { end: contentBytes - 1 });
+  const check = sealed && createSealCheck(sealed.secret, sealed.seal, () => damaged("it changed while it was read"));
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   const text = new PassThrough({ highWaterMark: CHUNK_BYTES });
-  // Errors while reading reach the reader as an error of `text`.
-  pipeline(createReadStream(file), createGunzip({ chunkSize: CHUNK_BYTES }), text).catch(() => undefined);
+  // Errors while reading reach the reader as an error of `text`, which ends only after everything before it.
+  pipeline(check === undefined ? [bytes, gunzip, text] : [bytes, check, gunzip, text]).catch(() => undefined);
   return text;
 }
 
@@ -52,11 +71,11 @@ async function readHeader(reader: BackupReader, file: string): Promise<Header> {
 }
 
 /**
- * Opens a backup without touching any database.
- * @throws BackupError when the file does not exist, is not a backup, or was made by a newer version
+ * Opens a backup without touching any database. The whole file is compared with its seal first.
+ * @throws BackupError when the file does not exist, is not a backup of this installation, or was made by a newer version
  */
-export async function openBackup(file: string): Promise<OpenBackup> {
-  const text = await openText(file);
+export async function openBackup(file: string, verification: Verification): Promise<OpenBackup> {
+  const text = await openText(file, verification);
   const close = () => void text.destroy();
   try {
     const reader = createBackupReader(text);

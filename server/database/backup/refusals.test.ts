@@ -1,10 +1,23 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BackupBench, backupBench, breakCopy, contentOf, databaseWithKlines, query, shapeOf } from "#server/testing/backups";
+import {
+  type BackupBench,
+  backupBench,
+  breakCopy,
+  contentOf,
+  databaseWithKlines,
+  query,
+  runBackup,
+  shapeOf,
+} from "#server/testing/backups";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { TEST_SECRET } from "#server/testing/runtime";
 import { withConnection } from "./connection";
+import { createSealCheck, requireSeal, SEAL_BYTES } from "./seal";
 
 const KLINES_COUNT = 60_000;
 
@@ -24,13 +37,16 @@ afterAll(async () => {
 describe("npm run restore", () => {
   let target: string;
   let before: unknown;
+  /** The compressed text, without the seal. */
   let bytes: Buffer;
+  let whole: Buffer;
   beforeAll(async () => {
     target = await bench.emptyDatabase();
     await bench.command("restore", target, bench.at("whole.backup"));
     await query(target, "INSERT INTO plan VALUES ('mine', 1, 2, 3, 4)");
     before = { content: await contentOf(target), shape: await shapeOf(target) };
-    bytes = await readFile(bench.at("whole.backup"));
+    whole = await readFile(bench.at("whole.backup"));
+    bytes = whole.subarray(0, -SEAL_BYTES);
   });
   const changed = (from: string | RegExp, to: string) => gzipSync(gunzipSync(bytes).toString("utf8").replace(from, to));
   const flipped = () => {
@@ -61,11 +77,69 @@ describe("npm run restore", () => {
     ["an unknown table", () => changed('{"table":"plan"', '{"table":"spaceship"'), /table spaceship that this version/],
     ["a newer format", () => changed('"spotwireBackup":1', '"spotwireBackup":2'), /made by a newer Spotwire/],
     ["newer migrations", () => changed('"0001_init"', '"0001_init","0999_later"'), /newer Spotwire \(it has 0999_later\)/],
-  ])("a restore of %s is rejected and changes nothing", async (name, content, words) => {
+  ])("a restore of %s is rejected and changes nothing, even unverified", async (name, content, words) => {
     const file = bench.at(`${name}.backup`);
     await writeFile(file, content());
-    await expect(bench.command("restore", target, file, "--replace")).rejects.toThrow(words);
+    await expect(bench.command("restore", target, file, "--replace", "--unverified")).rejects.toThrow(words);
     expect({ content: await contentOf(target), shape: await shapeOf(target) }).toEqual(before);
+  });
+
+  const at = (from: number, to: number, ...between: Buffer[]) =>
+    Buffer.concat([whole.subarray(0, from), ...between, whole.subarray(to)]);
+  const half = () => whole.length >> 1;
+  test.each<[string, () => Buffer, RegExp]>([
+    [
+      "whose content was changed and compressed again",
+      () => at(0, bytes.length, changed("\ndemo\t60\t", "\ndemo\t61\t")),
+      /was changed, or/,
+    ],
+    ["with one flipped bit", () => at(half(), half() + 1, Buffer.of(whole.readUInt8(half()) ^ 1)), /was changed, or/],
+    ["with a byte less", () => at(half(), half() + 1), /was changed, or/],
+    ["with a byte more before its seal", () => at(bytes.length, bytes.length, Buffer.of(0)), /was changed, or/],
+    ["with another digest", () => at(whole.length - 3, whole.length - 1, Buffer.from("zz")), /has no seal/],
+    ["with a byte after its seal", () => Buffer.concat([whole, Buffer.of(10)]), /has no seal/],
+    ["that was cut", () => whole.subarray(0, half()), /has no seal/],
+    ["that was cut by one byte", () => whole.subarray(0, -1), /has no seal/],
+    ["of an earlier version", () => bytes, /has no seal.*Use --unverified/],
+  ])("a file %s is refused before the database is asked", async (name, content, words) => {
+    const file = bench.at(`${name}.backup`);
+    await writeFile(file, content());
+    await expect(bench.command("restore", "postgresql://127.0.0.1:1/nowhere", file, "--replace")).rejects.toThrow(words);
+  });
+
+  test("a file of another installation is refused, without a secret too, unless --unverified says to trust it", async () => {
+    const foreign = (secret: string, ...more: string[]) =>
+      runBackup(
+        "restore",
+        { DATABASE_URL: "postgresql://127.0.0.1:1/nowhere", DATA_DIR: bench.at("none"), NEXTAUTH_SECRET: secret },
+        bench.at("whole.backup"),
+        ...more,
+      );
+    await expect(foreign("the secret of another installation")).rejects.toThrow("made with another NEXTAUTH_SECRET");
+    await expect(foreign("")).rejects.toThrow("cannot be verified without the secret");
+    // It now tries the database, which does not exist.
+    await expect(foreign("", "--unverified")).rejects.toThrow("Could not reach PostgreSQL");
+    const elsewhere = await bench.emptyDatabase();
+    const variables = {
+      DATABASE_URL: elsewhere,
+      DATA_DIR: bench.at("none"),
+      NEXTAUTH_SECRET: "the secret of another installation",
+    };
+    await runBackup("restore", variables, bench.at("whole.backup"), "--unverified");
+    expect(await query(elsewhere, "SELECT count(*)::int AS count FROM kline")).toEqual([{ count: KLINES_COUNT }]);
+  });
+
+  test("a file that changes after it was verified is noticed while it is read", async () => {
+    const { seal } = await requireSeal(bench.at("whole.backup"), TEST_SECRET);
+    const reading = (content: Buffer) =>
+      pipeline(
+        Readable.from([content]),
+        createSealCheck(TEST_SECRET, seal, () => new Error("it changed")),
+        new PassThrough().resume(),
+      );
+    await reading(bytes);
+    await expect(reading(flipped())).rejects.toThrow("it changed");
+    await expect(reading(bytes.subarray(1))).rejects.toThrow("it changed");
   });
 
   test("a restore of a missing file or of a folder is rejected", async () => {

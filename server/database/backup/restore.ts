@@ -28,6 +28,9 @@ const NEIGHBOURS_LOOKS_COUNT = 40;
 /** SQLSTATE classes of rows that do not match their table: invalid values, duplicate keys, an unknown column. */
 const MISFIT_CODES = /^(22|23|42703)/;
 
+/** Rows that open the portal to whoever had it open at the time of the backup: browsers, and links in emails. */
+const VOIDED_TABLES = ["portal_session", "one_time_token"];
+
 interface RestoreOptions {
   /** PostgreSQL URL; never logged. */
   url: string;
@@ -121,9 +124,18 @@ async function load(client: pg.Client, { header, reader }: OpenBackup): Promise<
   return { header, tables, rows };
 }
 
+/** Ends all sessions and voids all links: those that ended since the backup was made would work again. */
+async function voidSessions(client: pg.Client): Promise<void> {
+  for (const table of VOIDED_TABLES) {
+    // A backup of an earlier version may not have the table.
+    const { rows } = await client.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
+    if (rows[0]?.made) await client.query(`DELETE FROM ${table}`);
+  }
+}
+
 /**
  * Restores a backup into an empty database, or with `replace` over Spotwire's data. All or nothing: one transaction, committed
- * when all counts and checksums match. The tables then have the backup's version; `migrate` updates them.
+ * when all counts and checksums match, without sessions and links in emails. The tables then have the backup's version; `migrate` updates them.
  * @throws BackupError when the file or the database is not suitable; PostgreSQL's error when it cannot store the rows
  */
 export async function restoreBackup({ url, backup, replace }: RestoreOptions): Promise<BackupSummary> {
@@ -131,6 +143,7 @@ export async function restoreBackup({ url, backup, replace }: RestoreOptions): P
     await client.query("BEGIN");
     await makeRoom(client, replace);
     const summary = await load(client, backup);
+    await voidSessions(client);
     // Before the commit, so that nothing can fail after it.
     await client.query("ANALYZE");
     await client.query("COMMIT");

@@ -18,6 +18,7 @@ import {
   type Part,
   ROWS_END,
 } from "./format";
+import { createSealer } from "./seal";
 import { readSequences, readTables, whoseTables } from "./tables";
 
 /** Only the owner can read the file, because it contains email addresses and hashes of passwords and keys. */
@@ -38,6 +39,8 @@ interface WriteOptions {
   url: string;
   /** The file to write; must not exist. */
   file: string;
+  /** The installation's secret, which seals the file. */
+  secret: string;
   clock: Clock;
   /** Aborts the backup; no file is written then. */
   signal?: AbortSignal;
@@ -112,14 +115,14 @@ async function* textOf(client: pg.Client, { header, parts }: Snapshot, total: { 
 }
 
 /** Writes, flushes to the disk and closes. */
-async function writeTo(handle: FileHandle, { url, clock, signal }: WriteOptions): Promise<BackupSummary> {
+async function writeTo(handle: FileHandle, { url, secret, clock, signal }: WriteOptions): Promise<BackupSummary> {
   const work = async (client: pg.Client) => {
     const snapshot = await openSnapshot(client, clock);
     const total = { rows: 0 };
     // Most data is klines, for which higher levels take much longer and save little.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const text = Readable.from(textOf(client, snapshot, total), { objectMode: true, highWaterMark: 1 });
-    await pipeline(text, gzip, handle.createWriteStream({ flush: true }));
+    await pipeline(text, gzip, createSealer(secret), handle.createWriteStream({ flush: true }));
     await client.query("COMMIT");
     return { header: snapshot.header, tables: snapshot.parts.length, rows: total.rows };
   };
@@ -146,7 +149,7 @@ const exists = (file: string) =>
 
 /**
  * Writes a snapshot of the whole database, while it is in use, to a new file that only its owner can read.
- * The file appears complete or not at all; memory does not grow with the data.
+ * The file is sealed, and appears complete or not at all; memory does not grow with the data.
  * @throws BackupError when the file exists or cannot be written, there is nothing to back up, or `signal` aborted
  */
 export async function writeBackup(options: WriteOptions): Promise<BackupSummary> {

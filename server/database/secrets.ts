@@ -46,6 +46,11 @@ async function makeSecret(folder: string, path: string): Promise<string> {
   return (await readSecret(path)) ?? "";
 }
 
+/** The secret of this installation if it has one; never makes one. */
+export async function findSecret({ DATA_DIR, NEXTAUTH_SECRET }: Pick<SecretsEnv, "DATA_DIR" | "NEXTAUTH_SECRET">) {
+  return NEXTAUTH_SECRET ?? (await readSecret(join(DATA_DIR, FILE_NAME)));
+}
+
 /**
  * Reads the secrets of this installation from the environment; without them, they are generated at the first start and kept in
  * DATA_DIR.
