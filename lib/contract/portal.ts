@@ -43,6 +43,8 @@ export const AUDIT_RETENTION_S = { access: 90 * DAY_S, change: 730 * DAY_S } as 
 /** Size of the request log of an account: at most this many requests, none older than this. */
 export const REQUEST_LOG_MAX_ROWS = 100_000;
 export const REQUEST_LOG_RETENTION_S = 2_592_000;
+/** How long whole addresses of clients are kept; after that, /24 of IPv4 and /48 of IPv6. */
+export const ADDRESS_RETENTION_S = REQUEST_LOG_RETENTION_S;
 /** Page size of the request log and the audit log. */
 export const LOG_PAGE_MAX_ROWS = 100;
 

@@ -101,9 +101,49 @@ describe("expired klines", () => {
       query: { value: unlessAway(pool.query.bind(pool) as never) },
     });
     running.push(startUpkeep({ ...partsOf(0), db: { ...db, pool: cut } }));
-    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40 }]));
+    await vi.waitFor(() => expect(logged).toMatchObject([{ level: 40 }, { level: 40 }]));
     away = false;
     await clock.advance(HOUR_MS);
     await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
+  });
+});
+
+describe("addresses in the audit log", () => {
+  const [old, young] = [31, 28];
+  const ENTRIES: [address: string | null, days: number, kept: string | null][] = [
+    ["198.51.100.77", old, "198.51.100.0/24"],
+    ["::ffff:198.51.100.78", old, "198.51.100.0/24"],
+    ["2001:db8:1:2:3::4", old, "2001:db8:1::/48"],
+    ["unknown", old, null],
+    [null, old, null],
+    ["198.51.100.79", young, "198.51.100.79"],
+  ];
+
+  test("an address is cut to its network when its entry is 30 days old, and nothing else of the entry changes", async () => {
+    // The database compares with its own time.
+    clock.set(Date.now());
+    const entry = (id: string, days: number, address: string | null) => ({
+      id,
+      at: new Date(clock.now() - days * DAY_MS),
+      actor: "ada@example.com",
+      action: "key.create",
+      target: id,
+      after: { name: "first" },
+      address,
+    });
+    const entries = ENTRIES.map(([address, days], index) => entry(`00000000-0000-4000-8000-00000000000${index}`, days, address));
+    // More than one batch.
+    const many = Array.from({ length: 1_500 }, (_, index) => entry(crypto.randomUUID(), old, `203.0.113.${index % 250}`));
+    await db.prisma.auditEntry.createMany({ data: [...entries, ...many] });
+    for (const _node of [1, 2]) start();
+    const whole = () =>
+      db.prisma.auditEntry.count({ where: { address: { startsWith: "203.0.113." }, NOT: { address: { contains: "/" } } } });
+    await vi.waitFor(async () => expect(await whole()).toBe(0), 5_000);
+    const kept = await db.prisma.auditEntry.findMany({
+      where: { id: { in: entries.map(({ id }) => id) } },
+      orderBy: { id: "asc" },
+    });
+    expect(kept).toMatchObject(entries.map((before, index) => ({ ...before, address: ENTRIES[index]?.[2] ?? null })));
+    expect(logged).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { cutAuditAddresses } from "#lib/access/audit-addresses";
 import type { Clock } from "#lib/clock";
 import { VENUES } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
@@ -51,9 +52,18 @@ async function dropExpired({ db, clock, log, env }: UpkeepOptions, signal: Abort
   }
 }
 
+/** Cuts addresses that were kept whole for long enough. */
+async function cutAddresses({ db, clock, log }: UpkeepOptions): Promise<void> {
+  try {
+    await cutAuditAddresses(db.pool, clock);
+  } catch (error) {
+    log.warn({ err: error }, "cannot cut addresses in the audit log; retrying");
+  }
+}
+
 /**
- * Works now and then every hour until stopped: it creates upcoming kline partitions and drops klines beyond
- * KLINE_RETENTION_YEARS. Every node may run it; one at a time does the work. It does not throw: failures are logged and retried.
+ * Works now and then every hour until stopped: it creates upcoming kline partitions, drops klines beyond
+ * KLINE_RETENTION_YEARS and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not throw: failures are logged and retried.
  */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController();
@@ -63,6 +73,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
     await makeAhead(ensure, options);
     await dropExpired(options, stopping.signal);
+    await cutAddresses(options);
   });
   return {
     async stop() {
