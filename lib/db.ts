@@ -7,6 +7,7 @@ import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
+import { isTlsProblem } from "./tls-problem";
 import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
@@ -131,6 +132,10 @@ async function serverVersion(config: pg.ClientConfig): Promise<{ number: number;
 async function checkServer(config: pg.ClientConfig): Promise<void> {
   const target = targetOf(config);
   const { number, text } = await serverVersion(config).catch((error: unknown) => {
+    if (isTlsProblem(error))
+      throw new DatabaseError(
+        `No trusted connection to the database at ${target}: ${reasonOf(error)}. Check sslmode and sslrootcert in DATABASE_URL, and the certificate of the server.`,
+      );
     if (!LASTING_CODES.includes((error as { code?: string }).code ?? "")) throw error;
     throw new DatabaseError(`The database at ${target} refuses the connection: ${reasonOf(error)}.`);
   });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
 
@@ -16,6 +16,23 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
+/** The files that a DATABASE_URL can name. */
+const TLS_FILES = ["sslrootcert", "sslcert", "sslkey"];
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function namesReadableFiles(url: string): boolean {
+  const { searchParams } = new URL(url);
+  return TLS_FILES.every((name) => searchParams.getAll(name).every(isReadable));
+}
+
 /**
  * Every variable the service reads, with its default. The description is printed in `.env.example`,
  * which a test compares with this schema.
@@ -30,6 +47,11 @@ export const EnvSchema = z
       .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// URL." })
       .optional()
       .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: a single node."),
+    REDIS_CA_FILE: z
+      .string()
+      .refine(isReadable, "must be a file that this process can read.")
+      .optional()
+      .describe("PEM file of the CA that signed the certificate of Redis, for a rediss:// URL. Unset: the public CAs."),
     REDIS_PREFIX: z
       .string()
       .regex(/^[A-Za-z0-9_.-]{1,40}$/, "must be 1 to 40 letters, digits, `_`, `.` and `-`.")
@@ -61,8 +83,11 @@ export const EnvSchema = z
       .describe("Directory of the embedded database, generated secrets and computed days of the sandbox."),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
+      .refine(namesReadableFiles, `must name files that this process can read in ${TLS_FILES.join(", ")}.`)
       .optional()
-      .describe("PostgreSQL 15 or later. Unset: an embedded PostgreSQL in DATA_DIR."),
+      .describe(
+        "PostgreSQL 15 or later; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS. Unset: an embedded PostgreSQL in DATA_DIR.",
+      ),
     DATABASE_POOL_SIZE: z.coerce
       .number()
       .int()
@@ -153,9 +178,11 @@ export const EnvSchema = z
       ),
     MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
   })
-  .superRefine(({ ROLE, REDIS_URL, DATABASE_URL }, context) => {
+  .superRefine(({ ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL }, context) => {
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
+    if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
+      missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
   });

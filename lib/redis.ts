@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs, repeat } from "./repeat";
+import { isTlsProblem } from "./tls-problem";
 import { withTimeout } from "./with-timeout";
 
 const CONNECT_MAX_MS = 2_000;
@@ -17,12 +19,15 @@ const RECONNECT: Backoff = { firstMs: 100, longestMs: 2_000 };
 interface RedisOptions {
   /** Redis URL; never logged. */
   url: string;
+  /** File of the certificates that sign the server's, as PEM, for a rediss:// URL; undefined for those of Node. */
+  caFile?: string | undefined;
   /** Prefix of every key of this installation. */
   prefix: string;
   log: Logger;
 }
 
-function makeClient(url: string) {
+function makeClient(url: string, ca: string | undefined) {
+  const trust = ca === undefined ? {} : { tls: true as const, ca };
   return createClient({
     url,
     // While Redis is unreachable, commands fail at once and callers continue without it; nothing queues up.
@@ -33,6 +38,7 @@ function makeClient(url: string) {
       // Covers a connection that was accepted and never greeted. Blocking reads and subscribers send something more often.
       socketTimeout: IDLE_MAX_MS,
       reconnectStrategy: (retries) => backoffMs(RECONNECT, retries),
+      ...trust,
     },
   });
 }
@@ -62,14 +68,17 @@ export interface Redis {
   close(): void;
 }
 
+const UNTRUSTED = "no trusted connection to Redis; check REDIS_CA_FILE and the certificate of the server; reconnecting";
+
 /** Opens the connection in the background: a node starts and works as far as possible while Redis is unreachable. */
-export function openRedis({ url, prefix, log }: RedisOptions): Redis {
+export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
+  const ca = caFile === undefined ? undefined : readFileSync(caFile, "utf8");
   let failing = false;
 
   function open(): RedisClient {
-    const client = makeClient(url);
+    const client = makeClient(url, ca);
     client.on("error", (error: unknown) => {
-      if (!failing) log.warn({ err: error }, "Redis is unreachable; reconnecting");
+      if (!failing) log.warn({ err: error }, isTlsProblem(error) ? UNTRUSTED : "Redis is unreachable; reconnecting");
       failing = true;
     });
     client.on("ready", () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { createClient } from "@redis/client";
+import type { ServerCertificate } from "./certificates";
 
 const run = promisify(execFile);
 
@@ -62,10 +63,12 @@ async function freePort(): Promise<number> {
   });
 }
 
-async function awaitAnswer(url: string): Promise<void> {
+async function awaitAnswer(url: string, ca: string | undefined): Promise<void> {
   const untilMs = Date.now() + START_MAX_MS;
+  // The certificate may name another host on purpose.
+  const trust = ca === undefined ? {} : { tls: true as const, ca, checkServerIdentity: () => undefined };
   for (;;) {
-    const client = createClient({ url, socket: { reconnectStrategy: false } });
+    const client = createClient({ url, socket: { reconnectStrategy: false, ...trust } });
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -80,17 +83,24 @@ async function awaitAnswer(url: string): Promise<void> {
   }
 }
 
-/** Starts a server; `program` is the result of findRedis. */
-export async function startRedis(program: string): Promise<RedisServer> {
+/** The options of a server that takes TLS connections only. */
+const tlsOptions = (port: number, { certFile, keyFile, caFile }: ServerCertificate) => [
+  ...["--port", "0", "--tls-port", `${port}`, "--tls-cert-file", certFile, "--tls-key-file", keyFile],
+  ...["--tls-ca-cert-file", caFile, "--tls-auth-clients", "no"],
+];
+
+/** Starts a server; `program` is the result of findRedis. With a certificate it takes TLS connections only. */
+export async function startRedis(program: string, certificate?: ServerCertificate): Promise<RedisServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire-redis-"));
   const port = await freePort();
-  const url = `redis://127.0.0.1:${port}`;
+  const url = certificate === undefined ? `redis://127.0.0.1:${port}` : `rediss://localhost:${port}`;
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
+    const listens = certificate === undefined ? ["--port", `${port}`] : tlsOptions(port, certificate);
+    const options = [...listens, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
     child = spawn(program, options, { stdio: "ignore" });
-    await awaitAnswer(url);
+    await awaitAnswer(url, certificate?.ca);
   }
 
   async function kill(): Promise<void> {

@@ -9,7 +9,7 @@ import { seed } from "#prisma/seed";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
 type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_POOL_SIZE" | "DATABASE_WAIT_S">;
-type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX">;
+type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partial<Pick<Env, "REDIS_CA_FILE">>;
 
 /** A command continues without Redis after this time. */
 const REDIS_WAIT_MS = 2_000;
@@ -123,10 +123,10 @@ async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
 }
 
 /** The control channel of the running nodes, for a command: Redis if they share one. Redis may be unavailable. */
-async function borrowChannel({ REDIS_URL, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
+async function borrowChannel({ REDIS_URL, REDIS_CA_FILE: caFile, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
   if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
   const { openRedis } = await import("#lib/redis");
-  const redis = openRedis({ url: REDIS_URL, prefix, log });
+  const redis = openRedis({ url: REDIS_URL, caFile, prefix, log });
   const tried = new AbortController();
   redis.client.once("error", () => tried.abort());
   redis.onReady(() => tried.abort());
