@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
@@ -15,7 +16,7 @@ import { createTestMarket } from "#server/testing/market";
 import { createTickForwarder, FORWARDED_TICKS_PATH } from "./tick-forwarder";
 
 const SECRET = "a secret that is known to this test alone";
-const PASS_LIFETIME_MS = 300_000;
+const PASS_LIFETIME_MS = 60_000;
 const FORWARD_MAX_MS = 30_000;
 const LIVE = { venue: "live", tickers: [] } as const;
 const NOBODY = { id: "service_unavailable", data: { retry_after: 1, detail: expect.stringContaining("No node takes") } };
@@ -215,8 +216,11 @@ describe("ticks pushed to a node without the lease", () => {
 });
 
 describe("the endpoint for forwarded ticks", () => {
-  const passOf = (secret: string, claims: { venue: Venue; until: number }, purpose = "pushed ticks") =>
-    createSignedTokens({ secret, purpose, prefix: "sw_node_", claims: {} as never, maxCharacters: 300 }).sign(claims);
+  const passOf = (secret: string, given: { venue: Venue; until: number }, purpose = "pushed ticks") =>
+    createSignedTokens({ secret, purpose, prefix: "sw_node_", claims: {} as never, maxCharacters: 300 }).sign({
+      id: randomUUID(),
+      ...given,
+    } as never);
   const until = PASS_LIFETIME_MS;
 
   test.each([
@@ -235,7 +239,7 @@ describe("the endpoint for forwarded ticks", () => {
     expect(ticks).toEqual([]);
   });
 
-  test("a forwarding pass is valid only for its venue, and for five minutes", async () => {
+  test("a forwarding pass is valid only for its venue, and for a minute", async () => {
     const { ticks, push } = taking();
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     await expect(asked.forward({ venue: "sandbox", tickers: [] }, holder.address, bodyOf([line(1)]))).rejects.toMatchObject(
@@ -246,6 +250,35 @@ describe("the endpoint for forwarded ticks", () => {
     holder.clock.set(PASS_LIFETIME_MS);
     await expect(asked.forward(LIVE, holder.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(ticks).toHaveLength(1);
+  });
+
+  test("a request that was recorded is refused when it is sent again, and when its body is changed", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const recorded: { headers: Record<string, string>; body: Buffer }[] = [];
+    const recorder = await listen(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      recorded.push({ headers: { authorization: request.headers.authorization ?? "" }, body: Buffer.concat(chunks) });
+      response.destroy();
+    });
+    for (const _request of [1, 2])
+      await expect(asked.forward(LIVE, recorder, bodyOf([line(1), line(3)]))).rejects.toMatchObject(NOBODY);
+    const [one, two] = recorded;
+    const send = async (headers: Record<string, string> = {}, body: Buffer = Buffer.alloc(0)) => {
+      const response = await fetch(holder.address + FORWARDED_TICKS_PATH, {
+        method: "POST",
+        headers,
+        body: new Uint8Array(body),
+      });
+      return ((await response.json()) as { code: number }).code;
+    };
+    expect(await send(one?.headers, one?.body)).toBe(0);
+    expect(await send(one?.headers, one?.body)).toBe(40101);
+    // The second pass with the body of the first.
+    expect(await send(two?.headers, one?.body)).toBe(40001);
+    expect(await send(two?.headers, two?.body)).toBe(40101);
+    expect(ticks.map(({ bid }) => bid)).toEqual([1, 3]);
   });
 
   test("a rejected forwarding pass is not reported to the feeder, and the request id is kept", async () => {

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { z } from "zod";
-import { createSignedTokens } from "#lib/access/signed-token";
+import { createSignedTokens, derivedKey } from "#lib/access/signed-token";
 import type { Clock } from "#lib/clock";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { IngestReceipt } from "#lib/contract/ingest";
@@ -10,10 +12,15 @@ import { requestIdOf } from "#lib/http/request-id";
 import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
 import { ingestBody } from "#lib/market/ingest";
 import type { Market } from "#lib/market/ports";
+import { openBody, sealBody } from "./sealed-body";
 
 /** Where a node accepts ticks that were pushed to another one. */
 export const FORWARDED_TICKS_PATH = "/internal/ticks";
-const PASS_LIFETIME_MS = 300_000;
+/** From the signature to the beginning of the request; clocks of nodes differ by less. */
+const PASS_LIFETIME_MS = 60_000;
+/** Most passes that a node remembers as used; past it, more pushes are refused until older passes expire. */
+const USED_MAX_COUNT = 100_000;
+const PASS_ID_BYTES = 16;
 /** A pass that names as many tickers as a key may have, each in quotes and with a comma, in base64. */
 const PASS_MAX_CHARACTERS = 300 + Math.ceil((KEY_TICKERS_MAX_COUNT * (TICKER_MAX_CHARACTERS + 3) * 4) / 3);
 /** A request that takes longer fails, and the client sends it again. */
@@ -23,6 +30,8 @@ const RETRY_AFTER_S = 1;
 const Pass = z.strictObject({
   venue: z.enum(VENUES),
   until: z.int(),
+  /** Used once; the body is sealed with it. */
+  id: z.string(),
   /** The only tickers that are accepted; absent: all. An earlier release refuses a pass that has them. */
   tickers: z.array(Ticker).min(1).max(KEY_TICKERS_MAX_COUNT).optional(),
 });
@@ -59,6 +68,9 @@ function elsewhere(): Fault {
   return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
 }
 
+/** A body as chunks; Node's streams can be iterated, which the DOM's type does not say. */
+const chunksOf = (body: ReadableStream<Uint8Array> | null) => body as unknown as AsyncIterable<Uint8Array> | null;
+
 interface TickForwarderOptions {
   /** The installation's secret, with which nodes authenticate each other. */
   secret: string;
@@ -76,29 +88,48 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
     maxCharacters: PASS_MAX_CHARACTERS,
   });
 
+  const key = derivedKey(secret, "body of pushed ticks");
+  /** When each used pass expires; the order is that of use, and so nearly that of expiry. */
+  const used = new Map<string, number>();
+
+  /** @throws Fault unauthorized for a pass that was used before; service_unavailable when too many were */
+  function spend({ id, until }: z.infer<typeof Pass>): void {
+    const nowMs = clock.now();
+    for (const [old, expiry] of used) {
+      if (expiry > nowMs) break;
+      used.delete(old);
+    }
+    if (used.has(id)) throw new Fault("unauthorized");
+    if (used.size >= USED_MAX_COUNT) throw elsewhere();
+    used.set(id, until);
+  }
+
   async function take(request: Request): Promise<IngestReceipt> {
     const pass = passes.read(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
     const market = pass && markets()?.[pass.venue];
     if (pass === undefined || pass.until <= clock.now()) throw new Fault("unauthorized");
     // Never forwarded twice: two nodes that take each other for the holder would loop forever.
     if (market?.push === undefined) throw elsewhere();
-    return ingestBody(request.body, market, pass.tickers ?? []);
+    spend(pass);
+    const body = Readable.from(openBody(chunksOf(request.body), { key, id: pass.id }));
+    return ingestBody(Readable.toWeb(body) as ReadableStream<Uint8Array>, market, pass.tickers ?? []);
   }
 
   return {
     async forward({ venue, tickers }, address, body) {
       if (address === undefined) throw elsewhere();
       const until = clock.now() + PASS_LIFETIME_MS;
-      const pass = passes.sign({ venue, until, ...(tickers.length > 0 && { tickers: [...tickers] }) });
+      const id = randomBytes(PASS_ID_BYTES).toString("base64url");
+      const pass = passes.sign({ venue, until, id, ...(tickers.length > 0 && { tickers: [...tickers] }) });
       let answer: unknown;
       try {
         const response = await fetch(address + FORWARDED_TICKS_PATH, {
           method: "POST",
           headers: { authorization: `Bearer ${pass}` },
-          body,
+          body: sealBody(chunksOf(body), { key, id }),
           signal: AbortSignal.timeout(FORWARD_MAX_MS),
           duplex: "half",
-        } as RequestInit);
+        } as unknown as RequestInit);
         answer = await response.json();
       } catch {
         throw elsewhere();

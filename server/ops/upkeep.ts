@@ -63,7 +63,8 @@ async function cutAddresses({ db, clock, log }: UpkeepOptions): Promise<void> {
 
 /**
  * Works now and then every hour until stopped: it creates upcoming kline partitions, drops klines beyond
- * KLINE_RETENTION_YEARS and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not throw: failures are logged and retried.
+ * KLINE_RETENTION_YEARS and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
+ * throw: failures are logged and retried.
  */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const stopping = new AbortController();
