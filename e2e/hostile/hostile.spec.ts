@@ -2,7 +2,13 @@ import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { REQUEST_HEADERS_TIMEOUT_MS, SOCKET_IO_OPENING_CLIENT_MAX_COUNT } from "#lib/contract/limits";
+import {
+  CONNECTIONS_CLIENT_MAX_COUNT,
+  KEYLESS_CLIENT_PER_MINUTE_COUNT,
+  REQUEST_HEADERS_TIMEOUT_MS,
+  SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
+} from "#lib/contract/limits";
+import { operations } from "#lib/contract/operations";
 import { makeKey } from "../commands";
 import { MEASURED, measure } from "../faults/memory";
 import { type Product, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "../server";
@@ -141,6 +147,43 @@ describe("strangers without a key", () => {
         expect(statuses.filter((status) => status === 200)).toHaveLength(SOCKET_IO_OPENING_CLIENT_MAX_COUNT);
         expect(new Set(statuses)).toEqual(new Set([200, 429]));
         expect((await refused("socket.io", "too_many_openings")) - before).toBe(2_000 - SOCKET_IO_OPENING_CLIENT_MAX_COUNT);
+      }),
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
+    "holding thousands of connections ends at the limit of a client, and calls without a key at their rate",
+    () =>
+      withstands("connections and calls", async () => {
+        const { hostname, port } = new URL(product.baseUrl);
+        const before = await refused("tcp", "too_many_of_client");
+        const held: Socket[] = [];
+        let closed = 0;
+        // Not from the trusted proxy, whose connections do not count.
+        for (let index = 0; index < CONNECTIONS_CLIENT_MAX_COUNT + 50; index += 1) {
+          const socket = connect({ port: Number(port), host: hostname, localAddress: "127.0.0.2" });
+          socket
+            .on("error", () => undefined)
+            .on("close", () => {
+              closed += 1;
+            });
+          held.push(socket);
+        }
+        await vi.waitFor(() => expect(closed).toBeGreaterThanOrEqual(50), { timeout: 10_000 });
+        expect((await refused("tcp", "too_many_of_client")) - before).toBe(50);
+        for (const socket of held) socket.destroy();
+        const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+        const ask = () =>
+          new Promise<number>((resolve, reject) => {
+            const headers = { "x-forwarded-for": "198.51.100.10" };
+            get(product.baseUrl + operations.instruments.path, { agent, headers }, (answer) => {
+              answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+            }).on("error", reject);
+          });
+        const statuses = await Promise.all(Array.from({ length: KEYLESS_CLIENT_PER_MINUTE_COUNT }, ask));
+        agent.destroy();
+        expect(new Set(statuses)).toEqual(new Set([401, 429]));
+        expect(await refused("keyless", "client")).toBe(statuses.filter((status) => status === 429).length);
       }),
     CASE_TIMEOUT_MS,
   );
