@@ -1,5 +1,5 @@
 import { openLazyEndpoint } from "#lib/testing/lazy-endpoint";
-import { type Product, startProduct, USED_DATA_ENDPOINT } from "./server";
+import { API_ONLY, type Product, startProduct, USED_DATA_ENDPOINT } from "./server";
 
 /**
  * Runs once before all tests: starts the product on an empty data directory and stops it, once a test needs such a directory.
@@ -8,7 +8,7 @@ import { type Product, startProduct, USED_DATA_ENDPOINT } from "./server";
 export default async function setup(): Promise<() => Promise<void>> {
   let product: Product | undefined;
   const endpoint = await openLazyEndpoint(async () => {
-    product = await startProduct({}, { emptyData: true });
+    product = await startProduct(API_ONLY, { emptyData: true });
     await product.stop();
     return product.dataDir;
   });

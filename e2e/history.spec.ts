@@ -7,7 +7,7 @@ import { MINUTE_S } from "#lib/units";
 import type { Stranger } from "./client";
 import { keyHolder, makeLiveKey, runCommand } from "./commands";
 import { type PlainKline, plainKlines, readKlines } from "./plain-klines";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const IMPORT_TIMEOUT_MS = 120_000;
 /** A running product applies an import at once; a longer wait means never. */
@@ -19,7 +19,7 @@ let product: Product;
 let reader: Stranger;
 
 beforeAll(async () => {
-  product = await startProduct();
+  product = await startProduct(API_ONLY);
   reader = keyHolder(product, await makeLiveKey(product, "market:read"));
 }, SERVER_TIMEOUT_MS);
 afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const CASE_TIMEOUT_MS = 3 * SERVER_TIMEOUT_MS;
 
@@ -51,7 +51,7 @@ describe("the product", () => {
   test(
     "a second instance on the same data is refused with a message, and the first continues",
     async () => {
-      running = await startProduct();
+      running = await startProduct(API_ONLY);
       await expect(running.restart()).rejects.toThrow(running.dataDir);
       expect(await closedWindow(running)).toContain('"code":0');
     },
@@ -59,6 +59,6 @@ describe("the product", () => {
   );
 
   test("an invalid variable is named and prevents the start", async () => {
-    await expect(startProduct({ LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
+    await expect(startProduct({ ...API_ONLY, LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
   });
 });

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MadeKey, makeKey, runCommand } from "./commands";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const CALLS: [tool: string, args: Record<string, unknown>][] = [
   ["instruments", {}],
@@ -16,7 +16,7 @@ let product: Product;
 let key: MadeKey;
 
 beforeAll(async () => {
-  product = await startProduct({ TRUSTED_PROXIES: "127.0.0.1" });
+  product = await startProduct({ ...API_ONLY, TRUSTED_PROXIES: "127.0.0.1" });
   key = await makeKey(product, { venue: "sandbox", scopes: "market:read" });
 }, SERVER_TIMEOUT_MS);
 afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);

@@ -7,7 +7,7 @@ import type { Stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder, INGEST_PATH, type PushedTick, tickRows } from "./feeder";
 import { openTime, type PlainKline, type PlainTimeframe, plainKlines, readKlines } from "./plain-klines";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const MARKET = "/api/v1/market";
 /** A revoked key is refused within a second; a longer wait means never. */
@@ -62,7 +62,7 @@ describe("a product that takes pushed ticks", () => {
   let reader: Stranger;
   let feeder: Feeder;
   beforeAll(async () => {
-    product = await startProduct({ LIVE_FEED: "push" });
+    product = await startProduct({ ...API_ONLY, LIVE_FEED: "push" });
     keys = await makeKeys(product);
     reader = keyHolder(product, keys.read);
     feeder = createFeeder(keyHolder(product, keys.ingest));
@@ -210,7 +210,7 @@ describe("accepted ticks", () => {
   test(
     "accepted ticks survive a clean stop: every answer is the same, and the product continues from there",
     async () => {
-      running = await startProduct({ LIVE_FEED: "push" });
+      running = await startProduct({ ...API_ONLY, LIVE_FEED: "push" });
       const keys = await makeKeys(running);
       const feeder = createFeeder(keyHolder(running, keys.ingest));
       const reader = keyHolder(running, keys.read);
@@ -238,7 +238,7 @@ describe("accepted ticks", () => {
   test(
     "accepted ticks survive a kill once they are written, and open klines continue from the stored state",
     async () => {
-      running = await startProduct({ LIVE_FEED: "push" });
+      running = await startProduct({ ...API_ONLY, LIVE_FEED: "push" });
       const keys = await makeKeys(running);
       const feeder = createFeeder(keyHolder(running, keys.ingest));
       const ticks = feeder.ticks("EURUSD", POINTS);
@@ -267,7 +267,7 @@ describe("accepted ticks", () => {
 test(
   "a product without LIVE_FEED=push refuses ticks, and says what to do",
   async () => {
-    const product = await startProduct();
+    const product = await startProduct(API_ONLY);
     try {
       const feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
       const { status, code, data, headers } = await feeder.post(feeder.ticks("EURUSD", POINTS));

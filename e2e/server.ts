@@ -8,6 +8,9 @@ import { askLazyEndpoint } from "#lib/testing/lazy-endpoint";
 /** The variable with the URL that answers with a data directory that the product has set up and left; absent outside a test run. */
 export const USED_DATA_ENDPOINT = "E2E_USED_DATA_ENDPOINT";
 
+/** Variables of a product that serves the API and the streams without pages: it starts in half the CPU time. */
+export const API_ONLY = { PORTAL: "off" } as const;
+
 /** A first start creates a database; a stop drains for up to ten seconds. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder } from "./feeder";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket, type Received, Refused } from "./socket";
 
 const MARKET = "/api/v1/market";
@@ -24,7 +24,7 @@ describe("the stream of a product that takes pushed ticks", () => {
   let key: MadeKey;
   let feeder: Feeder;
   beforeAll(async () => {
-    product = await startProduct({ LIVE_FEED: "push", TRUSTED_PROXIES: "127.0.0.1" });
+    product = await startProduct({ ...API_ONLY, LIVE_FEED: "push", TRUSTED_PROXIES: "127.0.0.1" });
     key = await makeLiveKey(product, "market:read,market:stream");
     feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
   }, SERVER_TIMEOUT_MS);
@@ -137,6 +137,7 @@ describe("closed klines", () => {
     });
     await writeFile(join(folder, "ticks.csv"), `time_msc,bid,ask\n${lines.join("\n")}\n`);
     product = await startProduct({
+      ...API_ONLY,
       LIVE_FEED: "replay",
       REPLAY_FILES: `EURUSD=${join(folder, "ticks.csv")}`,
       REPLAY_PACE: "60",
@@ -178,7 +179,7 @@ describe("closed klines", () => {
 describe("the stream's address", () => {
   let product: Product;
   beforeAll(async () => {
-    product = await startProduct();
+    product = await startProduct(API_ONLY);
   }, SERVER_TIMEOUT_MS);
   afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 

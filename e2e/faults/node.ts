@@ -1,4 +1,4 @@
-import { type Product, residentBytesOf, startProduct } from "../server";
+import { API_ONLY, type Product, residentBytesOf, startProduct } from "../server";
 
 export type Role = "ingest" | "edge";
 
@@ -50,7 +50,7 @@ export function createNode({ name, role, port, variables }: NodeOptions): Node {
     output: () => made().output(),
     async start(changes = {}) {
       changed = { ...changed, ...changes };
-      const all = { ...variables, ROLE: role, PORT: `${port}`, NODE_URL: url, LIVE_FEED: "push", ...changed };
+      const all = { ...API_ONLY, ...variables, ROLE: role, PORT: `${port}`, NODE_URL: url, LIVE_FEED: "push", ...changed };
       product = product === undefined ? await startProduct(all) : await product.restart(changed);
       running = true;
     },
