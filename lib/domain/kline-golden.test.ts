@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createAlignment } from "#lib/domain/timeframe";
-import { ALIGNMENTS, compare, foldTicks, type GoldenCase } from "#lib/testing/golden";
+import { ALIGNMENTS, createCompare, foldTicks, type GoldenCase } from "#lib/testing/golden";
 import { FIXTURE_CASES, SHARED_CASES, WITHOUT_COUNTERPART } from "#lib/testing/golden-cases";
 import {
   hasSharedData,
@@ -10,6 +10,8 @@ import {
   type Source,
   sharedMarketFiles,
 } from "#lib/testing/shared-data";
+
+const compare = createCompare();
 
 const nameOf = (source: Source) => ("shared" in source ? source.shared : source.fixture);
 

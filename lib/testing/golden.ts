@@ -54,29 +54,42 @@ export function foldTicks(ticks: readonly Tick[], digits: number, alignment: Tra
   return klines;
 }
 
+/** The klines to build from. */
+interface Lower {
+  readonly rows: readonly Kline[];
+  readonly columns: ReadonlySet<OptionalColumn>;
+}
+
 function isTickFile(source: Source): boolean {
   return ("shared" in source ? source.shared : source.fixture).includes("_ticks_");
 }
 
-function readLower({ from, read }: GoldenCase, alignment: TradingAlignment) {
-  const keep = (rows: Kline[]) => (read === undefined ? rows : rows.flatMap((row) => read(row) ?? []));
-  if (!isTickFile(from)) {
-    const { rows, columns } = readKlines(from);
-    return { rows: keep(rows), columns };
-  }
+function readLower(from: Source, alignment: TradingAlignment): Lower {
+  if (!isTickFile(from)) return readKlines(from);
   const { ticks, digits } = readTicks(from);
-  return {
-    rows: keep(foldTicks(ticks, digits, alignment)),
-    columns: new Set<OptionalColumn>(["tick_volume", "real_volume", "spread"]),
-  };
+  return { rows: foldTicks(ticks, digits, alignment), columns: new Set(["tick_volume", "real_volume", "spread"]) };
 }
 
 const instant = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** Builds the klines of a case from its lower file and compares each fully covered one with the published row. */
-export function compare(golden: GoldenCase): Comparison {
-  const alignment = createAlignment(ALIGNMENTS[golden.alignment]);
-  const lower = readLower(golden, alignment);
+/**
+ * Builds the klines of a case from its lower file and compares each fully covered one with the published row. Folds each file of
+ * ticks once, however many cases build from it.
+ */
+export function createCompare(): (golden: GoldenCase) => Comparison {
+  const folded = new Map<string, Lower>();
+  return (golden) => {
+    const alignment = createAlignment(ALIGNMENTS[golden.alignment]);
+    const name = `${JSON.stringify(golden.from)} ${golden.alignment}`;
+    const lower = folded.get(name) ?? readLower(golden.from, alignment);
+    if (isTickFile(golden.from)) folded.set(name, lower);
+    return compare(golden, lower, alignment);
+  };
+}
+
+function compare(golden: GoldenCase, { rows, columns: known }: Lower, alignment: TradingAlignment): Comparison {
+  const keep = golden.read;
+  const lower = { rows: keep === undefined ? rows : rows.flatMap((row) => keep(row) ?? []), columns: known };
   const higher = readKlines(golden.to);
   const timeframe = higher.rows[0]?.timeframe as Timeframe;
   const first = lower.rows[0] as Kline;
