@@ -5,7 +5,7 @@ import path from "node:path";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeKey } from "./commands";
-import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const ROOT = path.join(import.meta.dirname, "..");
 const GUIDES = path.join(ROOT, "lib", "docs", "guides");
@@ -49,7 +49,7 @@ let key: string;
 let folder: string;
 
 beforeAll(async () => {
-  product = await startProduct(API_ONLY);
+  product = await startProduct();
   // The samples use the demo key; all of them in one minute exceed its limit.
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-guides-"));

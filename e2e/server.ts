@@ -14,8 +14,8 @@ export const API_ONLY = { PORTAL: "off" } as const;
 /** A first start creates a database; a stop drains for up to ten seconds. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
-/** The most time that a hook that starts the product needs. */
-export const SERVER_TIMEOUT_MS = START_TIMEOUT_MS + STOP_TIMEOUT_MS;
+/** The most time that a hook that starts the product needs; the first one also sets up the data directory of the others. */
+export const SERVER_TIMEOUT_MS = 2 * START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
