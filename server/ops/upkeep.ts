@@ -72,9 +72,9 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
 
   const { clock } = options;
   const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
+    await cutAddresses(options);
     await makeAhead(ensure, options);
     await dropExpired(options, stopping.signal);
-    await cutAddresses(options);
   });
   return {
     async stop() {
