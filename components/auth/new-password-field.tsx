@@ -70,7 +70,8 @@ export function NewPasswordField({ label, minCharacters, error }: NewPasswordFie
       minLength={minCharacters}
       onChange={onChange}
       hint={<Meter rating={rating} otherwise={`At least ${minCharacters} characters.`} />}
-      error={error}
+      // The rating is about what the field holds now; the error was about what was sent.
+      error={rating === undefined ? error : undefined}
     />
   );
 }
