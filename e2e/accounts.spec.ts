@@ -33,7 +33,10 @@ describe("accounts of a product with a mail server", () => {
     });
     const link = new URL(await mailbox.nextLink(email, "/verify"));
     expect(link.origin + link.pathname).toBe(`${product.baseUrl}/verify`);
-    expect((await ada.call("POST", "verify", { token: link.searchParams.get("token") })).data).toEqual({ email, waiting_for: null });
+    expect((await ada.call("POST", "verify", { token: link.searchParams.get("token") })).data).toEqual({
+      email,
+      waiting_for: null,
+    });
     expect(await ada.signIn(email, "not the password")).toBe("CredentialsSignin");
     expect(await isIn(ada)).toBe(false);
     expect(await ada.signIn(email, PASSWORD)).toBeNull();

@@ -39,7 +39,11 @@ beforeEach(async () => {
   turns.open(true);
   const metrics = { refused: (where: string, reason: string) => refused.push(`${where} ${reason}`) };
   const target = () => ({ socketPath, agent });
-  front = createServer(createForwarder({ turns, target, clock, log: createLog("silent"), metrics }));
+  const forward = createForwarder({ turns, target, clock, log: createLog("silent"), metrics });
+  front = createServer((incoming, response) => {
+    response.setHeader("x-content-type-options", "nosniff");
+    forward(incoming, response);
+  });
   await once(front.listen(0, "127.0.0.1"), "listening");
 });
 afterEach(async () => {

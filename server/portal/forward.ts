@@ -2,6 +2,7 @@ import {
   type Agent,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   request as openRequest,
   type ServerResponse,
 } from "node:http";
@@ -79,14 +80,12 @@ function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
 }
 
-/** The headers of an answer as sent: pairs, because Set-Cookie may come more than once. */
-function answeredHeaders(rawHeaders: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
-    if (!OF_CONNECTION.has(name.toLowerCase())) kept.push(name, value);
-  }
-  return kept;
+/**
+ * The headers of an answer, of which Set-Cookie may come more than once. Not as pairs: after a header that the server has set
+ * itself, Node 20 would send only the last of a name.
+ */
+function answeredHeaders({ headersDistinct }: IncomingMessage): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headersDistinct).filter(([name]) => !OF_CONNECTION.has(name)));
 }
 
 /**
@@ -114,7 +113,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
 
 /** Passes an answer on. It ends for the portal once it is in memory, whatever the reader does. */
 function passOn(answer: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(answer.statusCode ?? 502, answeredHeaders(answer.rawHeaders));
+  response.writeHead(answer.statusCode ?? 502, answeredHeaders(answer));
   let slow: NodeJS.Timeout | undefined;
   answer.on("data", (chunk: Buffer) => {
     response.write(chunk);
