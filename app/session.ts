@@ -14,9 +14,22 @@ export const signedInUser = cache(async (): Promise<PortalUser | undefined> => {
   }
 });
 
-/** The signed-in user; sends signed-out readers to the sign-in page, which leads back to `path`. */
-export async function requireUser(path: string): Promise<PortalUser> {
+/** The page where a second factor is set up. */
+const ACCOUNT = "/dashboard/account";
+
+/** The signed-in user, with or without the second factor that operators need. */
+export async function requireSignIn(path: string): Promise<PortalUser> {
   const user = await signedInUser();
   if (user === undefined) redirect(`/signin?next=${encodeURIComponent(path)}`);
+  return user;
+}
+
+/**
+ * The signed-in user; sends signed-out readers to the sign-in page, which leads back to `path`, and operators without a second
+ * factor to the page where they set one up.
+ */
+export async function requireUser(path: string): Promise<PortalUser> {
+  const user = await requireSignIn(path);
+  if (user.operator && !user.secondFactor && path !== ACCOUNT) redirect(ACCOUNT);
   return user;
 }

@@ -68,6 +68,7 @@ beforeAll(async () => {
   const headers = { authorization: `Bearer ${data.text}` };
   await fetch(`${product.baseUrl}/api/v1/market/quotes/latest?tickers=EURUSD,NOSUCH`, { headers });
   expect((await runCommand(product, "admin", ["grant", OWNER])).exitCode).toBe(0);
+  await owner.addApp();
   context = await browser.newContext();
   context.setDefaultTimeout(STEP_MAX_MS);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);

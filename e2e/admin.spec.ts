@@ -9,7 +9,7 @@ import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
-import { createVisitor, type Visitor } from "./visitor";
+import { codeOf, createVisitor, type Visitor } from "./visitor";
 
 const OPERATOR = "operator@example.test";
 const CUSTOMER = "customer@example.test";
@@ -25,6 +25,7 @@ let folder: string;
 let context: BrowserContext;
 let page: Page;
 let customer: Visitor;
+let operator: Visitor;
 let key: string;
 const complaints: string[] = [];
 
@@ -54,7 +55,7 @@ beforeAll(async () => {
     openBrowser(),
     mkdtemp(join(tmpdir(), "spotwire-imports-")),
   ]);
-  await signUp(OPERATOR, "198.51.100.1");
+  operator = await signUp(OPERATOR, "198.51.100.1");
   customer = await signUp(CUSTOMER, "198.51.100.2");
   const settings = { name: "Shop", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
   key = String((await customer.call("POST", "keys", settings)).data.text);
@@ -85,12 +86,30 @@ async function reason(): Promise<unknown> {
 }
 
 describe("an operator", () => {
+  let secret: string;
+
+  test("without a second factor reaches only the page where it is set up, and is told so elsewhere", async () => {
+    const cookie = [...operator.cookies].map((pair) => pair.join("=")).join("; ");
+    for (const path of PAGES) {
+      const answer = await fetch(`${product.baseUrl}/${path}`, { headers: { cookie } });
+      expect(answer.status, path).toBe(403);
+      expect(await answer.text()).toContain("Operators need a second factor");
+    }
+    const dashboard = await fetch(`${product.baseUrl}/dashboard/keys`, { headers: { cookie }, redirect: "manual" });
+    expect(dashboard.headers.get("location")).toBe("/dashboard/account");
+    expect(await operator.call("GET", "admin/plans")).toMatchObject({ status: 403, message: "second_factor_required" });
+    secret = await operator.addApp();
+    expect((await operator.call("GET", "admin/plans")).status).toBe(200);
+  });
+
   test("signs in and lands on the requested page, which does not exist for anyone else", async () => {
     await goto("admin/plans");
     expect(new URL(page.url()).pathname).toBe("/signin");
     await page.getByLabel("Email").fill(OPERATOR);
     await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForURL("**/admin/plans");
     await page.getByRole("heading", { level: 1, name: "Plans" }).waitFor();
     const cookie = [...customer.cookies].map((pair) => pair.join("=")).join("; ");

@@ -29,7 +29,7 @@ afterAll(async () => {
 }, SERVER_TIMEOUT_MS);
 
 const notice = () => page.getByRole("main").getByRole("alert");
-const signIn = () => page.getByRole("button", { name: "Sign in" }).click();
+const signIn = () => page.getByRole("button", { name: "Sign in", exact: true }).click();
 
 describe("a failed sign-in", () => {
   beforeEach(async () => {

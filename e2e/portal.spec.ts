@@ -7,6 +7,7 @@ import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
+import { codeOf } from "./visitor";
 
 /** One step of a reader, on a machine that is busy with other things. */
 const STEP_MAX_MS = 15_000;
@@ -101,7 +102,7 @@ async function act(name: string, action: "Edit" | "Rotate" | "Revoke"): Promise<
 async function signIn(password: string, view: Page = page): Promise<void> {
   await view.getByLabel("Email").fill(EMAIL);
   await view.getByLabel("Password").fill(password);
-  await view.getByRole("button", { name: "Sign in" }).click();
+  await view.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 describe("a developer", () => {
@@ -147,7 +148,7 @@ describe("a developer", () => {
     await mailbox.nextLink(email, "/verify");
     await view.goto(`${product.baseUrl}/signin?${new URLSearchParams({ next: "/dashboard/keys", email })}`);
     await view.getByLabel("Password").fill(PASSWORD);
-    await view.getByRole("button", { name: "Sign in" }).click();
+    await view.getByRole("button", { name: "Sign in", exact: true }).click();
     await view.waitForURL("**/dashboard/keys");
     await view.getByRole("button", { name: "Create key" }).click();
     const dialog = view.getByRole("dialog", { name: "Verify your email first" });
@@ -172,7 +173,7 @@ describe("a developer", () => {
     await signIn("not the password");
     await page.getByText("Wrong email or password").waitFor();
     await page.getByLabel("Email").fill("nobody@example.test");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByText("Wrong email or password").waitFor();
     await signIn(PASSWORD);
     await page.waitForURL("**/dashboard/keys");
@@ -368,6 +369,129 @@ describe("the pages", () => {
   });
 });
 
+describe("a second factor", () => {
+  const OWNER = "mary@example.test";
+  let owner: BrowserContext;
+  let view: Page;
+  let secret: string;
+  let codes: string[];
+  /** Passkeys belong to a host name, which an address is not. */
+  const site = () => product.baseUrl.replace("127.0.0.1", "localhost");
+  const open = (path: string) => view.goto(site() + path, { waitUntil: "networkidle" });
+  const press = (name: string) => view.getByRole("button", { name, exact: true }).click();
+
+  async function enterPassword(target: Page, password: string): Promise<void> {
+    await target.goto(`${site()}/signin`, { waitUntil: "networkidle" });
+    await target.getByLabel("Email").fill(OWNER);
+    await target.getByLabel("Password").fill(password);
+    await target.getByRole("button", { name: "Sign in", exact: true }).click();
+  }
+
+  async function signOut(): Promise<void> {
+    await view.getByRole("button", { name: "Sign out", exact: true }).first().click();
+    await view.waitForURL("**/signin");
+  }
+
+  beforeAll(async () => {
+    const extraHTTPHeaders = { "x-forwarded-for": "198.51.100.21" };
+    owner = await browser.newContext({ viewport: { width: 1440, height: 900 }, extraHTTPHeaders });
+    owner.setDefaultTimeout(STEP_MAX_MS);
+    view = await owner.newPage();
+    gatherComplaints(view, complaints, ANSWERED);
+    const form = { email: OWNER, password: PASSWORD };
+    await owner.request.post(`${site()}/api/portal/sign-up`, { data: form, headers: { origin: site() } });
+    await view.goto((await mailbox.nextLink(OWNER, "/verify")).replace("127.0.0.1", "localhost"), { waitUntil: "networkidle" });
+    await press("Verify my email");
+    await view.getByText(`${OWNER} is verified.`).waitFor();
+    const session = await owner.newCDPSession(view);
+    await session.send("WebAuthn.enable");
+    const kind = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true } as const;
+    await session.send("WebAuthn.addVirtualAuthenticator", {
+      options: { ...kind, isUserVerified: true, automaticPresenceSimulation: true },
+    });
+  });
+  afterAll(() => owner?.close());
+
+  test("a passkey is added, with recovery codes, and then opens the account without a password", async () => {
+    await enterPassword(view, PASSWORD);
+    await view.waitForURL("**/dashboard");
+    await open("/dashboard/account");
+    await press("Add a passkey");
+    await view.getByRole("dialog").getByLabel("Name").fill("Test key");
+    await press("Continue");
+    codes = ((await view.getByRole("dialog").locator("pre").textContent()) ?? "").trim().split("\n");
+    expect(codes).toHaveLength(10);
+    await press("I've saved them");
+    await view.getByRole("row").filter({ hasText: "Test key" }).getByText("Not yet").waitFor();
+    await signOut();
+    await press("Sign in with a passkey");
+    await view.waitForURL("**/dashboard");
+    await open("/dashboard/account");
+    expect(await view.getByRole("row").filter({ hasText: "Test key" }).getByText("Not yet").count()).toBe(0);
+  });
+
+  test("a change that needs a proof asks for it, and then is made", async () => {
+    // As if the last proof was long ago: the first answer is the one the service gives then.
+    let asked = 0;
+    await view.route("**/api/portal/second-factors/app", (route) => {
+      asked += 1;
+      if (asked > 1) return route.continue();
+      const data = { detail: "Confirm it's you.", request_id: "req_test", docs_url: "/docs/errors/proof-required" };
+      return route.fulfill({ status: 403, json: { code: 40306, message: "proof_required", data } });
+    });
+    await press("Set up");
+    await view.getByRole("dialog", { name: "Confirm it's you" }).getByLabel("Password").fill(PASSWORD);
+    await press("Confirm");
+    const dialog = view.getByRole("dialog", { name: "Set up an authenticator app" });
+    await dialog.getByRole("img").waitFor();
+    secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
+    await dialog.getByLabel("Code").fill(codeOf(secret, -1));
+    await press("Turn on");
+    await view.getByText("On since").waitFor();
+    await view.unroute("**/api/portal/second-factors/app");
+  });
+
+  test("a code finishes a sign-in with the password, which opens nothing by itself", async () => {
+    await signOut();
+    await enterPassword(view, PASSWORD);
+    await view.getByLabel("Code").waitFor();
+    await view.goto(`${site()}/dashboard`);
+    expect(new URL(view.url()).pathname).toBe("/signin");
+    await enterPassword(view, PASSWORD);
+    await view.getByLabel("Code").fill("000000");
+    await press("Continue");
+    await view.getByText("This code is wrong or was used before.").waitFor();
+    await view.getByLabel("Code").fill(codeOf(secret));
+    await press("Continue");
+    await view.waitForURL("**/dashboard");
+  });
+
+  test("with passkey and app lost, a recovery code opens the account once; a thief with the password stays out", async () => {
+    const thief = await browser.newPage({ extraHTTPHeaders: { "x-forwarded-for": "198.51.100.99" } });
+    await enterPassword(thief, PASSWORD);
+    for (const guess of [codeOf(secret), "aaaaaa-bbbbbb-cccccc-dddddd"]) {
+      await thief.getByLabel("Code").fill(guess);
+      await thief.getByRole("button", { name: "Continue" }).click();
+      await thief.getByText("This code is wrong or was used before.").waitFor();
+    }
+    await thief.goto(`${site()}/dashboard`);
+    expect(new URL(thief.url()).pathname).toBe("/signin");
+    await thief.close();
+    await signOut();
+    for (const [code, end] of [
+      [codes[0] ?? "", "**/dashboard"],
+      [codes[0] ?? "", "**/signin"],
+    ] as const) {
+      await enterPassword(view, PASSWORD);
+      await view.getByLabel("Code").fill(code);
+      await press("Continue");
+      await view.waitForURL(end);
+      if (end === "**/dashboard") await signOut();
+    }
+    await view.getByText("This code is wrong or was used before.").waitFor();
+  });
+});
+
 describe("the end", () => {
   test("changes the password and signs in with the new one", async () => {
     await goto("/dashboard/account");
@@ -412,7 +536,6 @@ describe("the end", () => {
     await page.getByRole("button", { name: "Delete account" }).click();
     const dialog = page.getByRole("alertdialog");
     await dialog.getByRole("textbox").first().fill(EMAIL);
-    await dialog.getByLabel("Password").fill(PASSWORD);
     await dialog.getByRole("button", { name: "Delete account" }).click();
     await page.waitForURL(`${product.baseUrl}/`);
     expect(await call(keyOf("Web shop"))).toBe(401);

@@ -1,3 +1,6 @@
+import { TOTP } from "otpauth";
+import { TOTP_PERIOD_S } from "#lib/contract/second-factor";
+
 /** An answer of the portal. */
 interface PortalAnswer {
   readonly status: number;
@@ -11,9 +14,16 @@ export interface Visitor {
   readonly cookies: Map<string, string>;
   /** Calls the portal's API, below /api/portal. */
   call(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<PortalAnswer>;
+  /** Turns an authenticator app on; resolves with its secret. Its code of now can still be used. */
+  addApp(): Promise<string>;
   /** Signs in; resolves to the `error` of the page it leads to, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
   signOut(): Promise<void>;
+}
+
+/** The code that an authenticator app shows now, or so many codes later. */
+export function codeOf(secret: string, later = 0): string {
+  return new TOTP({ secret }).generate({ timestamp: Date.now() + later * TOTP_PERIOD_S * 1000 });
 }
 
 /** Makes a visitor to the product at `baseUrl`, which must trust 127.0.0.1 as a proxy. */
@@ -44,13 +54,22 @@ export function createVisitor(baseUrl: string, address: string): Visitor {
     return new URL(((await response.json()) as { url: string }).url, baseUrl);
   }
 
+  const call: Visitor["call"] = async (method, path, body = {}, headers = {}) => {
+    const text = method === "GET" ? undefined : JSON.stringify(body);
+    const response = await send(method, `/api/portal/${path}`, "application/json", text, headers);
+    const envelope = (await response.json()) as Pick<PortalAnswer, "message" | "data">;
+    return { ...envelope, status: response.status, headers: response.headers };
+  };
+
   return {
     cookies,
-    async call(method, path, body = {}, headers = {}) {
-      const text = method === "GET" ? undefined : JSON.stringify(body);
-      const response = await send(method, `/api/portal/${path}`, "application/json", text, headers);
-      const envelope = (await response.json()) as Pick<PortalAnswer, "message" | "data">;
-      return { ...envelope, status: response.status, headers: response.headers };
+    call,
+    async addApp() {
+      const secret = String((await call("POST", "second-factors/app")).data.secret);
+      // The code before the current one is accepted too, and leaves the current one for signing in.
+      const { status } = await call("PUT", "second-factors/app", { code: codeOf(secret, -1) });
+      if (status !== 200) throw new Error(`the authenticator app was refused with ${status}`);
+      return secret;
     },
     async signIn(email, password) {
       const end = await post("callback/credentials", { email, password, callbackUrl: "/dashboard" });

@@ -1,6 +1,7 @@
 import { createAuditEvents } from "#lib/access/audit-events";
 import { createAttempts } from "#lib/access/limits/attempts";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
+import { createSealer } from "#lib/access/sealer";
 import type { UserContext } from "#lib/access/users/context";
 import { createPasswords } from "#lib/access/users/password-hash";
 import { createPasswordStrength, type PasswordStrength } from "#lib/access/users/password-strength";
@@ -17,6 +18,8 @@ interface UsersOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The installation's secret. */
+  readonly secret: string;
   /** Buckets shared by all nodes; in memory by default. */
   readonly buckets?: BucketStore;
   /** By default in a thread of its own. */
@@ -33,7 +36,8 @@ interface Users {
 }
 
 /** Starts the services behind sign-up, sign-in and their mails. */
-export function startUsers({ env, db, clock, log, buckets, strength = createPasswordStrength(clock) }: UsersOptions): Users {
+export function startUsers(options: UsersOptions): Users {
+  const { env, db, clock, log, secret, buckets, strength = createPasswordStrength(clock) } = options;
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
@@ -42,7 +46,8 @@ export function startUsers({ env, db, clock, log, buckets, strength = createPass
   const mailer = createMailer({ deliver, clock, log });
   const attempts = createAttempts(clock, buckets);
   const events = createAuditEvents({ db, clock, attempts, log });
-  const users = { db, clock, passwords: createPasswords(), strength, attempts, events, send: mailer.send };
+  const sealer = createSealer(secret, "second factors");
+  const users = { db, clock, passwords: createPasswords(), strength, attempts, events, sealer, send: mailer.send };
   return {
     users,
     capturedMails,

@@ -1,7 +1,10 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
+import { ProofDialog } from "#components/portal/proof-dialog";
 import { SideNav } from "#components/shell/side-nav";
 import { Toaster } from "#components/ui/toast";
+import { signInChoices } from "#lib/portal/providers";
+import { portal } from "#lib/portal/runtime";
 
 /**
  * The pages for operators, with their navigation. It checks no access: each page does so itself, with its own way back after
@@ -14,7 +17,10 @@ export default async function AdminLayout({ children }: { children: ReactNode })
     <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
       <SideNav area="Operators" email={user.email} operator />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
-        <Toaster>{children}</Toaster>
+        <Toaster>
+          <ProofDialog user={user} providers={signInChoices(portal().env)} />
+          {children}
+        </Toaster>
       </main>
     </div>
   );

@@ -1,17 +1,18 @@
 import { headers } from "next/headers";
-import { notFound } from "next/navigation";
+import { forbidden, notFound } from "next/navigation";
 import type { PortalUser } from "#lib/contract/portal";
 import { noteDenial } from "#lib/portal/denial";
 import { portal } from "#lib/portal/runtime";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { requireUser } from "../session";
+import { requireSignIn } from "../session";
 
-/** The signed-in operator; for other users the page does not exist, and signed-out readers are sent to the sign-in page. */
+/**
+ * The signed-in operator; for other users the page does not exist, signed-out readers are sent to the sign-in page, and
+ * operators without a second factor are refused.
+ */
 export async function requireOperator(path: string): Promise<PortalUser> {
-  const user = await requireUser(path);
-  if (!user.operator) {
-    noteDenial(portal(), user, path, (await headers()).get(ADDRESS_HEADER) ?? "");
-    notFound();
-  }
-  return user;
+  const user = await requireSignIn(path);
+  if (user.operator && user.secondFactor) return user;
+  noteDenial(portal(), user, path, (await headers()).get(ADDRESS_HEADER) ?? "");
+  return user.operator ? forbidden() : notFound();
 }

@@ -1,8 +1,12 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
+import { ProofDialog } from "#components/portal/proof-dialog";
+import { FactorNotice } from "#components/shell/factor-notice";
 import { SideNav } from "#components/shell/side-nav";
 import { VerifyNotice } from "#components/shell/verify-notice";
 import { Toaster } from "#components/ui/toast";
+import { signInChoices } from "#lib/portal/providers";
+import { portal } from "#lib/portal/runtime";
 
 /**
  * The pages for signed-in users, with their navigation. Each page sends signed-out readers to the sign-in page itself, so that
@@ -16,6 +20,8 @@ export default async function DashboardLayout({ children }: { children: ReactNod
       <SideNav area="Dashboard" email={user.email} operator={user.operator} />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <Toaster>
+          <ProofDialog user={user} providers={signInChoices(portal().env)} />
+          {user.operator && !user.secondFactor ? <FactorNotice /> : null}
           {user.emailVerified ? null : <VerifyNotice email={user.email} />}
           {children}
         </Toaster>

@@ -9,6 +9,7 @@ import { Audit } from "./audit";
 import { DeleteAccount } from "./delete-account";
 import { LinkedProviders } from "./linked-providers";
 import { EmailForm, PasswordForm, ProfileForm } from "./profile-forms";
+import { SecondFactors } from "./second-factors";
 import { Sessions } from "./sessions";
 
 /** The plan of an account with its current limits. */
@@ -47,25 +48,25 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       <Section title="Profile">
         <ProfileForm user={user} />
       </Section>
-      {user.hasPassword ? (
-        <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
-          <Section title="Email">
-            <EmailForm user={user} />
-          </Section>
-          <div className="mt-10 lg:mt-0">
-            <Section title="Password">
-              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={() => void sessions.mutate()} />
-            </Section>
-          </div>
-        </div>
-      ) : (
-        <Section title="Password">
-          <p className="text-ink-soft text-sm leading-6">
-            You sign in with a provider. To change your email, set a password first: sign out, then choose “Forgot your
-            password?”.
-          </p>
+      <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
+        <Section title="Email">
+          <EmailForm user={user} />
         </Section>
-      )}
+        <div className="mt-10 lg:mt-0">
+          <Section title="Password">
+            {user.hasPassword ? (
+              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={() => void sessions.mutate()} />
+            ) : (
+              <p className="text-ink-soft text-sm leading-6">
+                You have no password. To set one, sign out, then choose “Forgot your password?”.
+              </p>
+            )}
+          </Section>
+        </div>
+      </div>
+      <Section title="Passkeys and two-step sign-in">
+        <SecondFactors user={user} onChange={() => void sessions.mutate()} />
+      </Section>
       <Section title="Linked providers">
         <LinkedProviders />
       </Section>

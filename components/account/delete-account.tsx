@@ -6,7 +6,6 @@ import { callPortal } from "../portal/api";
 import { textOf } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
-import { CurrentPassword } from "./profile-forms";
 
 /** The button that deletes the account, with its confirmation dialog. */
 export function DeleteAccount({ user }: { user: PortalUser }) {
@@ -25,13 +24,10 @@ export function DeleteAccount({ user }: { user: PortalUser }) {
           description="All keys stop working, and all account data is deleted."
           word={user.email}
           action="Delete account"
-          fields={["current"]}
-          send={(form) => callPortal("DELETE", "account", { confirm: textOf(form, "confirm"), current: textOf(form, "current") })}
+          send={(form) => callPortal("DELETE", "account", { confirm: textOf(form, "confirm") })}
           onDone={() => window.location.assign("/")}
           onClose={() => setOpen(false)}
-        >
-          {(errorOf) => (user.hasPassword ? <CurrentPassword error={errorOf("current")} /> : null)}
-        </ConfirmDialog>
+        />
       ) : null}
     </div>
   );

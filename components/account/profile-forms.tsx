@@ -10,11 +10,6 @@ import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
 import { useToast } from "../ui/toast";
 
-/** Asks for the password again before a change that nobody else at an unattended browser may make. */
-export function CurrentPassword({ label = "Password", error }: { label?: string; error: string | undefined }) {
-  return <TextField label={label} name="current" type="password" autoComplete="current-password" required error={error} />;
-}
-
 function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
   return (
     <>
@@ -48,8 +43,8 @@ export function ProfileForm({ user }: { user: PortalUser }) {
 export function EmailForm({ user }: { user: PortalUser }) {
   const announce = useToast();
   const submission = useSubmit({
-    fields: ["email", "current"],
-    send: (form) => callPortal("POST", "email", { email: textOf(form, "email"), current: textOf(form, "current") }),
+    fields: ["email"],
+    send: (form) => callPortal("POST", "email", { email: textOf(form, "email") }),
     done: (_, form) => {
       form.reset();
       announce(user.emailVerified ? "Open the links we sent to both addresses." : "Open the link we sent to the new address.");
@@ -72,7 +67,6 @@ export function EmailForm({ user }: { user: PortalUser }) {
           required
           error={submission.errorOf("email")}
         />
-        <CurrentPassword error={submission.errorOf("current")} />
         <FormEnd submission={submission} label="Change email" />
       </form>
     </Card>
@@ -100,7 +94,14 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   return (
     <Card>
       <form onSubmit={submission.onSubmit} className="space-y-4">
-        <CurrentPassword label="Current password" error={submission.errorOf("current")} />
+        <TextField
+          label="Current password"
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={submission.errorOf("current")}
+        />
         <NewPasswordField label="New password" minCharacters={passwordMinCharacters} error={submission.errorOf("password")} />
         <FormEnd submission={submission} label="Change password" />
       </form>

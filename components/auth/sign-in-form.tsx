@@ -2,8 +2,16 @@
 
 import Link from "next/link";
 import { useState } from "react";
-import type { ApiFailure } from "../portal/api";
-import { signInWithPassword, signInWithProvider, signInWords } from "../portal/sign-in";
+import type { ApiFailure, ApiResult } from "../portal/api";
+import { usePasskeySupport } from "../portal/passkey";
+import {
+  SECOND_FACTOR,
+  signInWithCode,
+  signInWithPasskey,
+  signInWithPassword,
+  signInWithProvider,
+  signInWords,
+} from "../portal/sign-in";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
@@ -17,22 +25,91 @@ interface Provider {
   readonly name: string;
 }
 
-function Providers({ providers, next }: { providers: readonly Provider[]; next: string }) {
+interface OtherWaysProps {
+  readonly providers: readonly Provider[];
+  readonly next: string;
+  readonly passkeyLabel: string;
+}
+
+/** Opens the next page: a full page load, so that everything fetched without a session is fetched again. */
+const open = (next: string) => window.location.assign(next);
+
+/** The ways that are one press of a button: a passkey, and providers. */
+function OtherWays({ providers, next, passkeyLabel }: OtherWaysProps) {
+  const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  if (providers.length === 0) return null;
-  const leave = async (id: string) => {
-    const result = await signInWithProvider(id, next);
+  const hasPasskeys = usePasskeySupport();
+  const run = async (work: () => Promise<ApiResult<object>>, done: () => void) => {
+    setBusy(true);
+    const result = await work();
+    setBusy(false);
     setFailure("failure" in result ? result.failure : undefined);
+    if ("data" in result) done();
   };
   return (
     <div className="mt-6 space-y-2 border-line border-t pt-6">
+      {/* Disabled, not absent, where there are none: the form must not move when the page hydrates. */}
+      <Button
+        busy={busy}
+        disabled={!hasPasskeys}
+        className="w-full"
+        onClick={() =>
+          run(
+            () => signInWithPasskey(next),
+            () => open(next),
+          )
+        }
+      >
+        {passkeyLabel}
+      </Button>
       {providers.map(({ id, name }) => (
-        <Button key={id} onClick={() => leave(id)} className="w-full">
+        <Button
+          key={id}
+          busy={busy}
+          className="w-full"
+          onClick={() =>
+            run(
+              () => signInWithProvider(id, next),
+              () => {},
+            )
+          }
+        >
           Continue with {name}
         </Button>
       ))}
       <FailureNotice failure={failure} />
     </div>
+  );
+}
+
+/** The second step: a code, or a passkey instead. */
+function CodeStep({ next, onCancel }: { next: string; onCancel: () => void }) {
+  const submission = useSubmit({
+    fields: [],
+    send: (form) => signInWithCode(textOf(form, "code"), next),
+    done: () => open(next),
+  });
+  return (
+    <>
+      <AuthForm submission={submission} action="Continue">
+        <TextField
+          label="Code"
+          name="code"
+          autoComplete="one-time-code"
+          autoCapitalize="off"
+          spellCheck={false}
+          autoFocus
+          required
+          hint="From your authenticator app, or one of your recovery codes."
+        />
+      </AuthForm>
+      <p className="mt-4 text-sm">
+        <button type="button" onClick={onCancel} className={TEXT_LINK}>
+          Start over
+        </button>
+      </p>
+      <OtherWays providers={[]} next={next} passkeyLabel="Use a passkey" />
+    </>
   );
 }
 
@@ -48,15 +125,16 @@ interface SignInFormProps {
 
 /** Signs in, then opens the next page. */
 export function SignInForm({ next, email, providers, error }: SignInFormProps) {
-  const submission = useSubmit({
+  const [secondStep, setSecondStep] = useState(error === SECOND_FACTOR);
+  const submission = useSubmit<{ secondFactor: boolean }>({
     fields: [],
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
-    // A full page load: everything fetched without a session is fetched again.
-    done: () => window.location.assign(next),
+    done: ({ secondFactor }) => (secondFactor ? setSecondStep(true) : open(next)),
   });
+  if (secondStep) return <CodeStep next={next} onCancel={() => setSecondStep(false)} />;
   return (
     <>
-      {error === undefined ? null : (
+      {error === undefined || error === SECOND_FACTOR ? null : (
         <p role="alert" className="mb-5 rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
           {signInWords(error)}
         </p>
@@ -70,7 +148,7 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
           Forgot your password?
         </Link>
       </p>
-      <Providers providers={providers} next={next} />
+      <OtherWays providers={providers} next={next} passkeyLabel="Sign in with a passkey" />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Failure, Success } from "#lib/contract/envelope";
 import { NO_ANSWER, noAnswerOf } from "./no-answer";
+import { askForProof } from "./proof";
 
 /** Base path of the portal's own API, for pages of this origin. */
 const BASE = "/api/portal";
@@ -31,7 +32,7 @@ export function failureOf({ message, data }: Failure): ApiFailure {
 }
 
 /**
- * Calls the portal's API and unwraps the envelope.
+ * Calls the portal's API and unwraps the envelope. When a change needs a fresh proof, asks for it and repeats the call.
  * @param path below /api/portal, with its query, for example "keys"
  * @param body sent as JSON; omitted for reads
  */
@@ -40,6 +41,12 @@ export async function callPortal<Data>(
   path: string,
   body?: object,
 ): Promise<ApiResult<Data>> {
+  const result = await send<Data>(method, path, body);
+  const unproved = "failure" in result && result.failure.id === "proof_required";
+  return unproved && (await askForProof()) ? send(method, path, body) : result;
+}
+
+async function send<Data>(method: string, path: string, body?: object): Promise<ApiResult<Data>> {
   const request: RequestInit = { method, cache: "no-store" };
   if (method !== "GET") {
     request.headers = { "content-type": "application/json" };

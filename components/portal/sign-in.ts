@@ -1,5 +1,6 @@
 import type { Failure } from "#lib/contract/envelope";
 import { type ApiFailure, type ApiResult, failureOf, networkFailure } from "./api";
+import { choosePasskey } from "./passkey";
 
 /** Base of the sign-in service, for pages of this origin. */
 const BASE = "/api/auth";
@@ -19,6 +20,9 @@ const WORDS: Readonly<Record<string, string>> = {
   internal_error: `Something went wrong, and the error was logged. Try again in a minute. If it happens again, ${CONTACT}.`,
   email_not_verified: "Your email address isn't verified with that provider. Verify it there, or sign in with a password.",
   csrf: "This page expired, or your browser blocks its cookies. Allow cookies, reload the page, then sign in.",
+  wrong_code: "This code is wrong or was used before. Enter the one your app shows now, or another recovery code.",
+  wrong_passkey: "This passkey opens no account here. Try again, or sign in another way.",
+  step_expired: "That took too long. Enter your email and password again.",
   AccessDenied: "The provider rejected the sign-in, or you cancelled it. Try again, or sign in another way.",
   OAuthSignin: `Can't reach that provider. Try again in a minute, or sign in another way. If it happens again, ${CONTACT}.`,
   OAuthCallback: "The sign-in was cancelled or timed out at the provider. Try again, or sign in another way.",
@@ -61,17 +65,42 @@ async function post(path: string, fields: Readonly<Record<string, string>>): Pro
   const end = new URL(answer.data.url, window.location.origin);
   // A form whose token does not match its cookie is redirected back without an error.
   const error = end.searchParams.has("csrf") ? "csrf" : end.searchParams.get("error");
-  return end.origin !== window.location.origin || error === null ? { data: end } : { failure: refusal(error) };
+  const goesOn = end.origin !== window.location.origin || error === null || error === SECOND_FACTOR;
+  return goesOn ? { data: end } : { failure: refusal(error) };
 }
 
-/** Signs in with email and password. One answer for an unknown address and a wrong password. */
-export function signInWithPassword(email: string, password: string, next: string): Promise<ApiResult<object>> {
-  return post("callback/credentials", { email, password, callbackUrl: next });
+/** The `error` of a sign-in that goes on with a code or a passkey. */
+export const SECOND_FACTOR = "second_factor";
+
+/**
+ * Signs in with email and password. One answer for an unknown address and a wrong password. `secondFactor` is true when that
+ * was the first of two steps.
+ */
+export async function signInWithPassword(
+  email: string,
+  password: string,
+  next: string,
+): Promise<ApiResult<{ readonly secondFactor: boolean }>> {
+  const result = await post("callback/credentials", { email, password, callbackUrl: next });
+  if ("failure" in result) return result;
+  return { data: { secondFactor: result.data.searchParams.get("error") === SECOND_FACTOR } };
 }
 
-/** Opens a provider's sign-in page; resolves to the failure if it cannot. */
-export async function signInWithProvider(provider: string, next: string): Promise<ApiResult<object>> {
-  const result = await post(`signin/${provider}`, { callbackUrl: next });
+/** Takes the second step with a code of the authenticator app or a recovery code. */
+export function signInWithCode(code: string, next: string): Promise<ApiResult<object>> {
+  return post("callback/code", { code, callbackUrl: next });
+}
+
+/** Signs in with a passkey that the reader chooses, which needs nothing else. */
+export async function signInWithPasskey(next: string): Promise<ApiResult<object>> {
+  const chosen = await choosePasskey();
+  if ("failure" in chosen) return chosen;
+  return post("callback/passkey", { passkey: JSON.stringify(chosen.data), callbackUrl: next });
+}
+
+/** Opens a provider's sign-in page; resolves to the failure if it cannot. `again` asks the provider not to rely on its session. */
+export async function signInWithProvider(provider: string, next: string, again = false): Promise<ApiResult<object>> {
+  const result = await post(`signin/${provider}${again ? "?prompt=login" : ""}`, { callbackUrl: next });
   if ("data" in result) window.location.assign(result.data);
   return result;
 }

@@ -14,21 +14,17 @@ interface ConfirmDialogProps {
   readonly word: string;
   /** The label of the button. */
   readonly action: string;
-  /** Names of the fields in `children`, in addition to "confirm". */
-  readonly fields?: readonly string[];
   /** Performs the action; the typed text is in "confirm". */
   readonly send: (form: FormData) => Promise<ApiResult<object>>;
   readonly onDone: () => void;
   readonly onClose: () => void;
-  /** Further fields, given the error of each. */
-  readonly children?: (errorOf: (field: string) => string | undefined) => ReactNode;
 }
 
 /** Confirms an action that cannot be undone: the button works once a word was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, description, word, action, fields = [], send, onDone, onClose, children } = props;
+  const { title, description, word, action, send, onDone, onClose } = props;
   const [typed, setTyped] = useState("");
-  const { busy, errorOf, failure, onSubmit } = useSubmit({ fields: ["confirm", ...fields], send, done: onDone });
+  const { busy, errorOf, failure, onSubmit } = useSubmit({ fields: ["confirm"], send, done: onDone });
   return (
     <AlertDialog open onOpenChange={onClose} title={title} description={description}>
       <form onSubmit={onSubmit} className="space-y-4">
@@ -48,7 +44,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           onChange={(event) => setTyped(event.target.value)}
           error={errorOf("confirm")}
         />
-        {children?.(errorOf)}
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger" disabled={typed.trim() !== word}>
           {action}
         </DialogSubmit>

@@ -110,6 +110,20 @@ export const ERRORS = {
     cause: "The key is limited to some tickers, and the request names others.",
     fix: "Remove the tickers in `tickers` from the request, or add them to the key.",
   },
+  proof_required: {
+    code: 40306,
+    title: "Confirmation required",
+    cause:
+      "The portal makes this change only if the user signed in, or entered the password or used a passkey again, within the last 10 minutes. The market data API never returns this error.",
+    fix: "Confirm it's you on the page that asks for it, then repeat the change.",
+  },
+  second_factor_required: {
+    code: 40307,
+    title: "Second factor required",
+    cause:
+      "An operator without a passkey and without an authenticator app asked for something that only operators may see or do. The market data API never returns this error.",
+    fix: "Add a passkey or an authenticator app under Account in the dashboard.",
+  },
   unknown_ticker: {
     code: 40401,
     title: "Unknown ticker",

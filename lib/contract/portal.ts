@@ -90,8 +90,10 @@ export const StrengthForm = z.strictObject({
   name: z.string().max(USER_NAME_MAX_CHARACTERS).optional(),
 });
 export const PasswordForm = z.strictObject({ current: CurrentPassword, password: NewPassword });
-export const EmailForm = z.strictObject({ current: CurrentPassword, email: Email });
-export const DeleteAccountForm = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS), confirm: Email });
+export const EmailForm = z.strictObject({ email: Email });
+export const DeleteAccountForm = z.strictObject({ confirm: Email });
+/** Proves again that the user of a session is its owner. */
+export const ProofForm = z.strictObject({ current: CurrentPassword });
 
 /** A limit of a plan. */
 export const PlanLimit = z.int().min(1).max(PLAN_LIMIT_MAX);
@@ -181,8 +183,13 @@ export interface PortalUser {
   readonly name: string;
   readonly operator: boolean;
   readonly hasPassword: boolean;
+  /** True with a passkey or an authenticator app: the password alone opens no session. */
+  readonly secondFactor: boolean;
+  readonly hasPasskey: boolean;
   /** The current session. */
   readonly sessionId: string;
+  /** When the user of this session last proved to be its owner, in Unix milliseconds. */
+  readonly provedAtMs: number;
 }
 
 /** How hard a password is to guess. */

@@ -91,6 +91,12 @@ export function changeRequestedMail(
   return compose(to, "Your email address is about to change", what, occasion, then);
 }
 
+/** Notifies the owner of a change to second factors and recovery codes, or of the use of one; `what` is a sentence. */
+export function secondFactorMail(to: string, what: string, occasion: Occasion): MailMessage {
+  const then = `${takeBack(occasion)}\nThen check your passkeys and your authenticator app: ${occasion.base}/dashboard/account`;
+  return compose(to, "Your sign-in settings were changed or used", what, occasion, then);
+}
+
 /** Sent to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string, occasion: Occasion): MailMessage {
   const what = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.`;

@@ -257,11 +257,10 @@ describe("a signed-in user", () => {
     expect(await portalBrowser().signIn(email, OTHER)).toBeNull();
   });
 
-  test("changing the address requires the password and the links sent to both addresses", async () => {
+  test("changing the address requires a fresh proof and the links sent to both addresses", async () => {
     const { email, browser } = await member();
     const next = newEmail();
-    expect(await browser.send(changeEmail, { body: { current: OTHER, email: next } })).toMatchObject({ status: 400 });
-    expect((await browser.send(changeEmail, { body: { current: PASSWORD, email: next } })).status).toBe(200);
+    expect((await browser.send(changeEmail, { body: { email: next } })).status).toBe(200);
     expect(await userOf(next)).toBeNull();
     const confirmed = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } });
     expect(confirmed.body.data).toEqual({ email, waiting_for: "old_address" });
@@ -275,12 +274,12 @@ describe("a signed-in user", () => {
   test("changing the address does not reveal whether another user has an account", async () => {
     const { browser } = await member();
     const { email: taken } = await member();
-    const ask = (email: string) => browser.send(changeEmail, { body: { current: PASSWORD, email } });
+    const ask = (email: string) => browser.send(changeEmail, { body: { email } });
     expect((await ask(taken)).text).toBe((await ask(newEmail())).text);
     expect(subjects(taken)[0]).toBe("You already have an account");
   });
 
-  test("deleting an account with its keys requires its address and the password", async () => {
+  test("deleting an account with its keys requires its address", async () => {
     const { email, browser } = await member();
     const { accountId = "" } = (await userOf(email)) ?? {};
     const settings = { accountId, name: "doomed", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
@@ -288,11 +287,8 @@ describe("a signed-in user", () => {
     const instruments = () => t.ask("/api/v1/market/instruments", { key: text });
     expect((await instruments()).status).toBe(200);
     const drop = (body: object) => browser.send(deleteAccount, { method: "DELETE", body });
-    expect(await drop({ current: PASSWORD, confirm: "no@example.com" })).toMatchObject(
-      failed("invalid_parameter", { parameter: "confirm" }),
-    );
-    expect(await drop({ current: OTHER, confirm: email })).toMatchObject({ status: 400 });
-    expect((await drop({ current: PASSWORD, confirm: email })).status).toBe(200);
+    expect(await drop({ confirm: "no@example.com" })).toMatchObject(failed("invalid_parameter", { parameter: "confirm" }));
+    expect((await drop({ confirm: email })).status).toBe(200);
     await t.settle();
     expect((await instruments()).status).toBe(401);
     expect(await userOf(email)).toBeNull();

@@ -48,7 +48,7 @@ afterAll(() => t.close());
 async function signIn(name: string, isOperator: boolean): Promise<string> {
   const { id } = await putAccount(t.keyContext, name);
   const sid = await openPortalSession(t.db, id, t.clock.now());
-  await t.db.prisma.user.update({ where: { accountId: id }, data: { operator: isOperator } });
+  await t.db.prisma.user.update({ where: { accountId: id }, data: { operator: isOperator, totpSince: new Date(t.clock.now()) } });
   await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: new Date(t.clock.now()) } });
   return `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
 }

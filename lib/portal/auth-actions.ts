@@ -14,13 +14,15 @@ const ACTIONS: Readonly<Record<string, readonly Method[]>> = {
   signin: ["GET", "POST"],
   signout: ["GET", "POST"],
 };
-const PASSWORD = "credentials";
+/** Our own ways to sign in: a form of our page, never a page of somebody else that returns here. */
+const OWN_WAYS: readonly (string | undefined)[] = ["credentials", "code", "passkey"];
 
 /** The methods of a path below /api/auth; undefined when there is none. */
 function methodsOf([action = "", provider, ...more]: readonly string[], env: Env): readonly Method[] | undefined {
   if (more.length > 0) return undefined;
-  const exists = provider === PASSWORD || configuredProviders(env).some(({ id }) => id === provider);
-  if (action === "callback") return exists ? (provider === PASSWORD ? ["POST"] : ["GET", "POST"]) : undefined;
+  const own = OWN_WAYS.includes(provider);
+  const exists = own || configuredProviders(env).some(({ id }) => id === provider);
+  if (action === "callback") return exists ? (own ? ["POST"] : ["GET", "POST"]) : undefined;
   if (provider !== undefined && (action !== "signin" || !exists)) return undefined;
   return Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
 }

@@ -1,12 +1,12 @@
 import type { AuthOptions } from "next-auth";
 import type { JWT } from "next-auth/jwt";
-import Credentials from "next-auth/providers/credentials";
-import type { Visitor } from "#lib/access/users/context";
+import { secondStepOf } from "#lib/access/users/second-factor";
 import { endSession, findSessionUser, startSession } from "#lib/access/users/sessions";
-import { checkSignIn, signInWithProvider } from "#lib/access/users/sign-in";
-import { PORTAL_SESSION_LIMITS_S, SignInForm } from "#lib/contract/portal";
+import { signInWithProvider } from "#lib/access/users/sign-in";
+import { PORTAL_SESSION_LIMITS_S } from "#lib/contract/portal";
 import { faultOf } from "#lib/http/respond";
 import { cookieOptions, isSecure } from "./cookies";
+import { ownCredentials, SECOND_FACTOR, type SignInCall } from "./credentials";
 import { configuredProviders, identityOf, type ProviderProfile } from "./providers";
 import type { PortalRuntime } from "./runtime";
 
@@ -21,47 +21,18 @@ function refusedAt(error: unknown, { log }: PortalRuntime): string {
 }
 
 /**
- * Checks a password sign-in. Returns null for a wrong password.
- * @throws Error with a fault's identifier as its message, which next-auth passes to the sign-in page as `error`
- */
-async function authorize(running: PortalRuntime, visitor: Visitor, given: unknown): Promise<{ id: string } | null> {
-  const { email, password } = (given ?? {}) as Record<string, unknown>;
-  const form = SignInForm.safeParse({ email, password });
-  if (!form.success) return null;
-  try {
-    const id = await checkSignIn(running.users, form.data, visitor);
-    return id === undefined ? null : { id };
-  } catch (error) {
-    const fault = faultOf(error);
-    if (fault.id === "internal_error") running.log.error({ err: error }, "sign-in failed");
-    throw new Error(fault.id);
-  }
-}
-
-/**
  * next-auth options for one request. The token carries only a user id and a portal session id; everything else is read from
- * the database each time. Every sign-in starts a new session, ends the browser's previous one (`claimed`) and calls
- * `onSignIn` with the user's id.
+ * the database each time. Every sign-in starts a new session and ends the browser's previous one.
  */
-export function authOptions(
-  running: PortalRuntime,
-  visitor: Visitor,
-  claimed: string | undefined,
-  onSignIn: (userId: string) => void,
-): AuthOptions {
+export function authOptions(call: SignInCall): AuthOptions {
+  const { running, visitor, claimed, next, onStep, onSignIn } = call;
   const { env, users, log, secrets } = running;
   // Set by signIn and read by jwt, because next-auth itself knows only the provider's id of a user.
   let providerUser: string | undefined;
 
   return {
     secret: secrets.nextAuth,
-    providers: [
-      Credentials({
-        credentials: { email: { type: "email" }, password: { type: "password" } },
-        authorize: (given) => authorize(running, visitor, given),
-      }),
-      ...configuredProviders(env),
-    ],
+    providers: [...ownCredentials(call), ...configuredProviders(env)],
     session: { strategy: "jwt", maxAge: PORTAL_SESSION_LIMITS_S.user.longest },
     cookies: cookieOptions(env),
     useSecureCookies: isSecure(env),
@@ -80,6 +51,11 @@ export function authOptions(
         const identity = identityOf(env, provider, providerAccountId, profile as unknown as ProviderProfile);
         try {
           providerUser = await signInWithProvider(users, identity, visitor);
+          const step = providerUser === undefined ? undefined : await secondStepOf(users, providerUser);
+          if (step !== undefined) {
+            onStep(step);
+            return `/signin?${new URLSearchParams({ error: SECOND_FACTOR, next })}`;
+          }
         } catch (error) {
           return refusedAt(error, running);
         }

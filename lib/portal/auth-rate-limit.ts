@@ -10,7 +10,7 @@ const AUTH_PREFIX = "/api/auth/";
 const CHEAP_READS: ReadonlySet<string> = new Set(["csrf", "session", "providers"].map((read) => AUTH_PREFIX + read));
 /** Forms that need no sign-in. Each costs a password hash, an email, or both. */
 const OPEN_FORMS: ReadonlySet<string> = new Set(
-  ["sign-up", "verify", "resend", "forgot", "reset", "email/cancel"].map((form) => `/api/portal/${form}`),
+  ["sign-up", "verify", "resend", "forgot", "reset", "email/cancel", "passkeys/challenge"].map((form) => `/api/portal/${form}`),
 );
 const EVERYONE = "everyone";
 

@@ -6,12 +6,14 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
 import { requireAction } from "./auth-actions";
 import { authOptions } from "./auth-options";
-import { readCookies } from "./cookies";
+import { callbackPath, ownCookie, readCookies } from "./cookies";
 import { readBody } from "./input";
 import { knownBrowserCookie } from "./known-browser";
+import { ceremonyOf } from "./passkey-ceremony";
 import { requireOwnOrigin } from "./route";
 import { type PortalRuntime, portal } from "./runtime";
 import { claimedSession } from "./session-user";
+import { readStep, stepCookie } from "./sign-in-step";
 import { ownOrigin, visitorOf } from "./visitor";
 
 interface AuthContext {
@@ -94,14 +96,21 @@ async function answer(
     headers: { "x-forwarded-host": origin.host, "x-forwarded-proto": origin.protocol.slice(0, -1) },
   };
   const claimed = await claimedSession(cookieHeader, running);
-  let signedIn: string | undefined;
-  const options = authOptions(running, visitor, claimed, (userId) => {
-    signedIn = userId;
+  const kept: string[] = [];
+  const options = authOptions({
+    running,
+    visitor,
+    claimed,
+    ceremony: ceremonyOf(running, request.headers),
+    step: readStep(running, cookieHeader),
+    next: callbackPath(env, cookieHeader),
+    onStep: (step) => kept.push(stepCookie(running, step)),
+    onSignIn: (userId) => kept.push(knownBrowserCookie(running, userId), ownCookie(env, "step", "")),
   });
   await NextAuth(asked as never, reply as never, options);
   const response = toAnswer();
   for (const name of ["x-request-id", "x-content-type-options"]) response.headers.set(name, headers[name] ?? "");
-  if (signedIn !== undefined) response.headers.append("set-cookie", knownBrowserCookie(running, signedIn));
+  for (const cookie of kept) response.headers.append("set-cookie", cookie);
   return response;
 }
 

@@ -1,5 +1,6 @@
 import type { CookiesOptions } from "next-auth";
 import { KNOWN_BROWSER_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
+import { PASSKEY_CHALLENGE_LIFETIME_S, SIGN_IN_STEP_LIFETIME_S } from "#lib/contract/second-factor";
 import type { Env } from "#lib/env";
 
 /** Cookies read from one request; the rest are ignored. */
@@ -26,13 +27,26 @@ const OWN_COOKIES = {
   link: VERIFY_LINK_LIFETIME_S,
   /** Who signed in here last, signed. */
   known: KNOWN_BROWSER_LIFETIME_S,
+  /** The challenge for a passkey, signed. */
+  challenge: PASSKEY_CHALLENGE_LIFETIME_S,
+  /** Who may go on to the second factor, signed. */
+  step: SIGN_IN_STEP_LIFETIME_S,
 } as const;
 type OwnCookie = keyof typeof OWN_COOKIES;
 
-/** The Set-Cookie header that keeps a value in the browser. */
+/** The Set-Cookie header that keeps a value in the browser; an empty one removes it. */
 export function ownCookie(env: Pick<Env, "PUBLIC_URL">, name: OwnCookie, value: string): string {
   const secure = isSecure(env) ? "; Secure" : "";
-  return `${cookieName(env, name)}=${value}; Path=/; Max-Age=${OWN_COOKIES[name]}; HttpOnly; SameSite=Lax${secure}`;
+  const lifetimeS = value === "" ? 0 : OWN_COOKIES[name];
+  return `${cookieName(env, name)}=${value}; Path=/; Max-Age=${lifetimeS}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** The page that a sign-in at a provider returns to: what next-auth keeps of it, without the origin. */
+export function callbackPath(env: Pick<Env, "PUBLIC_URL">, header: string | null): string {
+  const url = readCookies(header)[cookieName(env, "callback-url")] ?? "";
+  if (!URL.canParse(url)) return "/dashboard";
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 /** The value that `ownCookie` kept; undefined without one. */

@@ -230,6 +230,8 @@ describe("a route of the portal", () => {
     expect(await ask(portalBrowser())).toMatchObject({ status: 401, ...failed("unauthorized") });
     expect(await ask(browser)).toMatchObject({ status: 404, ...failed("not_found") });
     await t.db.prisma.user.update({ where: { email }, data: { operator: true } });
+    expect(await ask(browser)).toMatchObject({ status: 403, ...failed("second_factor_required") });
+    await t.db.prisma.user.update({ where: { email }, data: { totpSince: new Date(t.clock.now()) } });
     expect((await ask(browser)).body.data).toEqual({ email });
   });
 

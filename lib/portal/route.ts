@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { clientBlock } from "#lib/access/address";
 import type { Visitor } from "#lib/access/users/context";
+import { requireOperator } from "#lib/access/users/operators";
+import { requireProof } from "#lib/access/users/proof";
 import type { PortalUser } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
@@ -36,6 +38,8 @@ interface RouteOptions<Input, Admitted extends Admission> {
   /** Refuses unknown fields. Without a schema a request takes no fields. */
   readonly input?: z.ZodType<Input>;
   readonly user: Admitted;
+  /** Whether it needs a fresh proof; unless given, what operators change does. */
+  readonly proof?: boolean;
 }
 
 interface RouteContext {
@@ -57,11 +61,14 @@ export function requireOwnOrigin(request: Request, running: PortalRuntime): void
   throw new Fault("origin_not_allowed", { detail: "Changes are accepted from the portal's own pages only." });
 }
 
-/** @throws Fault unauthorized without a sign-in; not_found for a non-operator, as for a path that does not exist */
+/**
+ * @throws Fault unauthorized without a sign-in; not_found for a non-operator, as for a path that does not exist;
+ * second_factor_required for an operator without one
+ */
 function admit(admission: Admission, user: PortalUser | undefined): void {
   if (admission === "none") return;
   if (user === undefined) throw new Fault("unauthorized", { detail: "Sign in first." });
-  if (admission === "operator" && !user.operator) throw new Fault("not_found");
+  if (admission === "operator") requireOperator(user);
 }
 
 /**
@@ -69,7 +76,7 @@ function admit(admission: Admission, user: PortalUser | undefined): void {
  * the data of a success; a Response is passed through. Every other response is an envelope with a request id.
  */
 export function portalRoute<Input = Record<string, never>, const Admitted extends Admission = Admission>(
-  { input: schema, user: admission }: RouteOptions<Input, Admitted>,
+  { input: schema, user: admission, proof }: RouteOptions<Input, Admitted>,
   handle: Handler<Input, Admitted>,
 ): (request: Request, context: RouteContext) => Promise<Response> {
   // Input is an empty object for a route without a schema.
@@ -92,6 +99,8 @@ export function portalRoute<Input = Record<string, never>, const Admitted extend
       if (user !== undefined) noteDenial(running, user, new URL(request.url).pathname, address);
       throw error;
     }
+    const needsProof = proof ?? (admission === "operator" && request.method !== "GET");
+    if (user !== undefined && needsProof) requireProof(user, running.clock);
     const input = await readInput(request, inputSchema);
     const known = Object.fromEntries(Object.entries((await params) ?? {}).map(([name, value]) => [name, String(value)]));
     // Such text cannot be stored, and PostgreSQL would reject the query.

@@ -62,7 +62,7 @@ const ARROWS: readonly ArrowRule[] = [
     place: "lib/access/",
     project: ["lib/access/", "lib/mail/messages", "lib/mail/security-messages", ...MEANING, ...GROUND, "lib/generated/"],
     packages: [
-      ...["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2"],
+      ...["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2", "otpauth", "uqr", "@simplewebauthn/server"],
       ...["@zxcvbn-ts/core", "@zxcvbn-ts/language-common", "@zxcvbn-ts/language-en"],
     ],
   },
@@ -121,7 +121,7 @@ const ARROWS: readonly ArrowRule[] = [
       "lib/browser-name",
       "lib/units",
     ],
-    packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod"],
+    packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod", "@simplewebauthn/browser"],
   },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "geist", "fumadocs-core"] },
   { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },

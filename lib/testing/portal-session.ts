@@ -9,6 +9,7 @@ export async function openPortalSession({ prisma }: Pick<Database, "prisma">, ac
     create: { accountId, email, emailVerifiedAt: new Date(nowMs) },
     update: {},
   });
-  const { id } = await prisma.portalSession.create({ data: { userId: user.id, expiresAt: new Date(nowMs + DAY_MS) } });
+  const data = { userId: user.id, provedAt: new Date(nowMs), expiresAt: new Date(nowMs + DAY_MS) };
+  const { id } = await prisma.portalSession.create({ data });
   return id;
 }

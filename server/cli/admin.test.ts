@@ -18,7 +18,7 @@ const list = async () => (await run("list")).output;
 
 test("npm run admin grants, lists and revokes, with an audit log entry for each change", async () => {
   expect(await list()).toContain("No operators yet");
-  expect((await run("grant", " ADA@example.com")).output).toBe("ada@example.com can now open /admin.");
+  expect((await run("grant", " ADA@example.com")).output).toMatch(/^ada@example.com can now open \/admin.\nA passkey /);
   expect(await list()).toBe("ada@example.com");
   expect((await run("revoke", "ada@example.com")).output).toBe("ada@example.com can no longer open /admin.");
   expect(await list()).toContain("No operators yet");
@@ -27,6 +27,21 @@ test("npm run admin grants, lists and revokes, with an audit log entry for each 
     { action: "operator.grant", target: "ada@example.com", before: { operator: false }, after: { operator: true } },
     { action: "operator.revoke", before: { operator: true }, after: { operator: false } },
   ]);
+});
+
+test("npm run admin resets the second factors of a user, with an audit log entry", async () => {
+  const where = { email: "ada@example.com" };
+  const { id: userId } = await db.prisma.user.update({ where, data: { totpSince: new Date(0) } });
+  await db.prisma.recoveryCode.create({ data: { userId, hash: new Uint8Array(32) } });
+  expect((await run("reset", "ada@example.com")).output).toContain("no second factor any more");
+  expect(await db.prisma.user.findUnique({ where, include: { recoveryCodes: true } })).toMatchObject({
+    totpSince: null,
+    recoveryCodes: [],
+  });
+  const [entry] = await db.prisma.auditEntry.findMany({ where: { action: "second_factor.reset" } });
+  expect(entry).toMatchObject({ actor: "command line", before: { authenticator_app: true, passkeys: 0 } });
+  const again = await run("reset", "ada@example.com");
+  expect(again).toMatchObject({ exitCode: 2, errors: expect.stringContaining("no passkey and no authenticator app") });
 });
 
 test.each([

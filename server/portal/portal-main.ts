@@ -42,7 +42,7 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
   const noFailures = { authFailed: () => undefined };
   const access = createAccess({ db, clock, env, secret, log, metrics: noFailures, controlConnected: () => false, redis });
   stops.unshift({ name: "access", stop: access.stop });
-  const { stop: stopMails, ...users } = startUsers({ env, db, clock, log, buckets: access.buckets });
+  const { stop: stopMails, ...users } = startUsers({ env, db, clock, log, secret, buckets: access.buckets });
   stops.unshift({ name: "mails", stop: stopMails });
   const warnings = startExpiryWarnings({ db, clock, log, send: users.users.send, portal: base });
   stops.unshift({ name: "expiry warnings", stop: warnings.stop });

@@ -30,6 +30,8 @@ export interface PortalBrowser {
   csrfToken(): Promise<string>;
   /** Signs in with a password; resolves to the `error` in the redirect URL, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
+  /** Signs in with what another of our own ways takes, as `code` or `passkey`; resolves like signIn. */
+  signInBy(way: "code" | "passkey", given: string): Promise<string | null>;
 }
 
 function keep(cookies: Map<string, string>, response: Response): void {
@@ -66,6 +68,12 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
     return ((await (await auth("csrf")).json()) as { csrfToken: string }).csrfToken;
   }
 
+  async function enter(way: string, given: Record<string, string>): Promise<string | null> {
+    const form = { ...given, csrfToken: await csrfToken(), json: "true", callbackUrl: "/dashboard" };
+    const { url } = (await (await auth(`callback/${way}`, form)).json()) as { url: string };
+    return new URL(url, PORTAL).searchParams.get("error");
+  }
+
   return {
     address,
     cookies,
@@ -83,11 +91,8 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
     },
-    async signIn(email, password) {
-      const form = { email, password, csrfToken: await csrfToken(), json: "true", callbackUrl: "/dashboard" };
-      const { url } = (await (await auth("callback/credentials", form)).json()) as { url: string };
-      return new URL(url, PORTAL).searchParams.get("error");
-    },
+    signIn: (email, password) => enter("credentials", { email, password }),
+    signInBy: (way, given) => enter(way, { [way]: given }),
   };
 }
 

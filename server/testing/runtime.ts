@@ -130,7 +130,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
   const made = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
   access = made;
   const usage = createUsage({ pool: db.pool, clock, log, metrics });
-  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log, strength }) };
+  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log, secret: TEST_SECRET, strength }) };
 
   /** Resolves when the service has followed every control message sent so far. */
   async function settle(): Promise<void> {

@@ -37,7 +37,11 @@ export default async function SignInPage({ searchParams }: PageSearch) {
     </>
   );
   return (
-    <AuthCard title="Sign in" lead="Access your keys, usage and logs." foot={foot}>
+    <AuthCard
+      title="Sign in"
+      lead={error === "second_factor" ? "One more step." : "Access your keys, usage and logs."}
+      foot={foot}
+    >
       <SignInForm
         next={next}
         email={Email.safeParse(email).data}

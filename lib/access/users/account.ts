@@ -5,7 +5,6 @@ import { Fault } from "#lib/fault";
 import type { UserContext, Visitor } from "./context";
 import { voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
-import { requirePassword } from "./sign-in";
 
 /** Changes a user's name. */
 export async function changeName({ db }: UserContext, user: PortalUser, name: string, { address }: Visitor): Promise<void> {
@@ -30,18 +29,16 @@ export async function signOutEverywhere({ db, clock }: UserContext, user: Portal
 
 /**
  * Deletes a user with the account, its keys and their usage. The audit log stays.
- * @throws Fault invalid_parameter when `confirm` is not the user's address, or for a wrong password if the user has one
+ * @throws Fault invalid_parameter when `confirm` is not the user's address
  */
 export async function deleteAccount(
-  context: UserContext,
+  { db }: UserContext,
   user: PortalUser,
-  { current, confirm }: z.infer<typeof DeleteAccountForm>,
-  visitor: Visitor,
+  { confirm }: z.infer<typeof DeleteAccountForm>,
+  { address }: Visitor,
 ): Promise<void> {
-  const { db } = context;
   const { id, accountId, email } = user;
   if (confirm !== email) throw new Fault("invalid_parameter", { parameter: "confirm", detail: "Type your email address." });
-  if (user.hasPassword) await requirePassword(context, user, current, visitor);
   await db.prisma.$transaction(async (tx) => {
     const where = { accountId };
     const keys = await tx.apiKey.count({ where });
@@ -49,7 +46,6 @@ export async function deleteAccount(
     await tx.streamUsageBucket.deleteMany({ where });
     await tx.requestLog.deleteMany({ where });
     await tx.account.delete({ where: { id: accountId } });
-    const { address } = visitor;
     const change = { action: "account.delete", target: email, before: { email, keys } };
     await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
   });

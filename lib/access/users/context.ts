@@ -1,6 +1,7 @@
 import type { AuditEvents } from "#lib/access/audit-events";
 import type { KeyContext } from "#lib/access/keys";
 import type { Attempts } from "#lib/access/limits/attempts";
+import type { Sealer } from "#lib/access/sealer";
 import type { Mail } from "#lib/mail/messages";
 import type { Passwords } from "./password-hash";
 import type { PasswordStrength } from "./password-strength";
@@ -12,6 +13,8 @@ export interface UserContext extends KeyContext {
   readonly attempts: Attempts;
   /** Writes sign-ins, refusals and reads into the audit log. */
   readonly events: AuditEvents;
+  /** Encrypts the secrets shared with authenticator apps. */
+  readonly sealer: Sealer;
   /** Sends later and never throws, so that the response time does not reveal whether an address has an account. */
   readonly send: (mail: Mail) => void;
 }

@@ -9,7 +9,7 @@ import type { UserContext, Visitor } from "./context";
 import { occasionOf } from "./notices";
 import { isFromBrowser, issueToken, mintSecret, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
-import { requirePassword, takePasswordAttempt } from "./sign-in";
+import { takePasswordAttempt } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
@@ -17,16 +17,15 @@ import { takeMailAttempt } from "./users";
  * effect when both are opened, so that the password alone moves no account. An address with an account gets another email, and
  * the response does not reveal it. The old address also gets a link that cancels the change. Resolves with the secret that
  * shows that a link is opened in this browser.
- * @throws Fault invalid_parameter for a wrong password; rate_limited
+ * @throws Fault invalid_parameter naming `email` for the current address; rate_limited
  */
 export async function requestEmailChange(
   context: UserContext,
   user: PortalUser,
-  { current, email }: z.infer<typeof EmailForm>,
+  { email }: z.infer<typeof EmailForm>,
   visitor: Visitor,
 ): Promise<string> {
   const { db, clock, send } = context;
-  await requirePassword(context, user, current, visitor);
   if (email === user.email) throw new Fault("invalid_parameter", { parameter: "email", detail: "This is already your address." });
   await takeMailAttempt(context, "change_email", email, visitor);
   const browserSecret = mintSecret();
@@ -46,8 +45,8 @@ export async function requestEmailChange(
 }
 
 /**
- * Handles the link with which the old address cancels a change of email. The person who requested the change knew the password, so
- * every session ends and no other link works any more. Resolves with the address that stays.
+ * Handles the link with which the old address cancels a change of email. The person who requested the change
+ * had a session with a fresh proof, so every session ends and no other link works any more. Resolves with the address that stays.
  * @throws Fault invalid_parameter for a used, expired or invalid link, and after the change took effect
  */
 export async function cancelEmailChange(context: UserContext, token: string, visitor: Visitor): Promise<string> {

@@ -1,6 +1,6 @@
 import { audit } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
-import { Email } from "#lib/contract/portal";
+import { Email, type PortalUser } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 
 /** Maximum number of operators listed. */
@@ -31,6 +31,18 @@ export async function setOperator({ db }: KeyContext, email: string, operator: b
     await audit(tx, { actor: { name: "command line" }, accountId: user.accountId, action, ...change, address: null });
   });
   return { email: user.email, verified };
+}
+
+/**
+ * Admits an operator to what only operators may see and do.
+ * @throws Fault not_found for another user; second_factor_required for an operator without a second factor
+ */
+export function requireOperator({ operator, secondFactor }: PortalUser): void {
+  if (!operator) throw new Fault("not_found");
+  if (secondFactor) return;
+  throw new Fault("second_factor_required", {
+    detail: "Operators need a second factor. Add a passkey or an authenticator app under Account: /dashboard/account",
+  });
 }
 
 /** All operators, sorted by address. */

@@ -13,8 +13,8 @@ import { listIdentities, unlink } from "./identities";
 import { occasionOf } from "./notices";
 import { issueToken, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { requireStrong } from "./password-strength";
+import { proveByPassword } from "./proof";
 import { endSessions } from "./sessions";
-import { requirePassword } from "./sign-in";
 import { takeMailAttempt } from "./users";
 
 /**
@@ -106,7 +106,7 @@ export async function changePassword(
 ): Promise<void> {
   const { db, clock, passwords, send } = context;
   const { id, accountId, email, sessionId } = user;
-  await requirePassword(context, user, current, visitor);
+  await proveByPassword(context, user, current, visitor);
   await requireStrong(context, password, user, visitor);
   const passwordHash = await passwords.hash(password);
   await db.prisma.$transaction(async (tx) => {

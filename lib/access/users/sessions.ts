@@ -60,6 +60,7 @@ export async function startSession(context: UserContext, userId: string, visitor
         userId,
         createdAt: now,
         lastSeenAt: now,
+        provedAt: now,
         expiresAt: new Date(nowMs + PORTAL_SESSION_LIMITS_S.user.longest * SECOND_MS),
         address: coarseAddress(address),
         userAgent,
@@ -80,9 +81,13 @@ export async function startSession(context: UserContext, userId: string, visitor
 export async function findSessionUser({ db, clock }: KeyContext, sessionId: string): Promise<PortalUser | undefined> {
   if (!isId(sessionId)) return undefined;
   const nowMs = clock.now();
-  const row = await db.prisma.portalSession.findFirst({ where: { id: sessionId, ...isGood(nowMs) }, include: { user: true } });
+  const row = await db.prisma.portalSession.findFirst({
+    where: { id: sessionId, ...isGood(nowMs) },
+    include: { user: { include: { _count: { select: { passkeys: true } } } } },
+  });
   if (row === null) return undefined;
-  const { user, lastSeenAt } = row;
+  const { user, lastSeenAt, provedAt } = row;
+  const hasPasskey = user._count.passkeys > 0;
   const noted = new Date(nowMs - TOUCH_INTERVAL_MS);
   if (lastSeenAt <= noted)
     await db.prisma.portalSession.updateMany({
@@ -97,7 +102,10 @@ export async function findSessionUser({ db, clock }: KeyContext, sessionId: stri
     name: user.name,
     operator: user.operator,
     hasPassword: user.passwordHash !== null,
+    secondFactor: hasPasskey || user.totpSince !== null,
+    hasPasskey,
     sessionId,
+    provedAtMs: provedAt.getTime(),
   };
 }
 

@@ -46,7 +46,7 @@ export async function takeMailAttempt(
 }
 
 /** Prisma's code for a row that another transaction created first. */
-const UNIQUE_VIOLATION = "P2002";
+export const UNIQUE_VIOLATION = "P2002";
 
 /** Repeats the work once if another transaction took its name or address meanwhile, because it then finds that row. */
 export async function retryOnConflict<Value>(work: () => Promise<Value>): Promise<Value> {

@@ -5,7 +5,7 @@ import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Mails a link to the new address; opening it changes the address. */
-export const POST = portalRoute({ input: EmailForm, user: "required" }, async (call) => {
+export const POST = portalRoute({ input: EmailForm, user: "required", proof: true }, async (call) => {
   const { input, user, running, visitor } = call;
   call.keepCookie(ownCookie(running.env, "link", await requestEmailChange(running.users, user, input, visitor)));
   return {};

@@ -13,7 +13,7 @@ export const GET = portalRoute({ user: "required" }, async ({ user, running }) =
 });
 
 /** Creates a key; only this answer contains its text. */
-export const POST = portalRoute({ input: CreateKeyForm, user: "required" }, async (call) => {
+export const POST = portalRoute({ input: CreateKeyForm, user: "required", proof: true }, async (call) => {
   const { input, user, running } = call;
   const settings = { ...settingsOfForm(input), accountId: user.accountId };
   const { text, record } = await createKey(running, settings, changedBy(call));

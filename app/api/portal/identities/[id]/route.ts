@@ -3,7 +3,7 @@ import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Unlinks one provider. */
-export const DELETE = portalRoute({ user: "required" }, async ({ user, params, running, visitor }) => {
+export const DELETE = portalRoute({ user: "required", proof: true }, async ({ user, params, running, visitor }) => {
   await unlinkIdentity(running.users, user, params.id ?? "", visitor);
   return {};
 });

@@ -7,7 +7,7 @@ import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Replaces a key, which stays valid for the grace period; only this answer contains the new text. */
-export const POST = portalRoute({ input: RotateKeyForm, user: "required" }, async (call) => {
+export const POST = portalRoute({ input: RotateKeyForm, user: "required", proof: true }, async (call) => {
   const { input, params, running } = call;
   const { text, record, replaced } = await rotateKey(running, params.id ?? "", input.grace, changedBy(call));
   await notifyOfKey(call, record.name, "rotated");

@@ -5,7 +5,7 @@ import { otherMethods } from "#lib/portal/methods";
 import { portalRoute } from "#lib/portal/route";
 
 /** Previews the next two weeks of a definition with the calendar's current overrides, before it is stored. */
-export const POST = portalRoute({ input: DefinitionForm, user: "operator" }, async ({ input, params, running }) =>
+export const POST = portalRoute({ input: DefinitionForm, user: "operator", proof: false }, async ({ input, params, running }) =>
   previewCalendar(input.definition, await overridesOf(running, params.name ?? ""), running.clock.now()),
 );
 

@@ -1,0 +1,118 @@
+"use client";
+
+import { useEffect, useState } from "react";
+import type { PortalUser } from "#lib/contract/portal";
+import { Button } from "../ui/button";
+import { Dialog } from "../ui/dialog";
+import { FailureNotice } from "../ui/failure";
+import { TextField } from "../ui/field";
+import { type ApiFailure, type ApiResult, callPortal } from "./api";
+import { choosePasskey } from "./passkey";
+import { answerProofsWith } from "./proof";
+import { signInWithProvider } from "./sign-in";
+import { textOf, useSubmit } from "./use-submit";
+
+interface ProofDialogProps {
+  readonly user: Pick<PortalUser, "email" | "hasPassword" | "hasPasskey">;
+  /** Where a user without a password can sign in again. */
+  readonly providers: readonly { readonly id: string; readonly name: string }[];
+}
+
+function PasswordProof({ email, onProved }: { email: string; onProved: () => void }) {
+  const { busy, errorOf, failure, onSubmit } = useSubmit({
+    fields: ["current"],
+    send: (form) => callPortal("POST", "proof", { current: textOf(form, "current") }),
+    done: onProved,
+  });
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        // React passes events on to the form that opened this dialog.
+        event.stopPropagation();
+        onSubmit(event);
+      }}
+    >
+      {/* For password managers. */}
+      <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+      <TextField
+        label="Password"
+        name="current"
+        type="password"
+        autoComplete="current-password"
+        required
+        error={errorOf("current")}
+      />
+      <FailureNotice failure={failure} />
+      <Button type="submit" kind="primary" busy={busy} className="w-full">
+        Confirm
+      </Button>
+    </form>
+  );
+}
+
+/** The ways that are one press of a button. */
+function OtherProofs({ user, providers, onProved }: ProofDialogProps & { onProved: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const run = async (work: () => Promise<ApiResult<object>>, done: () => void) => {
+    setBusy(true);
+    const result = await work();
+    setBusy(false);
+    setFailure("failure" in result ? result.failure : undefined);
+    if ("data" in result) done();
+  };
+  const byPasskey = async () => {
+    const chosen = await choosePasskey();
+    return "failure" in chosen ? chosen : callPortal<object>("POST", "proof/passkey", { passkey: chosen.data });
+  };
+  const here = () => window.location.pathname + window.location.search;
+  return (
+    <div className="space-y-2">
+      {user.hasPasskey ? (
+        <Button busy={busy} className="w-full" onClick={() => run(byPasskey, onProved)}>
+          Use a passkey
+        </Button>
+      ) : null}
+      {providers.map(({ id, name }) => (
+        <Button
+          key={id}
+          busy={busy}
+          className="w-full"
+          onClick={() =>
+            run(
+              () => signInWithProvider(id, here(), true),
+              () => {},
+            )
+          }
+        >
+          Continue with {name}
+        </Button>
+      ))}
+      <FailureNotice failure={failure} />
+    </div>
+  );
+}
+
+/** Asks "Confirm it's you" when a call needs a fresh proof, and then lets the call go on. */
+export function ProofDialog({ user, providers }: ProofDialogProps) {
+  const [open, setOpen] = useState<{ readonly settle: (proved: boolean) => void }>();
+  useEffect(() => answerProofsWith(() => new Promise<boolean>((settle) => setOpen({ settle }))), []);
+  const close = (proved: boolean) => {
+    setOpen(undefined);
+    open?.settle(proved);
+  };
+  return (
+    <Dialog
+      open={open !== undefined}
+      onOpenChange={() => close(false)}
+      title="Confirm it's you"
+      description="This change needs a proof from the last 10 minutes."
+    >
+      <div className="space-y-2">
+        {user.hasPassword ? <PasswordProof email={user.email} onProved={() => close(true)} /> : null}
+        <OtherProofs user={user} providers={user.hasPassword ? [] : providers} onProved={() => close(true)} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { clientBlock } from "#lib/access/address";
+import { audit, COMMAND_LINE } from "#lib/access/audit";
+import type { KeyContext } from "#lib/access/keys";
+import { Email, type PortalUser } from "#lib/contract/portal";
+import type { NewRecoveryCodes, SecondFactors } from "#lib/contract/second-factor";
+import { Fault } from "#lib/fault";
+import type { Prisma, User } from "#lib/generated/prisma/client";
+import { secondFactorMail } from "#lib/mail/security-messages";
+import type { UserContext, Visitor } from "./context";
+import { occasionOf } from "./notices";
+import { countRecoveryCodes, issueRecoveryCodes, spendRecoveryCode } from "./recovery-codes";
+import { endSessions } from "./sessions";
+import { acceptTotp, isTotpCode } from "./totp-code";
+
+/** The second factors of a user, for its owner. */
+export async function readSecondFactors({ db }: Pick<KeyContext, "db">, userId: string): Promise<SecondFactors> {
+  const [user, recovery_codes] = await Promise.all([
+    db.prisma.user.findUniqueOrThrow({
+      where: { id: userId },
+      select: { totpSince: true, passkeys: { orderBy: { createdAt: "asc" } } },
+    }),
+    countRecoveryCodes(db.prisma, userId),
+  ]);
+  return {
+    totp_since: user.totpSince?.toISOString() ?? null,
+    passkeys: user.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+      id,
+      name,
+      created_at: createdAt.toISOString(),
+      last_used_at: lastUsedAt?.toISOString() ?? null,
+    })),
+    recovery_codes,
+  };
+}
+
+/**
+ * Counts a code that a visitor tries on an account. A browser that signed in to it before counts for itself, so that somebody
+ * else who knows the password cannot lock its owner out.
+ * @throws Fault rate_limited
+ */
+export async function takeCodeAttempt({ attempts }: UserContext, userId: string, { address, known }: Visitor): Promise<void> {
+  if (known?.userId === userId) return attempts.take("code_browser", known.id);
+  await attempts.take("code_client", clientBlock(address));
+  await attempts.take("code_account", userId);
+}
+
+/** A sign-in whose password or provider was right, and which still needs the second factor. */
+export interface SignInStep {
+  readonly userId: string;
+  /** Stands for the password at that moment: a new one voids the step. */
+  readonly mark: string;
+}
+
+const markOf = (passwordHash: string | null) =>
+  createHash("sha256")
+    .update(passwordHash ?? "")
+    .digest("base64url");
+
+/** The step that signing in to this account still needs; undefined for a user without a second factor. */
+export async function secondStepOf({ db }: UserContext, userId: string): Promise<SignInStep | undefined> {
+  const { totpSince, passwordHash, _count } = await db.prisma.user.findUniqueOrThrow({
+    where: { id: userId },
+    select: { totpSince: true, passwordHash: true, _count: { select: { passkeys: true } } },
+  });
+  return totpSince === null && _count.passkeys === 0 ? undefined : { userId, mark: markOf(passwordHash) };
+}
+
+/** Uses up a recovery code, and says so to the owner. */
+async function acceptRecoveryCode(context: UserContext, user: User, code: string, visitor: Visitor): Promise<boolean> {
+  const { db, clock, send } = context;
+  const { id, email, accountId } = user;
+  const left = await db.prisma.$transaction(async (tx) => {
+    if (!(await spendRecoveryCode(tx, clock, id, code))) return undefined;
+    const recovery_codes = await countRecoveryCodes(tx, id);
+    const change = { action: "recovery_code.use", target: email, after: { recovery_codes } };
+    await audit(tx, { actor: { id, name: email }, accountId, ...change, address: visitor.address });
+    return recovery_codes;
+  });
+  if (left === undefined) return false;
+  send(secondFactorMail(email, `A recovery code was used to sign in. ${left} are left.`, occasionOf(context, visitor)));
+  return true;
+}
+
+/**
+ * Finishes a sign-in with a code of the authenticator app or a recovery code. True when the code is right, which uses it up.
+ * @throws Fault rate_limited
+ */
+export async function passSecondStep(
+  context: UserContext,
+  { userId, mark }: SignInStep,
+  code: string,
+  visitor: Visitor,
+): Promise<boolean> {
+  await takeCodeAttempt(context, userId, visitor);
+  const user = await context.db.prisma.user.findUnique({ where: { id: userId } });
+  if (user === null || markOf(user.passwordHash) !== mark) return false;
+  if (isTotpCode(code)) return user.totpSince !== null && (await acceptTotp(context, user, code)) !== undefined;
+  return acceptRecoveryCode(context, user, code, visitor);
+}
+
+/**
+ * Requires a verified address: whoever verifies it later must not find somebody else's passkey in the account.
+ * @throws Fault invalid_parameter
+ */
+export function requireVerified({ emailVerified }: PortalUser): void {
+  if (!emailVerified) throw new Fault("invalid_parameter", { detail: "Verify your email address first." });
+}
+
+/** Locks a user, so that changes of their second factors follow one another; may run inside a transaction only. */
+export async function lockUser(tx: Prisma.TransactionClient, userId: string): Promise<User> {
+  await tx.$queryRaw`SELECT 1 FROM portal_user WHERE id = ${userId}::uuid FOR UPDATE`;
+  return tx.user.findUniqueOrThrow({ where: { id: userId } });
+}
+
+/**
+ * To be called when a second factor was added, inside its transaction: for the first one, makes recovery codes and ends all
+ * other sessions, because they were opened with less.
+ */
+export async function afterAdding(
+  tx: Prisma.TransactionClient,
+  nowMs: number,
+  { id, sessionId }: PortalUser,
+): Promise<NewRecoveryCodes> {
+  const { totpSince, _count } = await tx.user.findUniqueOrThrow({
+    where: { id },
+    select: { totpSince: true, _count: { select: { passkeys: true } } },
+  });
+  if (_count.passkeys + (totpSince === null ? 0 : 1) > 1) return { recovery_codes: null };
+  await endSessions(tx, nowMs, id, sessionId);
+  return { recovery_codes: await issueRecoveryCodes(tx, id) };
+}
+
+/** To be called when a second factor was removed, inside its transaction: recovery codes do not outlive the last one. */
+export async function afterRemoving(tx: Prisma.TransactionClient, userId: string): Promise<void> {
+  const { totpSince, _count } = await tx.user.findUniqueOrThrow({
+    where: { id: userId },
+    select: { totpSince: true, _count: { select: { passkeys: true } } },
+  });
+  if (totpSince === null && _count.passkeys === 0) await tx.recoveryCode.deleteMany({ where: { userId } });
+}
+
+/**
+ * New recovery codes for a user with a second factor; the old ones stop working.
+ * @throws Fault invalid_parameter for a user without one
+ */
+export async function renewRecoveryCodes(context: UserContext, user: PortalUser, visitor: Visitor): Promise<NewRecoveryCodes> {
+  const { db, send } = context;
+  const { address } = visitor;
+  const { id, accountId, email } = user;
+  if (!user.secondFactor)
+    throw new Fault("invalid_parameter", { detail: "Recovery codes belong to a second factor. Add a passkey or an app first." });
+  const recovery_codes = await db.prisma.$transaction(async (tx) => {
+    await lockUser(tx, id);
+    await audit(tx, { actor: { id, name: email }, accountId, action: "recovery_code.renew", target: email, address });
+    return issueRecoveryCodes(tx, id);
+  });
+  send(
+    secondFactorMail(
+      email,
+      "New recovery codes were made for your account. The old ones no longer work.",
+      occasionOf(context, visitor),
+    ),
+  );
+  return { recovery_codes };
+}
+
+/**
+ * Takes away all second factors of a user who lost them, and ends their sessions. For operators at a terminal.
+ * @throws Fault invalid_parameter for an address without a user, and for a user without a second factor
+ */
+export async function resetSecondFactors({ db, clock }: KeyContext, address: string): Promise<{ readonly email: string }> {
+  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
+  const parsed = Email.safeParse(address);
+  const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
+  if (user === null) throw refuse(`No user has the address ${address}.`);
+  const { id: userId, accountId, email } = user;
+  await db.prisma.$transaction(async (tx) => {
+    const { totpSince } = await lockUser(tx, userId);
+    const { count: passkeys } = await tx.passkey.deleteMany({ where: { userId } });
+    if (totpSince === null && passkeys === 0) throw refuse(`${email} has no passkey and no authenticator app.`);
+    await tx.recoveryCode.deleteMany({ where: { userId } });
+    await tx.user.update({ where: { id: userId }, data: { totpSecret: null, totpSince: null } });
+    await endSessions(tx, clock.now(), userId);
+    const before = { authenticator_app: totpSince !== null, passkeys };
+    await audit(tx, { ...COMMAND_LINE, accountId, action: "second_factor.reset", target: email, before });
+  });
+  await db.control.publish({ kind: "sessions" });
+  return { email };
+}
