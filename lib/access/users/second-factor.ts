@@ -11,6 +11,7 @@ import type { UserContext, Visitor } from "./context";
 import { occasionOf } from "./notices";
 import { countRecoveryCodes, issueRecoveryCodes, spendRecoveryCode } from "./recovery-codes";
 import { endSessions } from "./sessions";
+import { noteFailure } from "./sign-in";
 import { acceptTotp, isTotpCode } from "./totp-code";
 
 /** The second factors of a user, for its owner. */
@@ -92,11 +93,19 @@ export async function passSecondStep(
   code: string,
   visitor: Visitor,
 ): Promise<boolean> {
-  await takeCodeAttempt(context, userId, visitor);
   const user = await context.db.prisma.user.findUnique({ where: { id: userId } });
   if (user === null || markOf(user.passwordHash) !== mark) return false;
-  if (isTotpCode(code)) return user.totpSince !== null && (await acceptTotp(context, user, code)) !== undefined;
-  return acceptRecoveryCode(context, user, code, visitor);
+  try {
+    await takeCodeAttempt(context, userId, visitor);
+  } catch (error) {
+    noteFailure(context, user, "rate limit", visitor);
+    throw error;
+  }
+  const passed = isTotpCode(code)
+    ? user.totpSince !== null && (await acceptTotp(context, user, code)) !== undefined
+    : await acceptRecoveryCode(context, user, code, visitor);
+  if (!passed) noteFailure(context, user, "wrong code", visitor);
+  return passed;
 }
 
 /**

@@ -29,7 +29,7 @@ export async function takePasswordAttempt(
 }
 
 /** Records a failed sign-in. An address without an account is not kept: people type passwords there. */
-function noteFailure({ events }: UserContext, user: User | null, reason: string, { address }: Visitor): void {
+export function noteFailure({ events }: UserContext, user: User | null, reason: string, { address }: Visitor): void {
   const whose = { accountId: user?.accountId ?? null, target: user?.email ?? "unknown address" };
   events.noteStranger({ actor: NOT_SIGNED_IN, ...whose, action: "access.sign_in_failed", after: { reason }, address });
 }
