@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
-import { ProofDialog } from "#components/portal/proof-dialog";
+import { ProofDialog } from "#components/shell/proof-dialog";
 import { SideNav } from "#components/shell/side-nav";
 import { Toaster } from "#components/ui/toast";
 import { signInChoices } from "#lib/portal/providers";

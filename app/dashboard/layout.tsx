@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
-import { ProofDialog } from "#components/portal/proof-dialog";
 import { FactorNotice } from "#components/shell/factor-notice";
+import { ProofDialog } from "#components/shell/proof-dialog";
 import { SideNav } from "#components/shell/side-nav";
 import { VerifyNotice } from "#components/shell/verify-notice";
 import { Toaster } from "#components/ui/toast";

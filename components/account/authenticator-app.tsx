@@ -10,7 +10,7 @@ import { AlertDialog, Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
-import type { FactorProps } from "./second-factors";
+import type { FactorProps } from "./factor-props";
 
 const PATH = "second-factors/app";
 /** A secret is easier to type in groups. */

@@ -12,7 +12,7 @@ import { AlertDialog, Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
 import { Table } from "../ui/table";
-import type { FactorProps } from "./second-factors";
+import type { FactorProps } from "./factor-props";
 
 function AddPasskey({ onAdded, onClose }: { onAdded: (made: NewRecoveryCodes) => void; onClose: () => void }) {
   const { busy, errorOf, failure, onSubmit } = useSubmit<NewRecoveryCodes>({

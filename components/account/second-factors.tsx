@@ -13,16 +13,6 @@ import { AuthenticatorApp } from "./authenticator-app";
 import { Passkeys } from "./passkeys";
 import { RecoveryCodes, RenewCodes } from "./recovery-codes";
 
-/** What the parts about one kind of second factor get. */
-export interface FactorProps {
-  /** Undefined while loading. */
-  readonly factors: Factors | undefined;
-  /** True while none can be added. */
-  readonly disabled: boolean;
-  /** Called after a change, with the recovery codes that it made. */
-  readonly onChange: (announcement: string, made?: NewRecoveryCodes) => void;
-}
-
 /** Passkeys, the authenticator app and recovery codes. */
 export function SecondFactors({ user, onChange }: { user: PortalUser; onChange: () => void }) {
   const { data: factors, error, mutate } = usePortal<Factors>("second-factors");

@@ -2,15 +2,15 @@
 
 import { useEffect, useState } from "react";
 import type { PortalUser } from "#lib/contract/portal";
+import { type ApiFailure, type ApiResult, callPortal } from "../portal/api";
+import { choosePasskey } from "../portal/passkey";
+import { answerProofsWith } from "../portal/proof";
+import { signInWithProvider } from "../portal/sign-in";
+import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
-import { type ApiFailure, type ApiResult, callPortal } from "./api";
-import { choosePasskey } from "./passkey";
-import { answerProofsWith } from "./proof";
-import { signInWithProvider } from "./sign-in";
-import { textOf, useSubmit } from "./use-submit";
 
 interface ProofDialogProps {
   readonly user: Pick<PortalUser, "email" | "hasPassword" | "hasPasskey">;
