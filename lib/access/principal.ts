@@ -25,8 +25,6 @@ export interface Principal {
   readonly isAllowedAddress: (address: string) => boolean;
   /** Tickers the key may request and push; none: all that the account may read. */
   readonly tickers: readonly string[];
-  /** The same, compiled. */
-  readonly isAllowedTicker: (ticker: string) => boolean;
   /** Limits of the account. */
   readonly plan: Plan;
   /** Limits of this key alone. */
@@ -41,7 +39,7 @@ export interface Principal {
   readonly notBefore: number | null;
   /** Unix milliseconds from which the key is no longer valid: its expiry or the end of its grace; null for never. */
   readonly validUntil: number | null;
-  /** Instruments that account and key may both read. What the account may not read does not exist for it. */
+  /** Instruments that account and key may both read. Others do not exist for it. */
   readonly mayRead: MayRead;
   /** The claims of the portal token that was used instead of the key. */
   readonly portal?: PortalTokenClaims;
@@ -79,20 +77,6 @@ export function requireAccess(principal: Principal, scope: Scope | "any", purpos
     throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
   if (!principal.isAllowedAddress(source.address))
     throw new Fault("address_not_allowed", { detail: `This key does not allow the address ${source.address}.` });
-}
-
-/**
- * Requires that the key may be used for all of the tickers.
- * @throws Fault ticker_not_allowed naming the others
- */
-export function requireTickers({ isAllowedTicker }: Principal, tickers: readonly string[], parameter: string): void {
-  const refused = tickers.filter((ticker) => !isAllowedTicker(ticker));
-  if (refused.length > 0)
-    throw new Fault("ticker_not_allowed", {
-      detail: `This key does not allow ${refused.join(", ")}.`,
-      parameter,
-      tickers: refused,
-    });
 }
 
 /** True from the moment the key is valid. */

@@ -104,12 +104,6 @@ export const ERRORS = {
     cause: "The request came from an IP address that is not in the key's list of allowed addresses.",
     fix: "Send the request from an allowed address, or add the address to the key. Behind a proxy, the address that the service sees counts.",
   },
-  ticker_not_allowed: {
-    code: 40305,
-    title: "Ticker not allowed",
-    cause: "The key is limited to some tickers, and the request names others.",
-    fix: "Remove the tickers in `tickers` from the request, or add them to the key.",
-  },
   proof_required: {
     code: 40306,
     title: "Confirmation required",

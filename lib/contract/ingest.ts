@@ -18,7 +18,6 @@ const TICK_REJECTIONS = [
   "malformed_line",
   "line_too_long",
   "unknown_ticker",
-  "ticker_not_allowed",
   "bad_price",
   "crossed_quote",
   "duplicate",

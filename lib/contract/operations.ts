@@ -46,7 +46,6 @@ const LIST_ERRORS = [
   "missing_parameter",
   "invalid_ticker",
   "too_many_tickers",
-  "ticker_not_allowed",
   "unknown_ticker",
 ] as const satisfies ErrorId[];
 
@@ -123,7 +122,6 @@ export const operations = {
       "unsupported_timeframe",
       "invalid_range",
       "limit_out_of_range",
-      "ticker_not_allowed",
       "unknown_ticker",
       ...GUARD_ERRORS,
     ],

@@ -68,9 +68,6 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     const notBefore = new Date(t.clock.now() + 60_000);
     return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), notBefore })).text });
   },
-  ticker_not_allowed: async (id) => {
-    return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), tickers: ["GBPUSD"] })).text });
-  },
   account_suspended: async (id) => {
     return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), suspended: true })).text });
   },

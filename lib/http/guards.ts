@@ -1,6 +1,6 @@
 import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
-import { originAllowed, type Principal, requireAccess, requireTickers } from "#lib/access/principal";
+import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
 import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
@@ -26,21 +26,6 @@ export function verifyKey(access: Access, exchange: Exchange): Principal | Promi
 export function authorize(principal: Principal, operation: Operation, exchange: Exchange): void {
   if (!originAllowed(principal, exchange.origin)) hideFromOrigin(exchange.headers);
   requireAccess(principal, operation.scope, operation.summary, exchange);
-}
-
-/** Parameters that name tickers. */
-const TICKER_PARAMETERS = ["tickers", "ticker"] as const;
-
-/**
- * Requires that the key may be used for every ticker of a query.
- * @throws Fault ticker_not_allowed
- */
-export function authorizeTickers(principal: Principal, query: Readonly<Record<string, unknown>>): void {
-  if (principal.tickers.length === 0) return;
-  for (const parameter of TICKER_PARAMETERS) {
-    const asked = query[parameter];
-    if (asked !== undefined) requireTickers(principal, [asked].flat() as string[], parameter);
-  }
 }
 
 /** Explains which limit refused a request: the burst or the minute, of the key or of the plan. */

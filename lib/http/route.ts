@@ -10,7 +10,7 @@ import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
-import { applyVerdict, authorize, authorizeTickers, verifyKey } from "./guards";
+import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
 import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
 
@@ -65,19 +65,14 @@ export function route<P extends Parameters>(
     if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
     return chain(verifyKey(access, exchange), (principal) => {
       exchange.principal = principal;
-      const permitted = attempt(() => {
-        authorize(principal, asked, exchange);
-        const parsed = attempt(() => parse(exchange.queryText));
-        if (parsed.ok) authorizeTickers(principal, parsed.value.query);
-        return parsed;
-      });
+      const permitted = attempt(() => authorize(principal, asked, exchange));
       if (!permitted.ok)
         // Refused before the rate limit. The response still carries the rate-limit headers.
         return chain(access.take(principal, 0, exchange.address), (verdict) => {
           applyVerdict(verdict, principal.plan.name, exchange.headers);
           throw permitted.error;
         });
-      const query = permitted.value;
+      const query = attempt(() => parse(exchange.queryText));
       const cost = query.ok ? asked.cost(query.value.query as never) : 1;
       const taken = cost > 0 ? access.take(principal, cost, exchange.address) : access.takeFree(principal, exchange.address);
       return chain(taken, (verdict) => {

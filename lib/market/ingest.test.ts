@@ -56,9 +56,9 @@ describe("a pushed body", () => {
     const tickers = ["EURUSD", "XAUUSD"];
     expect((await ingestTicks({ request: request(body), market: market(taken), tickers })).data).toMatchObject({
       accepted: 2,
-      reasons: { ticker_not_allowed: 1, malformed_line: 1 },
+      reasons: { unknown_ticker: 1, malformed_line: 1 },
       rejections: [
-        { line: 1, reason: "ticker_not_allowed" },
+        { line: 1, reason: "unknown_ticker" },
         { line: 3, reason: "malformed_line" },
       ],
     });

@@ -39,7 +39,7 @@ function parseLine(line: Line, mayPush: (ticker: string) => boolean): Tick | Tic
     return "malformed_line";
   }
   const parsed = TickLine.safeParse(value);
-  if (parsed.success) return mayPush(parsed.data.ticker) ? parsed.data : "ticker_not_allowed";
+  if (parsed.success) return mayPush(parsed.data.ticker) ? parsed.data : "unknown_ticker";
   const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
   return onlyPrices ? "bad_price" : "malformed_line";
 }

@@ -137,7 +137,7 @@ describe("the MCP tools", () => {
     const client = await connect((await t.issueKey({ tickers: ["EURUSD"] })).text);
     const refused = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD", "XAUUSD"] } });
     const told = JSON.parse((refused.content as { text: string }[])[0]?.text ?? "");
-    expect(told).toMatchObject({ message: "ticker_not_allowed", data: { tickers: ["XAUUSD"] } });
+    expect(told).toMatchObject({ message: "unknown_ticker", data: { tickers: ["XAUUSD"] } });
     const listed = await client.callTool({ name: "instruments", arguments: {} });
     expect(listed.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD" }] });
   });

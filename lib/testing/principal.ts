@@ -16,7 +16,6 @@ export function testPrincipal(part: Partial<Principal> = {}): Principal {
     addresses: [],
     isAllowedAddress: () => true,
     tickers: [],
-    isAllowedTicker: () => true,
     plan: { name: "free", ...LIMITS },
     ownLimits: NO_OWN_LIMITS,
     limits: LIMITS,

@@ -109,7 +109,7 @@ describe("ticks pushed to a node without the lease", () => {
     const body = () => bodyOf([line(1), line(3).replace("EURUSD", "XAUUSD")]);
     const pushing = { venue: "live", tickers: [...others, "XAUUSD"] } as const;
     const receipt = await asked.forward(pushing, holder.address, body());
-    expect(receipt).toMatchObject({ accepted: 1, rejections: [{ line: 1, reason: "ticker_not_allowed" }] });
+    expect(receipt).toMatchObject({ accepted: 1, rejections: [{ line: 1, reason: "unknown_ticker" }] });
     expect(ticks.map(({ ticker }) => ticker)).toEqual(["XAUUSD"]);
     expect(await asked.forward(LIVE, holder.address, body())).toMatchObject({ accepted: 2 });
   });

@@ -28,8 +28,8 @@ describe.each(TRANSPORTS)("a restricted key over %s", (transport) => {
       data: {
         accepted: ["XAUUSD", "EURUSD"],
         rejected: [
-          { ticker: "GBPUSD", code: 40305, message: "ticker_not_allowed" },
-          { ticker: "XXXYYY", code: 40305, message: "ticker_not_allowed" },
+          { ticker: "GBPUSD", code: 40401, message: "unknown_ticker" },
+          { ticker: "XXXYYY", code: 40401, message: "unknown_ticker" },
         ],
       },
     });
@@ -41,7 +41,7 @@ describe.each(TRANSPORTS)("a restricted key over %s", (transport) => {
     const [first, second] = [await subscribe(text, ["EURUSD"]), await subscribe(text, ["EURUSD", "XAUUSD"])];
     await editKey(t.keyContext, record.id, { tickers: ["EURUSD"] });
     const error = await second.client.next("error");
-    expect(error).toMatchObject({ message: "ticker_not_allowed", data: { tickers: ["XAUUSD"], close_code: 4403 } });
+    expect(error).toMatchObject({ message: "unknown_ticker", data: { close_code: 4403 } });
     await second.client.closed;
     await fence(first.client);
     await first.client.close();

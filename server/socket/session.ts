@@ -299,11 +299,8 @@ export class Session {
       if (isFault(error)) return error;
       throw error;
     }
-    const tickers = [...this.#subscriptions.tickers()].filter((ticker) => !principal.isAllowedTicker(ticker));
-    if (tickers.length > 0)
-      return new Fault("ticker_not_allowed", { detail: "The key no longer allows a subscribed instrument.", tickers });
     if (!this.#subscriptions.permitted(principal))
-      return new Fault("unknown_ticker", { detail: "The account can no longer read a subscribed instrument." });
+      return new Fault("unknown_ticker", { detail: "The key can no longer read a subscribed instrument." });
     const max = principal.limits.subscriptionsPerConnection;
     if (this.#subscriptions.count > max)
       return new Fault("too_many_subscriptions", { detail: `Only ${max} subscriptions per connection are allowed now.`, max });

@@ -146,8 +146,7 @@ export class Subscriptions {
       }
       const topic = topicOf(params.stream, read.data, params.timeframe);
       const followed = this.#follows(topic);
-      const refuse = () => refusalByKey(principal, read.data) ?? refusalOf(findListing(scene, read.data), params);
-      const refusal = followed ? undefined : refuse();
+      const refusal = followed ? undefined : refusalOf(findListing(scene, read.data), params);
       if (accepted.has(topic.name)) continue;
       if (refusal !== undefined) rejected.push({ ticker: text, ...refusal });
       else if (adding && !followed && room < 1) rejected.push({ ticker: text, ...errorOf("too_many_subscriptions") });
@@ -192,11 +191,6 @@ function errorOf(message: ErrorId, detail: string = ERRORS[message].title): Refu
 
 function malformed(ticker: string, suggestion: string | undefined): TickerRejection {
   return { ticker, ...errorOf("invalid_ticker"), ...(suggestion !== undefined && { suggestion }) };
-}
-
-/** The refusal of a ticker that the key does not allow. */
-function refusalByKey({ isAllowedTicker }: Principal, ticker: string): Refusal | undefined {
-  return isAllowedTicker(ticker) ? undefined : errorOf("ticker_not_allowed", "This key does not allow this ticker.");
 }
 
 /** Why a listing does not support the subscription; undefined when it does. */
