@@ -14,18 +14,11 @@ type Encoding = keyof typeof compress;
 const BROTLI_QUALITY = 5;
 /** A copy of a page takes at most this part of it; for the bound of memory. */
 const WITH_COPIES = 1.5;
-/** Headers of the portal's answer that are passed on; the rest is set here. */
-const PASSED_ON = [
-  "content-type",
-  "x-content-type-options",
-  "referrer-policy",
-  "x-frame-options",
-  "cross-origin-opener-policy",
-  "permissions-policy",
-  "access-control-allow-origin",
-  "content-disposition",
-  "location",
-];
+/** Headers of the portal's answer that are about that one answer, or set here. Others are kept, such as Link, which loads fonts ahead. */
+const REPLACED = new Set([
+  ...["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "date", "set-cookie"],
+  ...["etag", "vary", "cache-control", "content-security-policy"],
+]);
 
 /** An answer of the portal that serves for everybody. */
 export interface CachedPage {
@@ -51,7 +44,7 @@ interface Rendered {
 /** Makes a page of an answer. Its policy allows its own inline scripts by their hashes: bytes for everybody can hold no nonce. */
 export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): CachedPage {
   const kept: Record<string, string> = { vary: "Accept-Encoding, Cookie, RSC", "cache-control": "no-cache" };
-  for (const name of PASSED_ON) if (headers[name] !== undefined) kept[name] = String(headers[name]);
+  for (const [name, value] of Object.entries(headers)) if (!REPLACED.has(name)) kept[name] = String(value);
   if (headers["content-type"]?.startsWith("text/html"))
     kept["content-security-policy"] = sharedPagePolicy(inlineScriptHashes(body.toString("utf8")), tls);
   const bodies: Partial<Record<Encoding, Buffer | Promise<Buffer>>> = {};

@@ -11,6 +11,7 @@ import { createPageCache, type PageCache } from "./page-cache";
 import { createTurns } from "./turns";
 
 const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
+const FONT = "</_next/static/media/a.woff2>; rel=preload; as=font";
 /** The SHA-256 of `begin()`, by openssl. */
 const HASH = "'sha256-15S4FGE7rP6kq/PzA1uIhN3+8zfaO6/TnJp4fMWo7lE='";
 
@@ -36,7 +37,8 @@ beforeEach(async () => {
   agent = new Agent({ keepAlive: true });
   portal = createServer((incoming, response) => {
     asked.push(incoming);
-    response.writeHead(incoming.url === "/no-such-page" ? 404 : status, { "content-type": "text/html" }).end(PAGE);
+    const headers = { "content-type": "text/html", link: FONT, "set-cookie": "own=1" };
+    response.writeHead(incoming.url === "/no-such-page" ? 404 : status, headers).end(PAGE);
   });
   await once(portal.listen(socketPath), "listening");
   const turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
@@ -142,6 +144,12 @@ test("a page is sent in the encoding that its reader accepts, and not at all whe
   expect(again).toMatchObject({ status: 304, headers: { etag: br.headers.etag } });
   expect(again.body).toHaveLength(0);
   expect((await get("/docs", {}, "HEAD")).headers["content-length"]).toBe(String(PAGE.length));
+});
+
+test("a page keeps its headers, such as fonts to load ahead, but nobody's cookies", async () => {
+  const { headers } = await get("/docs");
+  expect(headers.link).toBe(FONT);
+  expect(headers).not.toHaveProperty("set-cookie");
 });
 
 test("an error is shown to who waits for it, and not kept", async () => {
