@@ -107,7 +107,7 @@ export function ProofDialog({ user, providers }: ProofDialogProps) {
       open={open !== undefined}
       onOpenChange={() => close(false)}
       title="Confirm it's you"
-      description="This change needs a proof from the last 10 minutes."
+      description="Confirm who you are to make this change. We won't ask again for 10 minutes."
     >
       <div className="space-y-2">
         {user.hasPassword ? <PasswordProof email={user.email} onProved={() => close(true)} /> : null}
