@@ -98,7 +98,6 @@ async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]
   const caller = stranger(product.baseUrl, "198.51.100.7", product.demoKey);
   const bound = await makeKey(product, { venue: "sandbox", scopes: "market:read", origins: "https://app.example.com" });
   const walled = await makeKey(product, { venue: "sandbox", scopes: "market:read", addresses: "192.0.2.0/24" });
-  const narrow = await makeKey(product, { venue: "sandbox", scopes: "market:read", tickers: "EURUSD,XAUUSD" });
   const early = await makeKey(product, { venue: "sandbox", scopes: "market:read", notBefore: "2100-01-01T00:00:00Z" });
   const feeding = await makeKey(product, { venue: "live", scopes: "market:ingest" });
   const found: Partial<Record<ErrorId, RecordedAnswer>> = {};
@@ -120,8 +119,6 @@ async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]
   note("GET", instruments, await caller.call(instruments, { key: bound.text, headers }));
   note("GET", instruments, await caller.call(instruments, { key: walled.text }));
   note("GET", instruments, await caller.call(instruments, { key: early.text }));
-  const quotes = `${operations.latestQuotes.path}?tickers=EURUSD,GBPUSD`;
-  note("GET", quotes, await caller.call(quotes, { key: narrow.text }));
   const body = "\n".repeat(INGEST_MAX_BYTES + 1);
   note("POST", ingest, await caller.call(ingest, { method: "POST", key: feeding.text, body }));
   for (let calls = 0; calls < CALLS_PAST_BURST && found.rate_limited === undefined; calls += 1) {
