@@ -88,7 +88,7 @@ async function reason(): Promise<unknown> {
 describe("an operator", () => {
   let secret: string;
 
-  test("without a second factor reaches only the page where it is set up, and is told so elsewhere", async () => {
+  test("without a second factor reaches only the page to set one up; other pages say so", async () => {
     const cookie = [...operator.cookies].map((pair) => pair.join("=")).join("; ");
     for (const path of PAGES) {
       const answer = await fetch(`${product.baseUrl}/${path}`, { headers: { cookie } });

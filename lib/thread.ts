@@ -20,7 +20,7 @@ interface ThreadOptions {
   readonly name: string;
   /** The source of the thread, beside its caller and named in server/cli/bundle.ts. */
   readonly file: URL;
-  /** Most orders that wait at a time, including the one under way. */
+  /** Maximum number of waiting orders, including the one in progress. */
   readonly waitingMaxCount: number;
   /** The refusal of one more. */
   readonly busy: () => Fault;

@@ -69,7 +69,7 @@ async function post(path: string, fields: Readonly<Record<string, string>>): Pro
   return goesOn ? { data: end } : { failure: refusal(error) };
 }
 
-/** The `error` of a sign-in that goes on with a code or a passkey. */
+/** The `error` of a sign-in that still needs a code or a passkey. */
 export const SECOND_FACTOR = "second_factor";
 
 /**

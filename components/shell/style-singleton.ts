@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 
 /**
- * Stands in for the package of the same name (next.config.ts), which dialogs use to stop the page behind them from scrolling. The
+ * Replaces the package of the same name (next.config.ts), which dialogs use to stop the page behind them from scrolling. The
  * package inserts a `<style>` element, which needs a nonce; a constructed style sheet needs none, so that pages without a nonce
  * can open dialogs too.
  * @returns a component that applies `styles` while at least one of its instances is mounted

@@ -30,7 +30,7 @@ export interface ChangedBy {
   readonly address: string | null;
 }
 
-/** Whoever is not signed in. */
+/** The actor of a request without a sign-in. */
 export const NOT_SIGNED_IN: Actor = { name: "not signed in" };
 
 /** An operator at a terminal of the machine. */
@@ -87,7 +87,7 @@ export async function audit(db: AuditStore, change: AuditedChange): Promise<void
 /** What a reader asks of the audit log: the next page by `next_before` of the one before. */
 export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
 
-/** Which entries to return: of one account, or of all if none is named. */
+/** Which entries to return: those of one account, or of all accounts if none is given. */
 interface AuditQuery {
   readonly accountId?: string;
   /** `next_before` of the page before. */

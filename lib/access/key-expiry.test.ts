@@ -92,7 +92,7 @@ describe("warnings of an expiry", () => {
     expect(await warned()).toEqual([record.id]);
   });
 
-  test("beyond the maximum of one run follow in the next, soonest expiry first", async () => {
+  test("beyond the maximum of one run are returned by the next, soonest expiry first", async () => {
     const [second, first, third] = [await expiring(19), await expiring(18), await expiring(20)];
     await clock.advance(7 * DAY_MS);
     expect(await warned(2)).toEqual([first, second]);

@@ -2,7 +2,7 @@ import type { PlanLimits } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 
-/** Limits of one key, null where it has none of its own. Of these and those of its plan, the smaller one applies. */
+/** Limits of one key; null where it has none of its own. The smaller of the key's limit and its plan's limit applies. */
 export type KeyLimits = { readonly [Name in keyof PlanLimits]: number | null };
 
 /** The name of each limit in forms and answers. */

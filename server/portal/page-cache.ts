@@ -77,10 +77,17 @@ export function createPageCache({ env, turns, target, isRoute, forward, clock }:
   /** Asks the portal for a page, in turns. @throws Error when it cannot, or not in time */
   function render({ path, headers }: Wanted, client: string): Promise<CachedPage> {
     return new Promise((resolve, reject) => {
-      const busy = (detail: string) => reject(new Error(detail));
+      const settled = new AbortController();
+      const busy = (detail: string) => {
+        settled.abort();
+        reject(new Error(detail));
+      };
       const end = turns.join(client, (done) => {
         const to = target();
-        if (to === undefined) return done();
+        if (to === undefined) {
+          done();
+          return busy("The portal is starting.");
+        }
         const call = openRequest({ ...to, path, headers: { ...headers, [SHARED_HEADER]: "1" }, setHost: false });
         call.on("error", () => busy("The portal is restarting."));
         call.once("close", done);
@@ -95,13 +102,15 @@ export function createPageCache({ env, turns, target, isRoute, forward, clock }:
           answer.on("end", () => {
             const body = Buffer.concat(chunks);
             const tls = isSecure(env);
+            settled.abort();
             resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
           });
         });
         call.end();
       });
       if (end === undefined) return busy("Too many requests wait for the portal.");
-      void clock.wait(WAIT_MAX_MS).then(() => {
+      void clock.wait(WAIT_MAX_MS, settled.signal).then(() => {
+        if (settled.signal.aborted) return;
         end();
         busy("The portal did not answer in time.");
       });

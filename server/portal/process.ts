@@ -26,8 +26,10 @@ const TURNS = { runningMaxCount: 8, waitingMaxCount: 512, clientWaitingMaxCount:
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
 const PING_EVERY_MS = 2_000;
-/** Pings without an answer after which the process is taken to hang; the channel waits five seconds for each. On a busy machine
- * a process that is well may be silent for several. */
+/**
+ * Pings without an answer after which the process is considered hung; the channel waits five seconds for each. On a busy machine
+ * a healthy process may miss several.
+ */
 const SILENT_MAX_COUNT = 4;
 const STOP_MAX_MS = 2_000;
 const RESTART: Backoff = { firstMs: 100, longestMs: 10 * SECOND_MS };

@@ -15,7 +15,7 @@ const FAILED_PAUSE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 500;
 /** Maximum number of owners whose units one sweep returns; the rest follow in the next. */
 const SWEEP_MAX_COUNT = 1_000;
-/** Maximum number of waiting requests of one owner; a further one is rejected for a second. */
+/** Maximum number of waiting requests per owner. One more is rejected, and may be sent again after a second. */
 const WAITING_MAX_COUNT = 10_000;
 
 /** The local state of one bucket. */

@@ -9,8 +9,8 @@ interface NamedBucket {
 }
 
 /**
- * Makes the function that takes units from a key's own bucket and from its account's. Both must have them. The key's is asked
- * first, so that a key that used up its own limit takes nothing from the account; what the account refuses is returned to the key.
+ * Makes the function that takes units from a key's own bucket and from its account's. Both must have enough. The key's
+ * comes first, so that a key that used up its own limit takes nothing from the account; what the account refuses is returned to the key.
  * @returns the verdict of the bucket that refused, else of the one that has less left
  */
 export function createTakeBoth(buckets: BucketStore, clock: Clock) {

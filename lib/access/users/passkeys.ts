@@ -187,7 +187,7 @@ export async function userOfPasskey(
   );
   if (newCounter === undefined || !(await spendChallenge(context, ceremony.challenge))) return undefined;
   const lastUsedAt = new Date(clock.now());
-  // Nothing to update when the passkey was removed meanwhile.
+  // If the passkey has been removed in the meantime, this updates nothing.
   const { count } = await db.prisma.passkey.updateMany({ where: { id }, data: { counter: newCounter, lastUsedAt } });
   return count === 1 ? userId : undefined;
 }

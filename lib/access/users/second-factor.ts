@@ -109,7 +109,7 @@ export async function passSecondStep(
 }
 
 /**
- * Requires a verified address: whoever verifies it later must not find somebody else's passkey in the account.
+ * Requires a verified address. Otherwise its real owner could later find somebody else's passkey in the account.
  * @throws Fault invalid_parameter
  */
 export function requireVerified({ emailVerified }: PortalUser): void {

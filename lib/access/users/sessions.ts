@@ -13,7 +13,7 @@ import { notify } from "./notices";
 
 /** The use of a session is recorded at most this often. */
 const TOUCH_INTERVAL_MS = 60_000;
-/** Maximum number of valid sessions of one user; a further one ends the least recently used. */
+/** Maximum number of valid sessions per user. One more ends the least recently used session. */
 const SESSIONS_MAX_COUNT = 50;
 
 type SessionStore = Pick<Database["prisma"], "portalSession">;

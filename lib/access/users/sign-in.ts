@@ -105,7 +105,7 @@ export async function signInWithProvider(
   if (linked === undefined) return userId;
   await db.control.publish({ kind: "sessions" });
   const { id, email: to, emailVerifiedAt } = linked.user;
-  // Whoever signs up with a provider knows.
+  // A new user has just signed up with this provider, and needs no email about it.
   const owner = { id, email: to, emailVerified: emailVerifiedAt !== null };
   if (!linked.isNew)
     await notify(context, owner, "provider", visitor, (to, occasion) => providerMail(to, provider, "linked", occasion));

@@ -4,7 +4,7 @@ import type { User } from "#lib/generated/prisma/client";
 import { SECOND_MS } from "#lib/units";
 import type { UserContext } from "./context";
 
-/** Codes of one step before and after the current one count too: clocks differ, and typing takes time (RFC 6238, 5.2). */
+/** Steps before and after the current one whose codes are also valid: clocks differ, and typing takes time (RFC 6238, 5.2). */
 const WINDOW_STEPS = 1;
 const CODE = new RegExp(`^\\d{${TOTP_DIGITS}}$`);
 
