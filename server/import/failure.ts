@@ -1,8 +1,13 @@
-import { EXIT_FAILED, EXIT_USAGE, UsageError } from "#server/cli/usage-error";
+import { EXIT_FAILED, EXIT_UNSURE, EXIT_USAGE, UsageError } from "#server/cli/usage-error";
 
 /** A file that cannot be imported. The message says why. */
 export class ImportFailure extends Error {
-  override readonly name = "ImportFailure";
+  override readonly name: string = "ImportFailure";
+}
+
+/** A file that can be read in several ways, and does not show which is right. The message names the option that decides. */
+export class Unsure extends ImportFailure {
+  override readonly name = "Unsure";
 }
 
 /** True for an error about one file: it cannot be imported, or needs another option. Other files are not affected. */
@@ -12,5 +17,6 @@ export function isFileError(error: unknown): error is ImportFailure | UsageError
 
 /** The exit code for an error about one file. */
 export function exitCodeOf(error: ImportFailure | UsageError): number {
-  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  if (error instanceof UsageError) return EXIT_USAGE;
+  return error instanceof Unsure ? EXIT_UNSURE : EXIT_FAILED;
 }

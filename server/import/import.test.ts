@@ -208,7 +208,7 @@ test("whole-number prices are points of the instrument for currencies, and need 
   const rows =
     "time,open,high,low,close\n2024-01-02T00:00:00Z,205110,205130,205090,205100\n2024-01-02T00:01:00Z,205110,205130,205090,205100\n";
   const gold = write("XAUUSD.csv", rows);
-  expect(await importCommand(database, [gold])).toMatchObject({ exitCode: 2, text: expect.stringContaining("--point-digits 2") });
+  expect(await importCommand(database, [gold])).toMatchObject({ exitCode: 3, text: expect.stringContaining("--point-digits 2") });
   expect((await importCommand(database, [gold, "--point-digits", "2"])).exitCode).toBe(0);
   expect((await storedKlines(database, "XAUUSD", "M1"))[0]).toMatchObject({ open: 2051.1, high: 2051.3 });
   await importCommand(database, [write("EURCAD.csv", rows)]);

@@ -39,7 +39,8 @@ resume an interrupted import, run the same command again.
   --force               imports a file again that was imported before
   --help                prints this text
 
-The import detects the format and the time zone, and prints what it detected. Exit code: 0 done, 1 failed, 2 wrong usage.`;
+The import detects the format and the time zone, and prints what it detected. Exit code: 0 done, 1 failed, 2 wrong usage,
+3 unsure: an option must decide.`;
 
 function wrapped(names: readonly string[]): string {
   const half = Math.ceil(names.length / 2);

@@ -7,7 +7,7 @@ import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
 import { knownClock } from "./clock-zone";
 import type { Source } from "./decompress";
 import { HEAD_MAX_BYTES, headOf, type Recognised, readHead, recognise } from "./detect";
-import { ImportFailure } from "./failure";
+import { ImportFailure, Unsure } from "./failure";
 import { scanFile } from "./load";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
@@ -96,7 +96,7 @@ function pointDigitsOf({ recognition }: Recognised, sample: Sample, listing: Imp
   if (!sample.wholePrices || listing.digits === 0) return null;
   if (given !== null) return given;
   if (listing.assetClass === "metals")
-    throw new UsageError(
+    throw new Unsure(
       `its prices are whole numbers, and sources of metals define a point differently: set --point-digits 2 (or 3) for ${listing.ticker}`,
     );
   return listing.digits;
