@@ -1,8 +1,10 @@
 import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
+import type { Calendar } from "./calendar";
 import { roundTo } from "./price";
 import type { TradingAlignment } from "./timeframe";
+import { previousTradingDay } from "./trading-day";
 
 const PERCENT_DIGITS = 4;
 
@@ -19,17 +21,34 @@ export interface DayState {
   readonly askHigh: number | null;
   readonly askLow: number | null;
   readonly lastBid: number;
-  /** Last bid of the previous trading day that had a quote. */
+  /** Open of the trading day directly before this one by the calendar, Unix seconds; null when there is none. */
+  readonly previousDayS: number | null;
+  /** Last bid of that day; null when it had no quote. An older day never replaces it. */
   readonly previousClose: number | null;
 }
 
+/** The last bid of the day `previousDayS`, as far as the state of an earlier day knows it. */
+function closeOf(previousDayS: number | null, day: DayState | undefined): number | null {
+  if (day === undefined || previousDayS === null) return null;
+  if (day.dayOpenS === previousDayS) return day.lastBid;
+  // Between them were only quotes of a day on which the market is closed.
+  return day.previousDayS === previousDayS ? day.previousClose : null;
+}
+
 /** Adds a quote, later than all before, to the trading day; does not mutate its arguments. */
-export function foldDay(day: DayState | undefined, quote: Quote, alignment: TradingAlignment): DayState {
+export function foldDay(
+  day: DayState | undefined,
+  quote: Quote,
+  alignment: TradingAlignment,
+  calendar: Calendar | undefined,
+): DayState {
   const { bid, ask } = quote;
   if (day === undefined || quote.time_msc >= day.nextDayOpenS * 1000) {
     const atS = Math.floor(quote.time_msc / 1000);
+    const dayOpenS = alignment.tradingDayOpen(atS);
+    const previousDayS = previousTradingDay(dayOpenS, calendar, alignment);
     return {
-      dayOpenS: alignment.tradingDayOpen(atS),
+      dayOpenS,
       nextDayOpenS: alignment.nextOpenTime("D1", atS),
       open: bid,
       bidHigh: bid,
@@ -37,7 +56,8 @@ export function foldDay(day: DayState | undefined, quote: Quote, alignment: Trad
       askHigh: ask,
       askLow: ask,
       lastBid: bid,
-      previousClose: day === undefined ? null : day.lastBid,
+      previousDayS,
+      previousClose: closeOf(previousDayS, day),
     };
   }
   return {
@@ -50,22 +70,25 @@ export function foldDay(day: DayState | undefined, quote: Quote, alignment: Trad
     askHigh: day.askHigh === null || day.askHigh > ask ? day.askHigh : ask,
     askLow: day.askLow === null || day.askLow < ask ? day.askLow : ask,
     lastBid: bid,
+    previousDayS: day.previousDayS,
     previousClose: day.previousClose,
   };
 }
 
 /**
  * The trading day after a restart, from the ticker's latest D1 klines, ascending: the last one (open or closed) is the day,
- * the one before it gives the previous close. Klines hold no asks: the ask range is that of the last stored quote, where it is
+ * that of the trading day before it gives the previous close. Klines hold no asks: the ask range is that of the last stored quote, where it is
  * of that day, else unknown until the next day opens. Undefined without klines.
  */
 export function hydrateDay(
   days: readonly Kline[],
   lastQuote: { time_msc: number; ask_high: number | null; ask_low: number | null } | undefined,
   alignment: TradingAlignment,
+  calendar: Calendar | undefined,
 ): DayState | undefined {
   const day = days.at(-1);
   if (day === undefined) return undefined;
+  const previousDayS = previousTradingDay(day.time, calendar, alignment);
   const nextDayOpenS = alignment.nextOpenTime("D1", day.time);
   const inDay = lastQuote !== undefined && lastQuote.time_msc >= day.time * 1000 && lastQuote.time_msc < nextDayOpenS * 1000;
   return {
@@ -77,7 +100,8 @@ export function hydrateDay(
     askHigh: inDay ? lastQuote.ask_high : null,
     askLow: inDay ? lastQuote.ask_low : null,
     lastBid: day.close,
-    previousClose: days.at(-2)?.close ?? null,
+    previousDayS,
+    previousClose: days.findLast(({ time }) => time === previousDayS)?.close ?? null,
   };
 }
 

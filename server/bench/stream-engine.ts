@@ -28,7 +28,12 @@ function ticksOf(fromMs: number): Tick[] {
 /** Measures ticks through one engine, which checks them and updates quote, snapshot, all nine timeframes, and a view. */
 export async function benchEngine(seconds: number): Promise<Row[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
-  const engine = createEngine({ listingOf: (ticker) => listings.get(ticker), alignment: createAlignment(), epoch: "bench" });
+  const engine = createEngine({
+    listingOf: (ticker) => listings.get(ticker),
+    calendarOf: () => undefined,
+    alignment: createAlignment(),
+    epoch: "bench",
+  });
   const view = createView();
   let fromMs = START_MS;
   let advancedMs = START_MS;

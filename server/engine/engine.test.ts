@@ -51,11 +51,12 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
   async function start() {
     const bus = createMemoryBus();
     const view = createView();
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     bus.subscribe(view.apply);
     const missed = await hydrateAll([LISTING], {
       store,
       view,
+      calendarOf: () => undefined,
       alignment,
       nowMs,
       closedMs: () => nowMs,
@@ -129,7 +130,7 @@ describe("engine", () => {
       }),
       { numRuns: 60 },
     );
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
     expect(engine.advance(START_MS + 21_999)).toEqual([]);
     const events = engine.advance(START_MS + 22_000);
@@ -139,7 +140,7 @@ describe("engine", () => {
   });
 
   test("a tick of the next interval does not close the previous kline early", () => {
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
     const next = { ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2001 };
     expect(engine.judge(next, START_MS + 20_000)).toBeNull();
@@ -152,18 +153,18 @@ describe("engine", () => {
   });
 
   test("ticks of unknown and retired tickers are rejected as such", () => {
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     expect(engine.judge({ ticker: "XXXYYY", time_msc: START_MS, bid: 1, ask: 1 }, START_MS)).toBe("unknown_ticker");
   });
 
   test("a price that would be rounded to zero is rejected", () => {
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     const tick = (bid: number) => engine.judge({ ticker: "EURUSD", time_msc: START_MS, bid, ask: 1 }, START_MS);
     expect([1e-9, 0.000004, 0.00001].map(tick)).toEqual(["bad_price", "bad_price", null]);
   });
 
   test("a snapshot carries the trading day and the previous close", () => {
-    const engine = createEngine({ listingOf, alignment, epoch: "test" });
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
     engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
     const events = engine.ingest({ ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2002 });
     const snapshot = events.find((event) => event.type === "snapshot")?.record;

@@ -10,7 +10,7 @@ import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";
 import { createRecentTicks, judgeTick, type RecentTicks, type Tick } from "#lib/domain/tick";
 import type { TradingAlignment } from "#lib/domain/timeframe";
-import type { LastQuote } from "#lib/market/ports";
+import type { Catalogue, LastQuote } from "#lib/market/ports";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
@@ -77,6 +77,8 @@ interface TickerState {
 interface EngineOptions {
   /** Returns the listing of a ticker, undefined when unknown or retired. */
   listingOf: (ticker: string) => Listing | undefined;
+  /** Returns the calendar of a ticker, undefined when unknown. */
+  calendarOf: Catalogue["calendar"];
   alignment: TradingAlignment;
   /** The epoch of its sequences; different for each engine. */
   epoch: string;
@@ -94,7 +96,7 @@ function restoreDay(known: DayState | undefined, day: DayState | undefined): Day
 }
 
 /** Makes an engine without state; call `restore` before the first tick. */
-export function createEngine({ listingOf, alignment, epoch }: EngineOptions): Engine {
+export function createEngine({ listingOf, calendarOf, alignment, epoch }: EngineOptions): Engine {
   const states = new Map<string, TickerState>();
 
   /** The state of a listed ticker; an edited listing restarts its series with the same klines. */
@@ -208,7 +210,7 @@ export function createEngine({ listingOf, alignment, epoch }: EngineOptions): En
       const quote = toQuote(tick, state.listing.digits);
       state.recent.add(tick);
       state.quote = quote;
-      state.day = foldDay(state.day, quote, alignment);
+      state.day = foldDay(state.day, quote, alignment, calendarOf(tick.ticker));
       const events = [quoteEvent(state, quote), snapshotEvent(state, quote)];
       for (const series of state.series) events.push(foldSeries(state, series, quote, tick.volume));
       return events;

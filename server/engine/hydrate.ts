@@ -1,10 +1,12 @@
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Snapshot } from "#lib/contract/snapshot";
+import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, isClosed } from "#lib/domain/kline";
 import { hydrateDay } from "#lib/domain/snapshot";
 import { TIMEFRAMES_ORDER, type TradingAlignment } from "#lib/domain/timeframe";
+import { previousTradingDay } from "#lib/domain/trading-day";
 import { mergeRows } from "#lib/market/kline-merge";
 import type { KlineStore, LastQuote, MarketView } from "#lib/market/ports";
 import type { RestoredTicker } from "./engine";
@@ -22,6 +24,7 @@ const EVERYTHING = { from: 0, to: Number.POSITIVE_INFINITY, limit: Number.POSITI
 interface HydrateOptions {
   store: KlineStore;
   view: MarketView;
+  calendarOf: (ticker: string) => Calendar | undefined;
   alignment: TradingAlignment;
   /** End of the history to read, Unix milliseconds. */
   nowMs: number;
@@ -30,7 +33,7 @@ interface HydrateOptions {
    * after the reads: what is closed during them must not be closed twice.
    */
   closedMs: () => number;
-  /** True where higher timeframes are stored when they close, so that one may be missing after a crash. */
+  /** True where higher timeframes are stored when they close, so that the newest may be missing or older than its minutes. */
   repair: boolean;
   /**
    * Called synchronously after the view was read, so that no tick can come in between.
@@ -62,6 +65,14 @@ function newer(stored: LastQuote | undefined, seen: Snapshot | undefined): LastQ
   return seen !== undefined && seen.time_msc >= (stored?.time_msc ?? 0) ? seen : stored;
 }
 
+/** Those of the closed klines of a ticker that the store lacks, or has in another state. */
+export async function differing(store: KlineStore, klines: readonly Kline[]): Promise<Kline[]> {
+  const read = ({ ticker, timeframe, time }: Kline) =>
+    store.read({ ticker, timeframe, from: time, to: time + 1, limit: 1, end: "newest" });
+  const stored = await Promise.all(klines.map(read));
+  return klines.filter((kline, index) => unstored([kline], stored[index] ?? []).length > 0);
+}
+
 /** Klines of the view that differ from the stored ones, or are not stored. */
 function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
   const text = ({ time, open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
@@ -73,13 +84,13 @@ function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
 /**
  * The open klines of a ticker, recomputed from its M1 rows: up to D1 from the minutes, W1 and MN1 from the days. Rows of the
  * view win over stored ones and are read last, so that ticks which arrive during the reads are not lost.
- * Higher timeframes that closed around a crash are rebuilt too: only the interval of the last stored minute and the one
- * before it can be missing.
+ * Higher timeframes that closed around a crash or an import are rebuilt too: only the interval of the last stored minute and
+ * the one before it can be missing, or lack minutes that were imported.
  */
 export async function hydrateTicker(
   listing: Listing,
   lastQuote: LastQuote | undefined,
-  { store, view, alignment, nowMs, closedMs, repair, restore }: HydrateOptions,
+  { store, view, calendarOf, alignment, nowMs, closedMs, repair, restore }: HydrateOptions,
 ): Promise<Kline[]> {
   const { ticker } = listing;
   const to = Math.floor(nowMs / 1000) + 1;
@@ -92,7 +103,12 @@ export async function hydrateTicker(
     const open = alignment.openTime(timeframe, anchor);
     return repair ? alignment.openTime(timeframe, open - 1) : open;
   };
-  const [minutes, days] = await Promise.all([read("M1", before("D1")), read("D1", before("MN1"))]);
+  const calendar = calendarOf(ticker);
+  const dayOpenS = alignment.openTime("D1", anchor);
+  const minutesFrom = before("D1");
+  // A week may have begun in the month before, and the trading day before this one in both the week and the month before.
+  const daysFrom = Math.min(before("W1"), before("MN1"), previousTradingDay(dayOpenS, calendar, alignment) ?? dayOpenS);
+  const [minutes, days] = await Promise.all([read("M1", minutesFrom), read("D1", daysFrom)]);
 
   const rows: Partial<Record<Timeframe, Kline[]>> = { M1: mergeRows(minutes, view.recentKlines(ticker, "M1"), EVERYTHING) };
   for (const timeframe of TIMEFRAMES_ORDER.slice(1, -2)) rows[timeframe] = aggregate(rows.M1 ?? [], timeframe, alignment);
@@ -109,14 +125,12 @@ export async function hydrateTicker(
     .flatMap((timeframe) => (rows[timeframe] ?? []).slice(-UNPUBLISHED_MAX_ROWS))
     .filter((kline) => !closed(kline));
   const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
-  restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays.slice(-2), lastQuote, alignment) }, latestClosed);
+  restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays, lastQuote, alignment, calendar) }, latestClosed);
   if (!repair) return [];
-  const longer = offered.flatMap((timeframe) => lastWhole(timeframe, rows[timeframe] ?? [], before).filter(closed));
+  const coveredFrom = (timeframe: Timeframe) => (timeframe === "W1" || timeframe === "MN1" ? daysFrom : minutesFrom);
+  // The last two klines of a timeframe whose intervals the rows cover from the start.
+  const longer = offered.flatMap((timeframe) =>
+    (rows[timeframe] ?? []).slice(-2).filter((kline) => kline.time >= coveredFrom(timeframe) && closed(kline)),
+  );
   return [...unstored(view.recentKlines(ticker, "M1"), minutes), ...longer];
-}
-
-/** The last two klines of a timeframe whose intervals the rows cover from the start. */
-function lastWhole(timeframe: Timeframe, rows: readonly Kline[], before: (timeframe: Timeframe) => number): readonly Kline[] {
-  const coveredFrom = timeframe === "W1" || timeframe === "MN1" ? before("MN1") : before("D1");
-  return rows.slice(-2).filter((kline) => kline.time >= coveredFrom);
 }

@@ -16,7 +16,7 @@ import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { createEngine, type RestoredTicker } from "./engine";
-import { hydrateAll, hydrateTicker } from "./hydrate";
+import { differing, hydrateAll, hydrateTicker } from "./hydrate";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
 /** How often the engine sees the clock, so that klines close and sessions change without a tick. */
@@ -108,7 +108,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const log = options.log.child({ venue });
   const stopping = new AbortController();
   const alignment = createAlignment();
-  const engine = createEngine({ listingOf: catalogue.find, alignment, epoch });
+  const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch });
   const recorder = recorderOf(options, log, stopping.signal);
   const time = createEngineClock(options);
   /** Klines have been closed up to here, by this producer or its predecessor. */
@@ -143,6 +143,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const hydration = () => ({
     store,
     view,
+    calendarOf: catalogue.calendar,
     alignment,
     nowMs: time.now(),
     closedMs: () => advancedMs,
@@ -172,6 +173,15 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     advance();
   }
 
+  /** Stores klines that closed here while their minutes were rewritten; the recorder may still have their old state to write. */
+  async function correct(recorder: Recorder, klines: readonly Kline[]): Promise<void> {
+    const outdated = await differing(store, klines);
+    if (outdated.length === 0) return;
+    recorder.amend(outdated);
+    await recorder.written(stopping.signal);
+    options.onStoredLate?.();
+  }
+
   async function historyChanged(ticker?: string): Promise<void> {
     advance();
     const changedMs = advancedMs;
@@ -181,7 +191,10 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     watch.fill(touched.length);
     projection.forget(ticker, (kline) => !isClosed(kline, changedMs, alignment));
     try {
-      for (const listing of touched) await hydrateTicker(listing, undefined, { ...hydration(), repair: false });
+      for (const listing of touched) {
+        const longer = (await hydrateTicker(listing, undefined, hydration())).filter(({ timeframe }) => timeframe !== "M1");
+        if (recorder) await correct(recorder, longer);
+      }
     } finally {
       watch.filled();
     }

@@ -21,6 +21,8 @@ export interface KlineWriter {
 /** Stores a venue's events in batches. */
 export interface Recorder {
   readonly record: Listener;
+  /** Stores these klines instead of whatever was recorded of them before. */
+  amend(klines: readonly Kline[]): void;
   /** Number of rows that wait to be written. */
   pending(): number;
   /** False while too many rows wait. */
@@ -58,11 +60,14 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   const pending = () => klines.size + quotes.size;
 
+  function put(kline: Kline): void {
+    klines.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
+  }
+
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
       if (event.type === "snapshot") quotes.set(event.record.ticker, event.record);
-      else if (event.type === "kline" && (event.closed || event.record.timeframe === "M1"))
-        klines.set(`${event.record.ticker}:${event.record.timeframe}:${event.record.time}`, event.record);
+      else if (event.type === "kline" && (event.closed || event.record.timeframe === "M1")) put(event.record);
     }
   }
 
@@ -133,6 +138,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   return {
     record,
+    amend: (amended) => amended.forEach(put),
     pending,
     hasRoom: () => pending() < pendingMaxRows,
     room(signal) {

@@ -1,3 +1,4 @@
+import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
@@ -70,13 +71,13 @@ function createWritingAggregation(
   outbox: WriteBuffer,
   alignment: TradingAlignment,
   touched: () => Touched,
-  nowMs: number,
+  clock: Pick<Clock, "now">,
 ): Level {
   return createAggregation(alignment, (kline) => {
     const { first, last } = touched();
     // Rows around the range are read only to complete its weeks and months; shorter intervals outside it do not change.
     const holds = kline.time >= alignment.openTime(kline.timeframe, first) && kline.time <= last;
-    if (holds && isClosed(kline, nowMs, alignment)) outbox.put(kline);
+    if (holds && isClosed(kline, clock.now(), alignment)) outbox.put(kline);
   });
 }
 
@@ -107,8 +108,8 @@ function ascends(klines: readonly Kline[], after: number): boolean {
   return true;
 }
 
-/** @param nowMs current time, Unix milliseconds; klines that close later are not written */
-export function createRebuilder(store: Store, ticker: string, nowMs: number): Rebuilder {
+/** Klines that are still open when their last row is known are not written. */
+export function createRebuilder(store: Store, ticker: string, clock: Pick<Clock, "now">): Rebuilder {
   const alignment = createAlignment();
   const outbox = createWriteBuffer(store);
   let touched: Touched | null = null;
@@ -121,7 +122,7 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
   }
 
   async function startPassing(first: number): Promise<Level> {
-    const aggregation = createWritingAggregation(outbox, alignment, current, nowMs);
+    const aggregation = createWritingAggregation(outbox, alignment, current, clock);
     const { from } = widened(alignment, { first, last: first });
     await readMinutes(store, ticker, from, first, async (rows) => rows.forEach(aggregation.push));
     return aggregation;
@@ -134,7 +135,7 @@ export function createRebuilder(store: Store, ticker: string, nowMs: number): Re
 
   async function readAgain(onPage: OnPage): Promise<void> {
     const { from, to } = widened(alignment, current());
-    const aggregation = createWritingAggregation(outbox, alignment, current, nowMs);
+    const aggregation = createWritingAggregation(outbox, alignment, current, clock);
     let count = 0;
     await readMinutes(store, ticker, from, to, async (rows) => {
       rows.forEach(aggregation.push);

@@ -95,7 +95,7 @@ async function load(prepared: Prepared, key: JobKey, id: string, session: Sessio
   }
   const job = options.force ? { ...found, rows: 0 } : found;
   if (job.rows > 0) terminal.line(`  resumed: an earlier run stored the first ${job.rows.toLocaleString("en-US")} rows`);
-  const rebuilder = session.rebuilders.get(listing.ticker) ?? createRebuilder(store, listing.ticker, clock.now());
+  const rebuilder = session.rebuilders.get(listing.ticker) ?? createRebuilder(store, listing.ticker, clock);
   session.rebuilders.set(listing.ticker, rebuilder);
   const evidence = evidenceFor(recognition.kind);
   const liveliness = livelinessOf(recognition.kind);

@@ -44,7 +44,12 @@ export function bytesOf(batch: WireBatch): number {
 
 /** Makes the node: engine, memory bus, its own projection, and the batches for the others. */
 export function createIngest({ catalogue, clock, meter }: IngestOptions): Ingest {
-  const engine = createEngine({ listingOf: catalogue.find, alignment: createAlignment(), epoch: EPOCH });
+  const engine = createEngine({
+    listingOf: catalogue.find,
+    calendarOf: catalogue.calendar,
+    alignment: createAlignment(),
+    epoch: EPOCH,
+  });
   const projection = createProjection({ catalogue, store: NO_HISTORY, clock, epoch: EPOCH, sinceMs: clock.now() });
   const bus = createMemoryBus();
   const state = createLatestState();
