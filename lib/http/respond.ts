@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { isDatabaseAway } from "#lib/db";
@@ -17,6 +18,15 @@ export interface Answer {
 /** The response as a Web-standard Response. */
 export function toResponse({ status, headers, body }: Answer): Response {
   return new Response(body, { status, headers });
+}
+
+/** Writes the response to a connection of our own server. Its bytes are counted once here, not framed in chunks. */
+export function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+  const lines: string[] = [];
+  for (const name in headers) lines.push(name, headers[name] ?? "");
+  if (body !== null) lines.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength));
+  response.writeHead(status, lines);
+  response.end(body);
 }
 
 /** The same response for HEAD: headers only. */

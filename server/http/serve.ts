@@ -23,7 +23,7 @@ import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import { createApi, type RouteModule } from "#lib/http/api";
 import { requestIdOf } from "#lib/http/request-id";
-import { failure, jsonHeaders } from "#lib/http/respond";
+import { failure, jsonHeaders, writeAnswer } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
@@ -125,8 +125,7 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
 /** A listener that answers every request with not_found. */
 function refusing(detail: string) {
   return (_request: IncomingMessage, response: ServerResponse): void => {
-    const { status, headers, body } = failure("not_found", { detail }, jsonHeaders(requestIdOf(null)));
-    response.writeHead(status, headers).end(body);
+    writeAnswer(response, failure("not_found", { detail }, jsonHeaders(requestIdOf(null))));
   };
 }
 

@@ -8,13 +8,13 @@ import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failure, failureOf, jsonHeaders, toResponse } from "#lib/http/respond";
+import { type Answer, failure, failureOf, jsonHeaders, toResponse, writeAnswer } from "#lib/http/respond";
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { type RefusalContext, refuseUpgrade, writeAnswer } from "#server/socket/refuse-upgrade";
+import { endWith, type RefusalContext, refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
 import { inOrder } from "./in-order";
@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpOptions): Server {
   const addressed = (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? ""));
     const refused = authRateLimit(request, path);
-    if (refused !== undefined) return write(response, refused);
+    if (refused !== undefined) return writeAnswer(response, refused);
     const address = addressOf(request);
     request.headers[ADDRESS_HEADER] = address;
     if (address === peerOf(request)) for (const name of FORWARDED) delete request.headers[name];
@@ -114,7 +114,7 @@ export function createHttpServer(options: HttpOptions): Server {
     const path = decodedPath(target);
     const called = path ?? target;
     const fault = directListeners.has(called) || isApi(called) ? keylessCalls(request, called) : undefined;
-    if (fault !== undefined) return write(response, failureOf(fault, jsonHeaders(requestIdOf(null)), ""));
+    if (fault !== undefined) return writeAnswer(response, failureOf(fault, jsonHeaders(requestIdOf(null)), ""));
     if (isV1(called)) return apiListener(request, response);
     response.setHeader("x-content-type-options", "nosniff");
     if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
@@ -126,7 +126,7 @@ export function createHttpServer(options: HttpOptions): Server {
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
   server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));
-  server.on("connect", (_, socket: Duplex) => writeAnswer(socket, answerOf(methodRefusal("CONNECT"))));
+  server.on("connect", (_, socket: Duplex) => endWith(socket, answerOf(methodRefusal("CONNECT"))));
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
 }
@@ -140,17 +140,9 @@ function listenBare(api: RouteHandler, withBody: Listener, addressOf: HttpOption
     const { method = "GET" } = request;
     if (method !== "GET" && method !== "HEAD") return withBody(request, response);
     const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf)));
-    if (answer instanceof Promise) void answer.then((late) => write(response, late));
-    else write(response, answer);
+    if (answer instanceof Promise) void answer.then((late) => writeAnswer(response, late));
+    else writeAnswer(response, answer);
   };
-}
-
-function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  const lines: string[] = [];
-  for (const name in headers) lines.push(name, headers[name] ?? "");
-  if (body !== null) lines.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength));
-  response.writeHead(status, lines);
-  response.end(body);
 }
 
 /** Answers a request whose target or Host header does not form a URL. */
@@ -169,11 +161,11 @@ function answerOf({ fault, status, allow }: MessageRefusal): Answer {
 /** Answers a message that must not be handled. What follows it on the connection may be read in two ways, so that it ends. */
 function refuseMessage(response: ServerResponse, refusal: MessageRefusal): void {
   response.shouldKeepAlive = false;
-  write(response, answerOf(refusal));
+  writeAnswer(response, answerOf(refusal));
 }
 
 function refuseTarget(response: ServerResponse, detail: string): void {
-  write(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
+  writeAnswer(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
 /** True when the request line was too long, rather than the headers. The given bytes may start in the middle of it. */
@@ -191,7 +183,7 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
     // Browsers connect ahead of need. An answer on such a connection would be taken for that of their next request.
     if (socket.bytesRead === 0) return void socket.destroy();
     const late = failure("invalid_parameter", { detail: "The request did not arrive in time." }, jsonHeaders(requestIdOf(null)));
-    return void writeAnswer(socket, { ...late, status: 408 });
+    return void endWith(socket, { ...late, status: 408 });
   }
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
   const longTarget = overflow && isLongTarget(error.rawPacket);
@@ -212,7 +204,7 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
         headers,
       );
   const status = overflow && !longTarget ? 431 : answer.status;
-  writeAnswer(socket, { ...answer, status });
+  endWith(socket, { ...answer, status });
 }
 
 interface UpgradeOptions {

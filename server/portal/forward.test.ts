@@ -4,11 +4,12 @@ import { Agent, createServer, type IncomingMessage, request, type Server, type S
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { BODY_MAX_BYTES } from "#lib/portal/input";
-import { createForwarder, WAIT_MAX_MS } from "./forward";
+import { createForwarder } from "./forward";
+import { createSend, WAIT_MAX_MS } from "./send";
 import { createTurns, type Turns } from "./turns";
 
 const BOUNDS = { runningMaxCount: 1, waitingMaxCount: 2, clientWaitingMaxCount: 2 };
@@ -22,10 +23,15 @@ let refused: string[];
 /** Answers of the portal that a test gives itself. */
 let asked: [IncomingMessage, ServerResponse][];
 let agent: Agent;
+/** Where the portal is looked for. */
+let socketPath: string;
+/** How often it was found not to answer; nothing begins after that until a test opens the turns again. */
+let lost: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "spotwire-forward-"));
-  const socketPath = path.join(folder, "portal.sock");
+  socketPath = path.join(folder, "portal.sock");
+  lost = 0;
   asked = [];
   refused = [];
   clock = manualClock(0);
@@ -39,7 +45,11 @@ beforeEach(async () => {
   turns.open(true);
   const metrics = { refused: (where: string, reason: string) => refused.push(`${where} ${reason}`) };
   const target = () => ({ socketPath, agent });
-  const forward = createForwarder({ turns, target, clock, log: createLog("silent"), metrics });
+  const onLost = () => {
+    lost += 1;
+    turns.open(false);
+  };
+  const forward = createForwarder(createSend({ turns, target, onLost, clock, log: createLog("silent"), metrics }));
   front = createServer((incoming, response) => {
     response.setHeader("x-content-type-options", "nosniff");
     forward(incoming, response);
@@ -134,15 +144,43 @@ test("a body sent slowly holds no turn, and one that is too large is refused", a
   expect(asked).toHaveLength(1);
 });
 
-test("a portal that breaks off before its answer is answered with 503, and the next request works", async () => {
-  const broken = get();
+/** Resolves once the portal was found not to answer this many times. */
+const lostTimes = (count: number) => vi.waitFor(() => expect(lost).toBe(count));
+
+test("a request that changes nothing waits for the next portal when one ends before its answer, and is sent twice at most", async () => {
+  const [saved, dropped] = [get("/saved"), get("/dropped")];
+  for (const count of [1, 2]) {
+    await askedTimes(count);
+    asked[count - 1]?.[0].socket.destroy();
+    await lostTimes(count);
+    turns.open(true);
+  }
+  await askedTimes(3);
+  asked[2]?.[1].end("a page");
+  expect(await (await saved).text()).toBe("a page");
+  await askedTimes(4);
+  asked[3]?.[0].socket.destroy();
+  expect((await dropped).status).toBe(503);
+  expect(asked.map(([{ url }]) => url)).toEqual(["/saved", "/dropped", "/saved", "/dropped"]);
+});
+
+test("a change is sent again only when the portal did not receive it", async () => {
+  const post = () => get("/api/portal/keys", { method: "POST", body: "text" });
+  const broken = post();
   await askedTimes(1);
   asked[0]?.[0].socket.destroy();
-  expect((await broken).status).toBe(503);
-  const next = get();
+  expect(await (await broken).json()).toMatchObject({ message: "service_unavailable" });
+  const found = socketPath;
+  socketPath = `${found}.not-yet`;
+  turns.open(true);
+  const waiting = post();
+  await lostTimes(2);
+  socketPath = found;
+  turns.open(true);
   await askedTimes(2);
-  asked[1]?.[1].end("a page");
-  expect((await next).status).toBe(200);
+  asked[1]?.[0].resume();
+  asked[1]?.[1].end();
+  expect((await waiting).status).toBe(200);
 });
 
 test("a reader that does not read holds no turn", async () => {

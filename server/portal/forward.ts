@@ -1,24 +1,12 @@
-import {
-  type Agent,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as openRequest,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { clientBlock } from "#lib/access/address";
-import type { Clock } from "#lib/clock";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failure, failureOf, jsonHeaders } from "#lib/http/respond";
-import type { Logger } from "#lib/log";
-import type { Metrics } from "#lib/metrics";
+import { failure, failureOf, jsonHeaders, writeAnswer } from "#lib/http/respond";
 import { BODY_MAX_BYTES, tooLarge } from "#lib/portal/input";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import type { Turns } from "./turns";
+import type { Send } from "./send";
 
-/** Time a request waits for its turn. */
-export const WAIT_MAX_MS = 30_000;
 /** Bytes of an answer that wait in memory for a slow reader. */
 const UNREAD_MAX_BYTES = 1_048_576;
 /** Time a reader may take for them. */
@@ -31,26 +19,7 @@ const BUSY_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>B
 <meta name="viewport" content="width=device-width"><h1>The pages are busy</h1>
 <p>The API and the streams work. Try this page again in a few seconds.</p></html>`;
 
-/** Where the pages are served now. */
-export interface Target {
-  readonly socketPath: string;
-  readonly agent: Agent;
-}
-
-interface ForwardOptions {
-  readonly turns: Turns;
-  /** Undefined while the portal starts. */
-  readonly target: () => Target | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Pick<Metrics, "refused">;
-}
-
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-
-function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, headers).end(body);
-}
 
 /** Refuses a request that cannot be served now: the envelope under /api, a plain page elsewhere. */
 export function refuseBusy(request: IncomingMessage, response: ServerResponse, detail: string): void {
@@ -132,54 +101,25 @@ function passOn(answer: IncomingMessage, response: ServerResponse): void {
 }
 
 /**
- * Makes the listener that forwards requests to the portal's process, in turns. A request that finds no place, or none in time,
- * is answered with 503 and Retry-After; one whose client leaves is dropped.
+ * Makes the listener that forwards requests to the portal's process. A request that finds no place, or none in time, is answered
+ * with 503 and Retry-After; one whose client leaves is dropped.
  */
-export function createForwarder({ turns, target, clock, log, metrics }: ForwardOptions): Listener {
-  function forward(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined, end: () => void): void {
-    const to = target();
-    if (to === undefined || response.destroyed) {
-      end();
-      refuseBusy(request, response, "The portal is starting.");
-      return;
-    }
-    const headers = passedOn(request.headers);
-    if (body !== undefined) headers["content-length"] = String(body.byteLength);
-    const call = openRequest({ ...to, method: request.method, path: request.url, headers, setHost: false });
-    call.on("response", (answer) => passOn(answer, response));
-    call.on("error", (error) => {
-      if (response.destroyed) return;
-      log.warn({ reason: error.message, path: request.url?.split("?")[0] }, "the portal did not answer a request");
-      refuseBusy(request, response, "The portal is restarting.");
-    });
-    call.once("close", end);
-    response.once("close", () => call.destroy());
-    call.end(body);
-  }
-
+export function createForwarder(send: Send): Listener {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     if (response.destroyed) return;
-    const waited = new AbortController();
-    const run = (end: () => void) => {
-      waited.abort();
-      forward(request, response, body, end);
-    };
-    const leave = turns.join(clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")), run);
-    if (leave === undefined) {
-      metrics.refused("pages", "too_many_waiting");
-      return refuseBusy(request, response, "Too many requests wait for the portal.");
-    }
-    if (waited.signal.aborted) return;
-    response.once("close", () => {
-      waited.abort();
-      leave();
+    const headers = passedOn(request.headers);
+    if (body !== undefined) headers["content-length"] = String(body.byteLength);
+    const drop = send({
+      client: clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")),
+      method: request.method ?? "GET",
+      path: request.url ?? "/",
+      headers,
+      body,
+      onAnswer: (answer) => passOn(answer, response),
+      onRefused: (detail) => refuseBusy(request, response, detail),
     });
-    await clock.wait(WAIT_MAX_MS, waited.signal);
-    if (waited.signal.aborted) return;
-    leave();
-    metrics.refused("pages", "waited_too_long");
-    refuseBusy(request, response, "The portal did not answer in time.");
+    response.once("close", drop);
   }
 
   return (request, response) => {

@@ -7,7 +7,9 @@ import path from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
+import { createLog } from "#lib/log";
 import { createPageCache, type PageCache } from "./page-cache";
+import { createSend } from "./send";
 import { createTurns } from "./turns";
 
 const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
@@ -43,10 +45,12 @@ beforeEach(async () => {
   await once(portal.listen(socketPath), "listening");
   const turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
   turns.open(true);
+  const target = () => ({ socketPath, agent });
+  const metrics = { refused: () => undefined };
+  const send = createSend({ turns, target, onLost: () => undefined, clock, log: createLog("silent"), metrics });
   cache = createPageCache({
     env: { PUBLIC_URL: undefined },
-    turns,
-    target: () => ({ socketPath, agent }),
+    send,
     isRoute: (asking) => asking === "/signin",
     forward(incoming, response) {
       forwarded.push(incoming.url ?? "");

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as openRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { clientBlock } from "#lib/access/address";
 import type { Clock } from "#lib/clock";
@@ -8,8 +8,8 @@ import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shar
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { SECOND_MS } from "#lib/units";
 import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
-import { type Listener, refuseBusy, type Target, WAIT_MAX_MS } from "./forward";
-import type { Turns } from "./turns";
+import { type Listener, refuseBusy } from "./forward";
+import type { Send } from "./send";
 
 /** Memory of all pages, with their compressed copies. */
 const CACHE_MAX_BYTES = 67_108_864;
@@ -25,8 +25,7 @@ const KEY_HEADERS = ["host", "x-forwarded-host", "x-forwarded-proto", "x-forward
 
 interface PageCacheOptions {
   readonly env: Parameters<typeof sessionCookieName>[0];
-  readonly turns: Turns;
-  readonly target: () => Target | undefined;
+  readonly send: Send;
   /** Whether a page serves this path. */
   readonly isRoute: (path: string) => boolean;
   /** Serves what is not shared. */
@@ -54,7 +53,7 @@ interface Wanted {
  * Serves pages that look the same to everybody from memory: each is rendered once per content and compressed once. Everything
  * else is forwarded, and so is everything of a reader with a session.
  */
-export function createPageCache({ env, turns, target, isRoute, forward, clock }: PageCacheOptions): PageCache {
+export function createPageCache({ env, send, isRoute, forward, clock }: PageCacheOptions): PageCache {
   const pages = new LRUCache<string, CachedPage>({ maxSize: CACHE_MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
   const filling = new Map<string, Promise<CachedPage>>();
   const writes: (() => void)[] = [];
@@ -74,46 +73,26 @@ export function createPageCache({ env, turns, target, isRoute, forward, clock }:
     return { path, freshMs: shared?.freshMs ?? Number.POSITIVE_INFINITY, key: JSON.stringify([path, sent]), headers: sent };
   }
 
-  /** Asks the portal for a page, in turns. @throws Error when it cannot, or not in time */
+  /** Asks the portal for a page. @throws Error when it cannot, or not in time */
   function render({ path, headers }: Wanted, client: string): Promise<CachedPage> {
     return new Promise((resolve, reject) => {
-      const settled = new AbortController();
-      const busy = (detail: string) => {
-        settled.abort();
-        reject(new Error(detail));
-      };
-      const end = turns.join(client, (done) => {
-        const to = target();
-        if (to === undefined) {
-          done();
-          return busy("The portal is starting.");
-        }
-        const call = openRequest({ ...to, path, headers: { ...headers, [SHARED_HEADER]: "1" }, setHost: false });
-        call.on("error", () => busy("The portal is restarting."));
-        call.once("close", done);
-        call.on("response", (answer) => {
-          const chunks: Buffer[] = [];
-          let bytes = 0;
-          answer.on("data", (chunk: Buffer) => {
-            bytes += chunk.byteLength;
-            if (bytes > PAGE_MAX_BYTES) call.destroy(new Error("too large"));
-            else chunks.push(chunk);
-          });
-          answer.on("end", () => {
-            const body = Buffer.concat(chunks);
-            const tls = isSecure(env);
-            settled.abort();
-            resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
-          });
+      const onRefused = (detail: string) => reject(new Error(detail));
+      const onAnswer = (answer: IncomingMessage) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        answer.on("data", (chunk: Buffer) => {
+          bytes += chunk.byteLength;
+          if (bytes > PAGE_MAX_BYTES) answer.destroy(new Error("The page is too large."));
+          else chunks.push(chunk);
         });
-        call.end();
-      });
-      if (end === undefined) return busy("Too many requests wait for the portal.");
-      void clock.wait(WAIT_MAX_MS, settled.signal).then(() => {
-        if (settled.signal.aborted) return;
-        end();
-        busy("The portal did not answer in time.");
-      });
+        answer.on("error", (error) => onRefused(error.message));
+        answer.on("end", () => {
+          const body = Buffer.concat(chunks);
+          const tls = isSecure(env);
+          resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
+        });
+      };
+      send({ client, method: "GET", path, headers: { ...headers, [SHARED_HEADER]: "1" }, onAnswer, onRefused });
     });
   }
 

@@ -13,10 +13,11 @@ import type { Metrics } from "#lib/metrics";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import { type Channel, openChannel } from "./channel";
-import { createForwarder, type Target } from "./forward";
+import { createForwarder } from "./forward";
 import { readKnownRoutes } from "./known-routes";
 import { createPageCache } from "./page-cache";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
+import { createSend, type Target } from "./send";
 import { createTurns } from "./turns";
 import { passUpgrade } from "./upgrade";
 
@@ -92,18 +93,21 @@ function launch(answers: MarketAnswers, clock: Clock): Generation {
   };
 }
 
+/** Whether a process answers. */
+function responds({ channel }: Generation): Promise<boolean> {
+  return channel.ask("ping").then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Ends a process that does not answer. Returns when it has ended. */
-async function watch({ child, channel, ended }: Generation, { clock, log }: PortalOptions): Promise<void> {
+async function watch(generation: Generation, { clock, log }: PortalOptions): Promise<void> {
+  const { child, ended } = generation;
   let silent = 0;
   while (!ended.aborted) {
     await clock.wait(PING_EVERY_MS, ended);
-    const answered =
-      ended.aborted ||
-      (await channel.ask("ping").then(
-        () => true,
-        () => false,
-      ));
-    silent = answered ? 0 : silent + 1;
+    silent = ended.aborted || (await responds(generation)) ? 0 : silent + 1;
     if (silent < SILENT_MAX_COUNT || ended.aborted) continue;
     log.error("the portal's process does not answer; ending it");
     child.kill("SIGKILL");
@@ -147,12 +151,22 @@ export function startPortal(options: PortalOptions): Portal {
     if (!stopping.signal.aborted) throw new Error(`exit code ${child.exitCode ?? child.signalCode}`);
   }
 
-  const forward = createForwarder({ turns, target: () => target, clock, log, metrics });
+  let doubted: Target | undefined;
+  /** Lets no request begin at a target that gave no answer, until its process answers or is known to have ended. */
+  async function doubt(lost: Target): Promise<void> {
+    if (lost !== target || lost === doubted) return;
+    doubted = lost;
+    turns.open(false);
+    while (target === lost && !(await responds(current))) await clock.wait(PING_EVERY_MS, current.ended);
+    doubted = undefined;
+    if (target === lost) turns.open(true);
+  }
+
+  const send = createSend({ turns, target: () => target, onLost: (lost) => void doubt(lost), clock, log, metrics });
+  const forward = createForwarder(send);
   // In development pages change as their sources do.
   const cache =
-    env.NODE_ENV === "development"
-      ? undefined
-      : createPageCache({ env, turns, target: () => target, isRoute: readKnownRoutes(), forward, clock });
+    env.NODE_ENV === "development" ? undefined : createPageCache({ env, send, isRoute: readKnownRoutes(), forward, clock });
   let running: Promise<void> | undefined;
   async function end(): Promise<void> {
     stopping.abort();

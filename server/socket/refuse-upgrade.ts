@@ -9,7 +9,7 @@ import type { Logger } from "#lib/log";
  * Writes a complete HTTP response to a raw socket and closes both directions; otherwise an HTTP server leaves the socket half
  * open until the client closes it.
  */
-export function writeAnswer(socket: Duplex, { status, headers, body }: Answer, reason = STATUS_CODES[status]): void {
+export function endWith(socket: Duplex, { status, headers, body }: Answer, reason = STATUS_CODES[status]): void {
   const text = String(body ?? "");
   const head = [`HTTP/1.1 ${status} ${reason}`, "Connection: close", `Content-Length: ${Buffer.byteLength(text)}`];
   for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
@@ -39,5 +39,5 @@ export function handshakeId({ headers }: IncomingMessage): string {
 /** Refuses an upgrade with the error envelope of what was thrown. */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown, { docsBase, log }: RefusalContext): void {
   const id = handshakeId(request);
-  writeAnswer(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBase));
+  endWith(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBase));
 }
