@@ -27,24 +27,34 @@ export const KeyInfo = z
     plan: z.string().describe("Plan of the account."),
     limits: z
       .object({
-        rest_per_minute: z.int().min(1).describe("Rate-limit units per minute."),
-        rest_burst: z.int().min(1).describe("Rate-limit units that can be used at once."),
-        stream_connections: z.int().min(1).describe("Stream connections open at the same time."),
-        subscriptions_per_connection: z.int().min(1).describe("Subscriptions of one stream connection."),
+        rest_per_minute: z.int().min(1).describe("Rate-limit units that REST calls can use in one minute."),
+        rest_burst: z
+          .int()
+          .min(1)
+          .describe("Rate-limit units that REST calls can use at once, before the rate per minute slows them down."),
+        stream_connections: z.int().min(1).describe("Maximum number of stream connections that are open at the same time."),
+        subscriptions_per_connection: z
+          .int()
+          .min(1)
+          .describe(
+            "Maximum number of subscriptions on one stream connection. Each ticker of a stream counts as one, for klines in each timeframe.",
+          ),
       })
       .describe("Limits of the account, shared by all its keys. The limits of the demo key apply to each client address."),
     key_limits: z
       .object({
-        rest_per_minute: OwnLimit.describe("Rate-limit units per minute."),
-        rest_burst: OwnLimit.describe("Rate-limit units that can be used at once."),
-        stream_connections: OwnLimit.describe("Stream connections open at the same time."),
-        subscriptions_per_connection: OwnLimit.describe("Subscriptions of one stream connection."),
+        rest_per_minute: OwnLimit.describe("Rate-limit units that REST calls with this key can use in one minute."),
+        rest_burst: OwnLimit.describe("Rate-limit units that REST calls with this key can use at once."),
+        stream_connections: OwnLimit.describe(
+          "Maximum number of stream connections that this key can have open at the same time.",
+        ),
+        subscriptions_per_connection: OwnLimit.describe("Maximum number of subscriptions on one stream connection of this key."),
       })
       .describe("Limits of this key alone. Null where it has none. The smaller of both limits applies."),
     quota: z
       .object({
-        remaining: z.int().min(0).describe("Rate-limit units left in the current window."),
-        reset_s: z.int().min(0).describe("Seconds until the window ends."),
+        remaining: z.int().min(0).describe("Rate-limit units left in the current minute."),
+        reset_s: z.int().min(0).describe("Seconds until the minute ends and `remaining` starts again."),
       })
       .describe("What is left of this minute, as in the `RateLimit` header: the account's or the key's, whichever is less."),
   })
