@@ -7,6 +7,7 @@ import { benchDashboard } from "./dashboard";
 import { benchFlood } from "./flood";
 import { benchImport } from "./import";
 import { benchKlines } from "./klines";
+import { benchProcesses } from "./processes";
 import { benchQuotes } from "./quotes";
 import { benchStrangers } from "./strangers";
 import { benchEngine } from "./stream-engine";
@@ -34,6 +35,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   dashboard: benchDashboard,
   flood: benchFlood,
   strangers: benchStrangers,
+  processes: benchProcesses,
   cluster: benchCluster,
   cold: benchCold,
   units: benchUnits,

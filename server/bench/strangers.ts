@@ -1,6 +1,7 @@
 import autocannon from "autocannon";
 import { createClient } from "#lib/client/index";
 import { type Contestant, startProcess } from "./child";
+import { memoryOfBoth } from "./processes";
 import { startSpotwire } from "./quotes";
 import type { Row } from "./table";
 
@@ -15,7 +16,6 @@ const ROUNDS_COUNT = 3;
 const SLOWER_MAX = 2;
 const DOCS_PER_SECOND = 1_500;
 const STATUS_PER_SECOND = 1_000;
-const MIB = 1_048_576;
 
 type Readers = ReturnType<typeof startProcess>;
 type Server = Contestant & { testKey: string };
@@ -58,13 +58,6 @@ async function notice(server: Server, seconds: number): Promise<Noticed> {
   return { quotesP50Ms: latency.p50, quotesP99Ms: latency.p99, ticksP99Ms: quantile(ages, 0.99) };
 }
 
-/** Both processes' resident memory, MiB. */
-async function memoryOf({ url }: Contestant): Promise<string> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const of = (name: string) => Math.round(Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]) / MIB);
-  return `market ${of("process_resident_memory_bytes")}, portal ${of("spotwire_portal_process_resident_memory_bytes")} MiB`;
-}
-
 const medianOf = (rounds: readonly Noticed[], what: keyof Noticed) =>
   quantile(
     rounds.map((round) => round[what]),
@@ -99,7 +92,7 @@ export async function benchStrangers(seconds: number): Promise<Row[]> {
   const server = await startSpotwire("counted", { PORTAL: "on" });
   const readers = startProcess("server/bench/strangers-readers.ts");
   try {
-    const idleMemory = await memoryOf(server);
+    const idleMemory = await memoryOfBoth(server);
     const idle: Noticed[] = [];
     const under: Noticed[] = [];
     const read: Read[] = [];
@@ -127,7 +120,7 @@ export async function benchStrangers(seconds: number): Promise<Row[]> {
       { what: "", value: "tick to client, p99", ratio: { ...atMost, value: ratioOf("ticksP99Ms") } },
       await pagesOf(server, readers, "/docs/quickstart", seconds),
       await pagesOf(server, readers, "/status", seconds),
-      { what: "resident memory before and after", value: `${idleMemory}; ${await memoryOf(server)}` },
+      { what: "resident memory before and after", value: `${idleMemory}; ${await memoryOfBoth(server)}` },
     ];
   } finally {
     await Promise.all([server.stop(), readers.stop()]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { openScene, REDIS_PROGRAM, type Scene } from "../faults/scene";
+import { agree, type Census, growth, memory, say, whole } from "../faults/verdict";
 import { SERVER_TIMEOUT_MS } from "../server";
-import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
-import { agree, type Census, growth, memory, say, whole } from "./verdict";
 
 /** Half as many ticks as in the fault suite. */
 const TICK_INTERVAL_MS = 250;
