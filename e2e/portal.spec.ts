@@ -279,6 +279,7 @@ describe("a developer", () => {
   test("limits a key to addresses, after an invalid entry was refused at its field", async () => {
     await act("Web shop", "Edit");
     const dialog = page.getByRole("dialog");
+    await dialog.getByText("Restrictions").click();
     await dialog.getByLabel("Allowed addresses").fill("localhost");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByRole("alert").filter({ hasText: "must be an IP address" }).waitFor();
@@ -292,6 +293,25 @@ describe("a developer", () => {
       return ((await (await fetch(product.baseUrl + QUOTES, { headers })).json()) as { message: string }).message;
     };
     await expect.poll(refusal, COUNTED).toBe("address_not_allowed");
+  });
+
+  test("limits a key to tickers and units per minute, after a limit above the plan's was refused at its field", async () => {
+    await act("Web shop", "Edit");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Allowed addresses").fill("");
+    await dialog.getByLabel("Tickers").fill("EURUSD");
+    await dialog.getByLabel("Units per minute").fill("1000000");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "the limit of the plan" }).waitFor();
+    await dialog.getByLabel("Units per minute").fill("7");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => rowOf("Web shop").textContent(), COUNTED).toContain("EURUSD");
+    const headers = { authorization: `Bearer ${keyOf("Web shop")}`, origin: SITE };
+    const ask = (ticker: string) => fetch(`${product.baseUrl}/api/v1/market/quotes/latest?tickers=${ticker}`, { headers });
+    const refusal = async () => ((await (await ask("XAUUSD")).json()) as { message: string }).message;
+    await expect.poll(refusal, COUNTED).toBe("unknown_ticker");
+    expect((await ask("EURUSD")).headers.get("ratelimit-policy")).toBe('"key";q=7;w=60');
   });
 
   test("opens any page from the command palette, with the keyboard alone", async () => {

@@ -1,5 +1,6 @@
 "use client";
 
+import { useState } from "react";
 import type { PlanLimits } from "#lib/contract/limits";
 import type { PortalSessionInfo, PortalUser } from "#lib/contract/portal";
 import { countText } from "../portal/numbers";
@@ -37,6 +38,11 @@ function Limits({ plan }: { plan: PlanInForce }) {
 /** Everything about the account that is not a key. */
 export function AccountView({ user, plan, passwordMinCharacters }: AccountViewProps) {
   const sessions = usePortal<{ items: readonly PortalSessionInfo[] }>("sessions");
+  const [changes, setChanges] = useState(0);
+  const onChange = () => {
+    void sessions.mutate();
+    setChanges(changes + 1);
+  };
   return (
     <>
       <PageHead title="Account">
@@ -46,16 +52,16 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
         <Limits plan={plan} />
       </Section>
       <Section title="Profile">
-        <ProfileForm user={user} />
+        <ProfileForm user={user} onChange={onChange} />
       </Section>
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
         <Section title="Email">
-          <EmailForm user={user} />
+          <EmailForm user={user} onChange={onChange} />
         </Section>
         <div className="mt-10 lg:mt-0">
           <Section title="Password">
             {user.hasPassword ? (
-              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={() => void sessions.mutate()} />
+              <PasswordForm passwordMinCharacters={passwordMinCharacters} onChange={onChange} />
             ) : (
               <p className="text-ink-soft text-sm leading-6">
                 You have no password. To set one, sign out, then choose “Forgot your password?”.
@@ -65,7 +71,7 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
         </div>
       </div>
       <Section title="Passkeys and two-step sign-in">
-        <SecondFactors user={user} onChange={() => void sessions.mutate()} />
+        <SecondFactors user={user} onChange={onChange} />
       </Section>
       <Section title="Linked providers">
         <LinkedProviders />
@@ -77,7 +83,8 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
         <DeleteAccount user={user} />
       </Section>
       <Section title="Audit log">
-        <Audit />
+        {/* Read again after each change. */}
+        <Audit key={changes} />
       </Section>
     </>
   );

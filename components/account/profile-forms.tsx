@@ -21,13 +21,21 @@ function FormEnd({ submission: { busy, failure }, label }: { submission: Submiss
   );
 }
 
+interface FormProps {
+  readonly user: PortalUser;
+  readonly onChange: () => void;
+}
+
 /** Changes the name. */
-export function ProfileForm({ user }: { user: PortalUser }) {
+export function ProfileForm({ user, onChange }: FormProps) {
   const announce = useToast();
   const submission = useSubmit({
     fields: ["name"],
     send: (form) => callPortal("PATCH", "profile", { name: textOf(form, "name") }),
-    done: () => announce("Saved."),
+    done: () => {
+      onChange();
+      announce("Saved.");
+    },
   });
   return (
     <Card>
@@ -40,13 +48,14 @@ export function ProfileForm({ user }: { user: PortalUser }) {
 }
 
 /** Changes the address; the new one applies once the link in its mail is opened, and the old one, if verified, has approved. */
-export function EmailForm({ user }: { user: PortalUser }) {
+export function EmailForm({ user, onChange }: FormProps) {
   const announce = useToast();
   const submission = useSubmit({
     fields: ["email"],
     send: (form) => callPortal("POST", "email", { email: textOf(form, "email") }),
     done: (_, form) => {
       form.reset();
+      onChange();
       announce(user.emailVerified ? "Open the links we sent to both addresses." : "Open the link we sent to the new address.");
     },
   });

@@ -16,7 +16,7 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
-import { TEXT_LINK } from "./auth-card";
+import { AuthCard, TEXT_LINK } from "./auth-card";
 import { AuthForm } from "./auth-form";
 
 /** Another way to sign in. */
@@ -85,12 +85,20 @@ function OtherWays({ providers, next, passkeyLabel }: OtherWaysProps) {
 /** The second step: a code, or a passkey instead. */
 function CodeStep({ next, onCancel }: { next: string; onCancel: () => void }) {
   const submission = useSubmit({
-    fields: [],
+    fields: ["code"],
     send: (form) => signInWithCode(textOf(form, "code"), next),
     done: () => open(next),
   });
   return (
-    <>
+    <AuthCard
+      title="Confirm it's you"
+      lead="Your account needs a second step to sign in."
+      foot={
+        <button type="button" onClick={onCancel} className={TEXT_LINK}>
+          Start over
+        </button>
+      }
+    >
       <AuthForm submission={submission} action="Continue">
         <TextField
           label="Code"
@@ -101,15 +109,11 @@ function CodeStep({ next, onCancel }: { next: string; onCancel: () => void }) {
           autoFocus
           required
           hint="From your authenticator app, or one of your recovery codes."
+          error={submission.errorOf("code")}
         />
       </AuthForm>
-      <p className="mt-4 text-sm">
-        <button type="button" onClick={onCancel} className={TEXT_LINK}>
-          Start over
-        </button>
-      </p>
       <OtherWays providers={[]} next={next} passkeyLabel="Use a passkey" />
-    </>
+    </AuthCard>
   );
 }
 
@@ -123,7 +127,7 @@ interface SignInFormProps {
   readonly error: string | undefined;
 }
 
-/** Signs in, then opens the next page. */
+/** The card of the sign-in page, for each of its steps. Signs in, then opens the next page. */
 export function SignInForm({ next, email, providers, error }: SignInFormProps) {
   const [secondStep, setSecondStep] = useState(error === SECOND_FACTOR);
   const submission = useSubmit<{ secondFactor: boolean }>({
@@ -132,8 +136,16 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
     done: ({ secondFactor }) => (secondFactor ? setSecondStep(true) : open(next)),
   });
   if (secondStep) return <CodeStep next={next} onCancel={() => setSecondStep(false)} />;
-  return (
+  const foot = (
     <>
+      New here?{" "}
+      <Link href="/signup" className={TEXT_LINK}>
+        Create an account
+      </Link>
+    </>
+  );
+  return (
+    <AuthCard title="Sign in" lead="Access your keys, usage and logs." foot={foot}>
       {error === undefined || error === SECOND_FACTOR ? null : (
         <p role="alert" className="mb-5 rounded-lg border border-danger/40 bg-surface p-4 text-sm leading-6">
           {signInWords(error)}
@@ -149,6 +161,6 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
         </Link>
       </p>
       <OtherWays providers={providers} next={next} passkeyLabel="Sign in with a passkey" />
-    </>
+    </AuthCard>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { DAY_MS } from "#lib/units";
+import { Instant } from "../portal/time";
 import { textOf } from "../portal/use-submit";
 import { CONTROL, Field } from "../ui/field";
 import { Select } from "../ui/select";
@@ -16,11 +17,26 @@ const EXPIRIES = [
 const KEEP = { value: "keep", label: "No change" } as const;
 type Expiry = (typeof EXPIRIES)[number]["value"] | typeof KEEP.value;
 
+interface ExpiryFieldProps {
+  /** When a key that is edited expires now, null for never; absent for a new key. */
+  readonly current?: string | null;
+  readonly error: string | undefined;
+}
+
 /** When a key expires: a year from now for a new key, no change for one that is edited. */
-export function ExpiryField({ changed = false, error }: { changed?: boolean; error: string | undefined }) {
+export function ExpiryField({ current, error }: ExpiryFieldProps) {
+  const changed = current !== undefined;
   const [expiry, setExpiry] = useState<Expiry>(changed ? "keep" : "365");
+  const kept =
+    current === undefined || current === null ? (
+      "Never expires."
+    ) : (
+      <>
+        Expires on <Instant at={current} to="day" />.
+      </>
+    );
   return (
-    <Field label="Expires" error={error}>
+    <Field label="Expires" hint={expiry === "keep" ? kept : undefined} error={error}>
       {(control) => (
         <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
           <Select

@@ -55,7 +55,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
     >
       <form onSubmit={onSubmit} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
-        <ExpiryField changed error={errorOf("expires_at")} />
+        <ExpiryField current={apiKey.expires_at} error={errorOf("expires_at")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Save
         </DialogSubmit>

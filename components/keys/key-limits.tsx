@@ -1,4 +1,3 @@
-import { useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { MINUTE_MS } from "#lib/units";
 import { textOf } from "../portal/use-submit";
@@ -37,38 +36,38 @@ interface KeyLimitsProps {
   readonly errorOf: (field: string) => string | undefined;
 }
 
-/** The limits of a key and when it becomes valid, folded away until they are used. */
+/** The limits of a key and when it becomes valid. */
 export function KeyLimits({ start, errorOf }: KeyLimitsProps) {
-  const [open, setOpen] = useState(LIMIT_FIELDS.some((name) => start[name] !== null));
-  const wrong = LIMIT_FIELDS.some((name) => errorOf(name) !== undefined);
   return (
-    <details open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="cursor-pointer font-medium text-sm">Limits and start</summary>
-      <p className="mt-1.5 text-ink-faint text-xs leading-5">The smaller of these and your plan's limits applies.</p>
-      <div className="mt-3 grid gap-4 sm:grid-cols-2">
-        {LIMITS.map(({ name, label }) => (
-          <TextField
-            key={name}
-            type="number"
-            min={1}
-            step={1}
-            label={label}
-            name={name}
-            defaultValue={start[name] ?? ""}
-            placeholder="As in your plan"
-            error={errorOf(name)}
-          />
-        ))}
-        <TextField
-          type="datetime-local"
-          label="Valid from"
-          name="not_before"
-          defaultValue={localText(start.not_before)}
-          hint="In your time zone. Leave empty for at once."
-          error={errorOf("not_before")}
-        />
-      </div>
-    </details>
+    <>
+      <fieldset>
+        <legend className="font-medium text-sm">Limits</legend>
+        <p className="mt-0.5 mb-3 text-ink-faint text-xs leading-5">The smaller of these and your plan's limits applies.</p>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {LIMITS.map(({ name, label }) => (
+            <TextField
+              key={name}
+              type="number"
+              min={1}
+              step={1}
+              label={label}
+              name={name}
+              defaultValue={start[name] ?? ""}
+              placeholder="As in your plan"
+              error={errorOf(name)}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <TextField
+        type="datetime-local"
+        label="Valid from"
+        name="not_before"
+        defaultValue={localText(start.not_before)}
+        hint="In your time zone. Leave empty to start now."
+        error={errorOf("not_before")}
+      />
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentProps } from "react";
+import { type ComponentProps, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
@@ -39,6 +39,40 @@ interface ListFieldProps extends Pick<ComponentProps<typeof TextArea>, "label" |
 /** A list, one entry per line. */
 function ListField({ start, ...rest }: ListFieldProps) {
   return <TextArea {...rest} rows={2} spellCheck={false} defaultValue={start.join("\n")} className="font-mono text-[13px]" />;
+}
+
+const RESTRICTIONS = ["addresses", "tickers", ...LIMIT_FIELDS] as const;
+
+const isSet = (value: Settings[(typeof RESTRICTIONS)[number]]) => (Array.isArray(value) ? value.length > 0 : value !== null);
+
+/** What most keys do without, folded away until it is used. */
+function Restrictions({ start, errorOf }: KeySettingsProps) {
+  const [open, setOpen] = useState(RESTRICTIONS.some((name) => isSet(start[name])));
+  const wrong = RESTRICTIONS.some((name) => errorOf(name) !== undefined);
+  return (
+    <details open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="cursor-pointer font-medium text-sm">Restrictions</summary>
+      <div className="mt-3 space-y-5">
+        <ListField
+          label="Allowed addresses"
+          name="addresses"
+          start={start.addresses}
+          placeholder={"203.0.113.7\n2001:db8::/32"}
+          hint="IP addresses and networks, one per line. Leave empty to allow all."
+          error={errorOf("addresses")}
+        />
+        <ListField
+          label="Tickers"
+          name="tickers"
+          start={start.tickers}
+          placeholder={"EURUSD\nXAUUSD"}
+          hint="One per line. Leave empty to allow all instruments of your account."
+          error={errorOf("tickers")}
+        />
+        <KeyLimits start={start} errorOf={errorOf} />
+      </div>
+    </details>
+  );
 }
 
 /** What a key may do, and its name. */
@@ -83,23 +117,7 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
         hint="One per line. Leave empty to allow servers only."
         error={errorOf("origins")}
       />
-      <ListField
-        label="Allowed addresses"
-        name="addresses"
-        start={start.addresses}
-        placeholder={"203.0.113.7\n2001:db8::/32"}
-        hint="IP addresses and networks, one per line. Leave empty to allow all."
-        error={errorOf("addresses")}
-      />
-      <ListField
-        label="Tickers"
-        name="tickers"
-        start={start.tickers}
-        placeholder={"EURUSD\nXAUUSD"}
-        hint="One per line. Leave empty to allow all instruments of your account."
-        error={errorOf("tickers")}
-      />
-      <KeyLimits start={start} errorOf={errorOf} />
+      <Restrictions start={start} errorOf={errorOf} />
     </>
   );
 }

@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   email_not_verified: "Your email address isn't verified with that provider. Verify it there, or sign in with a password.",
   csrf: "This page expired, or your browser blocks its cookies. Allow cookies, reload the page, then sign in.",
   wrong_code: "This code is wrong or was used before. Enter the one your app shows now, or another recovery code.",
+  too_many_codes: "Too many wrong codes. Use a recovery code or a passkey, or try your app again tomorrow.",
   wrong_passkey: "This passkey opens no account here. Try again, or sign in another way.",
   step_expired: "That took too long. Enter your email and password again.",
   AccessDenied: "The provider rejected the sign-in, or you cancelled it. Try again, or sign in another way.",
@@ -37,10 +38,13 @@ export function signInWords(error: string): string {
   return Object.hasOwn(WORDS, error) ? (WORDS[error] ?? "") : `Sign-in failed. Try again. If it happens again, ${CONTACT}.`;
 }
 
+/** Errors about the code of the second step. */
+const CODE_ERRORS: ReadonlySet<string> = new Set(["wrong_code", "too_many_codes"]);
+
 const refusal = (error: string): ApiFailure => ({
   id: "unauthorized",
   detail: signInWords(error),
-  parameter: null,
+  parameter: CODE_ERRORS.has(error) ? "code" : null,
   requestId: null,
 });
 

@@ -1,10 +1,8 @@
 import type { Metadata } from "next";
-import Link from "next/link";
 import { redirect } from "next/navigation";
 import { nextPath } from "#app/next-path";
 import type { PageSearch } from "#app/page-search";
 import { signedInUser } from "#app/session";
-import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { SignInForm } from "#components/auth/sign-in-form";
 import { Email } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
@@ -28,26 +26,12 @@ export default async function SignInPage({ searchParams }: PageSearch) {
   const { next: asked, error, email } = await searchParams;
   const next = nextPath(asked);
   if ((await signedInUser()) !== undefined) redirect(next);
-  const foot = (
-    <>
-      New here?{" "}
-      <Link href="/signup" className={TEXT_LINK}>
-        Create an account
-      </Link>
-    </>
-  );
   return (
-    <AuthCard
-      title="Sign in"
-      lead={error === "second_factor" ? "One more step." : "Access your keys, usage and logs."}
-      foot={foot}
-    >
-      <SignInForm
-        next={next}
-        email={Email.safeParse(email).data}
-        providers={choices()}
-        error={typeof error === "string" ? error : undefined}
-      />
-    </AuthCard>
+    <SignInForm
+      next={next}
+      email={Email.safeParse(email).data}
+      providers={choices()}
+      error={typeof error === "string" ? error : undefined}
+    />
   );
 }
