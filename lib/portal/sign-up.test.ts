@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { POST as changeEmail } from "#app/api/portal/email/route";
 import { POST as forgot } from "#app/api/portal/forgot/route";
 import { POST as resend } from "#app/api/portal/resend/route";
@@ -121,6 +122,31 @@ describe("a verification link", () => {
       ]);
     }
   });
+});
+
+/** How many statements of a sign-up read and write; those of the upkeep are not Prisma's. */
+async function statementsOf(email: string) {
+  await t.clock.advance(600_000);
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  expect((await portalBrowser().send(signUp, { body: { email, password: THEIRS } })).status).toBe(200);
+  const asked = query.mock.calls as unknown as [string | { text: string }][];
+  query.mockRestore();
+  const own = asked.map(([it]) => (typeof it === "string" ? it : it.text)).filter((text) => text.includes('"public".'));
+  const reads = own.filter((text) => text.startsWith("SELECT")).length;
+  return { reads, writes: own.length - reads };
+}
+
+test("a sign-up runs as many statements for a taken address as for a free one, and its owner reads of it in the audit log", async () => {
+  const [verified, unverified, me] = [newEmail(), newEmail(), portalBrowser()];
+  await open(me, await signUpWith(me, verified, MINE));
+  await signUpWith(me, unverified, MINE);
+  const free = await statementsOf(newEmail());
+  expect(free.writes).toBe(5);
+  expect([await statementsOf(verified), await statementsOf(unverified)]).toEqual([free, free]);
+  const { accountId } = await userOf(verified);
+  const where = { accountId, action: "account.sign_up_taken" };
+  expect(await t.db.prisma.auditEntry.findMany({ where })).toMatchObject([{ actor: "not signed in", target: verified }]);
+  expect(await portalBrowser().signIn(verified, MINE)).toBeNull();
 });
 
 test("a password reset lists the keys that still work, and revokes them on request", async () => {

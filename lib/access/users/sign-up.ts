@@ -1,4 +1,6 @@
 import type { z } from "zod";
+import { audit, NOT_SIGNED_IN } from "#lib/access/audit";
+import type { Clock } from "#lib/clock";
 import type { SignUpForm } from "#lib/contract/portal";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, verifyMail } from "#lib/mail/messages";
@@ -8,11 +10,42 @@ import { requireStrong } from "./password-strength";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
 
+type Tx = Prisma.TransactionClient;
+
+/** A sign-up as it is recorded. */
+interface SignUp extends Pick<User, "name" | "passwordHash"> {
+  readonly email: string;
+  readonly nowMs: number;
+  readonly address: string;
+}
+
+/** A user found by the address, with what is rewritten unchanged. */
+type Known = User & { readonly account: { readonly createdAt: Date } };
+
+const auditOf = ({ email, address }: SignUp, { accountId }: User, action: string) =>
+  ({ actor: NOT_SIGNED_IN, accountId, action, target: email, address }) as const;
+
 /** Lets a new sign-up use an address that nobody has verified; false when it was verified at this moment. */
-async function takeOver(tx: Prisma.TransactionClient, nowMs: number, { id }: User, data: Pick<User, "name" | "passwordHash">) {
-  const { count } = await tx.user.updateMany({ where: { id, emailVerifiedAt: null }, data });
-  if (count > 0) await endSessions(tx, nowMs, id);
-  return count > 0;
+async function takeOver(tx: Tx, user: Known, signUp: SignUp): Promise<boolean> {
+  const { name, passwordHash, nowMs } = signUp;
+  const where = { id: user.id, emailVerifiedAt: null };
+  const { count } = await tx.user.updateMany({ where, data: { name, passwordHash } });
+  if (count === 0) return false;
+  await endSessions(tx, nowMs, user.id);
+  await audit(tx, auditOf(signUp, user, "account.sign_up_again"));
+  return true;
+}
+
+/**
+ * Writes as much for a taken address as a sign-up with a free one does, so that the time of the answer does not tell them apart:
+ * two rows as they were, an entry in the audit log, and a link that nobody is sent.
+ */
+async function writeAsMuch(tx: Tx, clock: Clock, user: Known, signUp: SignUp): Promise<void> {
+  const { id, email, accountId, createdAt, account } = user;
+  await tx.account.updateMany({ where: { id: accountId }, data: { createdAt: account.createdAt } });
+  await tx.user.updateMany({ where: { id }, data: { createdAt } });
+  await audit(tx, auditOf(signUp, user, "account.sign_up_taken"));
+  await issueToken(tx, clock, { purpose: "verify", userId: id, email });
 }
 
 /**
@@ -25,20 +58,23 @@ async function takeOver(tx: Prisma.TransactionClient, nowMs: number, { id }: Use
 export async function signUp(context: UserContext, form: z.infer<typeof SignUpForm>, visitor: Visitor): Promise<string> {
   const { db, clock, passwords, send } = context;
   const { email, password, name = "" } = form;
+  const { address, base } = visitor;
   // First, because a refused password sends no email.
   await requireStrong(context, password, form, visitor);
   await takeMailAttempt(context, "sign_up", email, visitor);
   const passwordHash = await passwords.hash(password);
   const browserSecret = mintSecret();
-  const record = async (tx: Prisma.TransactionClient) => {
+  const record = async (tx: Tx) => {
     const nowMs = clock.now();
-    const known = await tx.user.findUnique({ where: { email } });
-    const verified =
-      known !== null && (known.emailVerifiedAt !== null || !(await takeOver(tx, nowMs, known, { name, passwordHash })));
-    if (verified) return alreadyMail(email, visitor.base);
-    const user = known ?? (await createUser(tx, nowMs, { email, name, passwordHash, verified: false }, visitor.address));
+    const asked = { email, name, passwordHash, nowMs, address };
+    const known = await tx.user.findUnique({ where: { email }, include: { account: { select: { createdAt: true } } } });
+    if (known !== null && (known.emailVerifiedAt !== null || !(await takeOver(tx, known, asked)))) {
+      await writeAsMuch(tx, clock, known, asked);
+      return alreadyMail(email, base);
+    }
+    const user = known ?? (await createUser(tx, nowMs, { email, name, passwordHash, verified: false }, address));
     const grant = { purpose: "verify", userId: user.id, email } as const;
-    return verifyMail(email, visitor.base, await issueToken(tx, clock, grant, { browserSecret, passwordHash }));
+    return verifyMail(email, base, await issueToken(tx, clock, grant, { browserSecret, passwordHash }));
   };
   const message = await retryOnConflict(() => db.prisma.$transaction(record));
   send(message);
