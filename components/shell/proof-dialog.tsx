@@ -1,7 +1,9 @@
 "use client";
 
+import Link from "next/link";
 import { useEffect, useState } from "react";
 import type { PortalUser } from "#lib/contract/portal";
+import { TEXT_LINK } from "../auth/auth-card";
 import { type ApiFailure, type ApiResult, callPortal } from "../portal/api";
 import { choosePasskey } from "../portal/passkey";
 import { answerProofsWith } from "../portal/proof";
@@ -90,6 +92,15 @@ function OtherProofs({ user, providers, onProved }: ProofDialogProps & { onProve
         </Button>
       ))}
       <FailureNotice failure={failure} />
+      {user.hasPassword ? null : (
+        <p className="text-ink-faint text-xs leading-5">
+          Asked again after that? Your provider doesn't confirm when you signed in.{" "}
+          <Link href="/forgot" className={TEXT_LINK}>
+            Set a password
+          </Link>{" "}
+          instead.
+        </p>
+      )}
     </div>
   );
 }

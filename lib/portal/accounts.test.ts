@@ -207,7 +207,7 @@ describe("sessions", () => {
     const userId = (await userOf(email))?.id ?? "";
     for (let other = 0; other < 50; other += 1) {
       t.clock.set(t.clock.now() + 1);
-      await startSession(t.users, userId, { address: "10.0.0.1", userAgent: "", base: "" }, "password");
+      await startSession(t.users, userId, { address: "10.0.0.1", userAgent: "", base: "" }, { method: "password" });
     }
     expect(await t.db.prisma.portalSession.count({ where: { userId } })).toBe(50);
     expect(await signedIn(browser)).toBe(false);

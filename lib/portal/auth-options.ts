@@ -7,7 +7,7 @@ import { PORTAL_SESSION_LIMITS_S } from "#lib/contract/portal";
 import { faultOf } from "#lib/http/respond";
 import { cookieOptions, isSecure } from "./cookies";
 import { ownCredentials, SECOND_FACTOR, type SignInCall } from "./credentials";
-import { configuredProviders, identityOf, type ProviderProfile } from "./providers";
+import { configuredProviders, identityOf, type ProviderProfile, provedAtMsOf } from "./providers";
 import type { PortalRuntime } from "./runtime";
 
 /** Redirect target of a sign-in whose provider has not verified the email address. */
@@ -29,6 +29,7 @@ export function authOptions(call: SignInCall): AuthOptions {
   const { env, users, log, secrets } = running;
   // Set by signIn and read by jwt, because next-auth itself knows only the provider's id of a user.
   let providerUser: string | undefined;
+  let provedAtMs: number | undefined;
 
   return {
     secret: secrets.nextAuth,
@@ -48,7 +49,9 @@ export function authOptions(call: SignInCall): AuthOptions {
       async signIn({ account, profile }) {
         if (account === null || account.type === "credentials") return true;
         const { provider, providerAccountId } = account;
-        const identity = identityOf(env, provider, providerAccountId, profile as unknown as ProviderProfile);
+        const person = profile as unknown as ProviderProfile;
+        const identity = identityOf(env, provider, providerAccountId, person);
+        provedAtMs = provedAtMsOf(provider, person, users.clock.now());
         try {
           providerUser = await signInWithProvider(users, identity, visitor);
           const step = providerUser === undefined ? undefined : await secondStepOf(users, providerUser);
@@ -67,10 +70,8 @@ export function authOptions(call: SignInCall): AuthOptions {
           if (userId === undefined) throw new Error("nobody signed in");
           if (claimed !== undefined) await endSession(users, claimed, visitor);
           onSignIn(userId);
-          return {
-            sub: userId,
-            sid: await startSession(users, userId, visitor, account.provider === "credentials" ? "password" : account.provider),
-          };
+          const method = account.provider === "credentials" ? "password" : account.provider;
+          return { sub: userId, sid: await startSession(users, userId, visitor, { method, provedAtMs }) };
         }
         // Throwing makes next-auth clear the cookie of an ended session.
         if ((await findSessionUser(users, String(token.sid))) === undefined) throw new Error("the session has ended");

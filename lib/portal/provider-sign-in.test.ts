@@ -1,18 +1,25 @@
+import { TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { POST as forgot } from "#app/api/portal/forgot/route";
 import { DELETE as unlinkOne } from "#app/api/portal/identities/[id]/route";
 import { GET as identities } from "#app/api/portal/identities/route";
 import { POST as reset } from "#app/api/portal/reset/route";
+import { PUT as confirmApp, POST as startApp } from "#app/api/portal/second-factors/app/route";
+import { POST as renewCodes } from "#app/api/portal/second-factors/recovery-codes/route";
 import { GET as sessions } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { bindIdentities } from "#lib/access/users/identities";
 import { accessBehindReset } from "#lib/access/users/password";
+import { manualClock } from "#lib/clock";
+import { PORTAL_SESSION_LIMITS_S } from "#lib/contract/portal";
+import { PROOF_LIFETIME_S, TOTP_PERIOD_S } from "#lib/contract/second-factor";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
+import { SECOND_MS } from "#lib/units";
 import { mailedToken, PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { signInChoices, verifiedGithubEmail } from "./providers";
-import { setPortal } from "./runtime";
+import { provedAtMsOf, signInChoices, verifiedGithubEmail } from "./providers";
+import { portal, setPortal } from "./runtime";
 
 const PASSWORD = "correct horse battery";
 
@@ -173,6 +180,42 @@ describe("signing in with a provider", () => {
     expect((await userOf(email))?.identities).toEqual([]);
   });
 
+  test("a sign-in with a provider still needs the second step, and the code opens the page that was asked for", async () => {
+    const [email, browser] = ["two@example.com", portalBrowser()];
+    const person = { sub: "two", email, email_verified: true };
+    await signIn(browser, person);
+    const { secret } = (await browser.send(startApp)).body.data;
+    const code = () => new TOTP({ secret }).generate({ timestamp: t.clock.now() });
+    expect((await browser.send(confirmApp, { method: "PUT", body: { code: code() } })).status).toBe(200);
+    await t.clock.advance(TOTP_PERIOD_S * SECOND_MS);
+    const again = portalBrowser();
+    const end = await signIn(again, person);
+    expect(end.pathname + end.search).toBe("/signin?error=second_factor&next=%2Fdashboard");
+    expect(await status(again)).toBe(401);
+    expect(await again.signInBy("code", "000000")).toBe("wrong_code");
+    expect(await again.signInBy("code", code())).toBeNull();
+    expect(await status(again)).toBe(200);
+  });
+
+  test("the time of the authentication at a provider is what counts as proof, not that of the way back", async () => {
+    const clock = manualClock(Date.now());
+    const running = portal();
+    setPortal({ ...running, clock, users: { ...running.users, clock } });
+    try {
+      const person = { sub: "una", email: "una@example.com", email_verified: true };
+      const provedBy = async (ageMs: number) => {
+        const browser = portalBrowser();
+        await comeBack(browser, await provider.visit(await leave(browser), person, clock.now() - ageMs));
+        return [await status(browser), (await browser.send(renewCodes)).body.message];
+      };
+      expect(await provedBy(PROOF_LIFETIME_S * SECOND_MS + SECOND_MS)).toEqual([200, "proof_required"]);
+      // Past the proof, the call fails because this user has no second factor.
+      expect(await provedBy(0)).toEqual([200, "invalid_parameter"]);
+    } finally {
+      setPortal(running);
+    }
+  });
+
   test("the answer of a provider is accepted only from the browser that started the sign-in", async () => {
     const victim = portalBrowser();
     const attacker = portalBrowser();
@@ -186,8 +229,17 @@ describe("signing in with a provider", () => {
     const asked = new URL(await leave(portalBrowser())).searchParams;
     expect(asked.get("code_challenge_method")).toBe("S256");
     expect(asked.get("redirect_uri")).toBe(`${PORTAL}/api/auth/callback/oidc`);
+    expect(asked.get("max_age")).toBe(String(PORTAL_SESSION_LIMITS_S.user.longest));
     for (const name of ["state", "nonce", "code_challenge"]) expect(asked.get(name)).toMatch(/^[\w.-]{20,}$/);
   });
+});
+
+test("an OpenID provider that does not say when a user authenticated proves nothing, and no time lies ahead", () => {
+  expect(provedAtMsOf("oidc", { sub: "a", auth_time: 500 }, 1_000_000)).toBe(500_000);
+  expect(provedAtMsOf("oidc", { sub: "a", auth_time: 5_000 }, 1_000_000)).toBe(1_000_000);
+  expect(provedAtMsOf("oidc", { sub: "a" }, 1_000_000)).toBe(0);
+  // These cannot say it.
+  for (const provider of ["github", "google"]) expect(provedAtMsOf(provider, { sub: "a" }, 1_000_000)).toBe(1_000_000);
 });
 
 test("only completely configured providers are offered", () => {

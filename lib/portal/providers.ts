@@ -1,12 +1,18 @@
 import type { OAuthConfig } from "next-auth/providers/oauth";
 import type { ProviderIdentity } from "#lib/access/users/sign-in";
-import { Email } from "#lib/contract/portal";
+import { Email, PORTAL_SESSION_LIMITS_S } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
+import { SECOND_MS } from "#lib/units";
 
 const GITHUB_MAX_MS = 10_000;
 /** What GitHub calls itself in its answers, which must match. */
 const GITHUB_ISSUER = "https://github.com/login/oauth";
 const GOOGLE_ISSUER = "https://accounts.google.com";
+
+/** The provider of OIDC_ISSUER. It must say when a user authenticated there, as OpenID Connect demands of all; see `provedAtMsOf`. */
+const TIMED_PROVIDER = "oidc";
+/** With a limit to its age, the time of the authentication must be in the token (OpenID Connect Core, 2). */
+const ASK_TIME = { max_age: String(PORTAL_SESSION_LIMITS_S.user.longest) };
 
 type ProviderEnv = Pick<
   Env,
@@ -20,6 +26,8 @@ export interface ProviderProfile {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
+  /** When the user last authenticated there, Unix seconds. */
+  readonly auth_time?: number;
 }
 
 /** A sign-in provider. */
@@ -77,7 +85,13 @@ function github(credentials: Credentials): Provider {
 }
 
 /** Any OpenID provider with a discovery document. The ID token identifies the user; userinfo adds missing claims. */
-function openId(id: string, name: string, issuer: string, credentials: Credentials): Provider {
+function openId(
+  id: string,
+  name: string,
+  issuer: string,
+  credentials: Credentials,
+  more: Readonly<Record<string, string>> = {},
+): Provider {
   return {
     id,
     name,
@@ -86,12 +100,14 @@ function openId(id: string, name: string, issuer: string, credentials: Credentia
     wellKnown: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
     idToken: true,
     checks: ["pkce", "state", "nonce"],
-    authorization: { params: { scope: "openid email profile" } },
+    authorization: { params: { scope: "openid email profile", ...more } },
     userinfo: {
       async request({ client, tokens }) {
         // openid-client rejects userinfo of another subject than the token's.
         const info = client.issuer.metadata.userinfo_endpoint === undefined ? {} : await client.userinfo(tokens as never);
-        return { ...(tokens as unknown as { claims(): ProviderProfile }).claims(), ...info };
+        const claims = (tokens as unknown as { claims(): ProviderProfile }).claims();
+        // Only the signed token says when the user authenticated.
+        return { ...claims, ...info, ...(claims.auth_time !== undefined && { auth_time: claims.auth_time }) };
       },
     },
     profile: ({ sub }) => ({ id: sub }),
@@ -109,7 +125,7 @@ export function configuredProviders(env: ProviderEnv): Provider[] {
   const oidcClient = both(env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET);
   if (githubClient) providers.push(github(githubClient));
   if (googleClient) providers.push(openId("google", "Google", GOOGLE_ISSUER, googleClient));
-  if (oidcClient && env.OIDC_ISSUER) providers.push(openId("oidc", env.OIDC_NAME, env.OIDC_ISSUER, oidcClient));
+  if (oidcClient && env.OIDC_ISSUER) providers.push(openId(TIMED_PROVIDER, env.OIDC_NAME, env.OIDC_ISSUER, oidcClient, ASK_TIME));
   return providers;
 }
 
@@ -136,4 +152,14 @@ export function identityOf(env: ProviderEnv, provider: string, subject: string, 
     emailVerified: profile.email_verified === true,
     name: typeof profile.name === "string" ? profile.name.slice(0, 80) : "",
   };
+}
+
+/**
+ * When the user of a sign-in proved to be its owner: when they authenticated at the provider, which may be long before it sent
+ * them back. GitHub and Google do not say it, so that each sign-in with them counts; an OpenID provider that does not say it
+ * proves nothing.
+ */
+export function provedAtMsOf(provider: string, { auth_time: seconds }: ProviderProfile, nowMs: number): number {
+  if (provider !== TIMED_PROVIDER) return nowMs;
+  return typeof seconds === "number" ? Math.min(nowMs, seconds * SECOND_MS) : 0;
 }

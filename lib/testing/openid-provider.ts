@@ -18,9 +18,10 @@ export interface OpenIdProvider {
   readonly clientSecret: string;
   /**
    * Follows an authorization request as this person's browser would, and returns the URL it is redirected to.
+   * @param signedInMs when this person signed in there; by default now
    * @throws Error with the provider's message when it does not redirect
    */
-  visit(authorization: string, person: ProviderPerson): Promise<URL>;
+  visit(authorization: string, person: ProviderPerson, signedInMs?: number): Promise<URL>;
   close(): Promise<void>;
 }
 
@@ -45,7 +46,7 @@ function configuration(redirectUri: string, people: Map<string, ProviderPerson>)
 /** Starts it; it redirects to `redirectUri` only. */
 export async function startOpenIdProvider(redirectUri: string): Promise<OpenIdProvider> {
   const people = new Map<string, ProviderPerson>();
-  let visitor = "";
+  let visitor = { sub: "", signedInMs: 0 };
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,8 +56,11 @@ export async function startOpenIdProvider(redirectUri: string): Promise<OpenIdPr
   /** Consents to every prompt of the provider. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { prompt, params, session } = await provider.interactionDetails(request, response);
-    if (prompt.name === "login") return provider.interactionFinished(request, response, { login: { accountId: visitor } });
-    const grant = new provider.Grant({ accountId: session?.accountId ?? visitor, clientId: params.client_id });
+    if (prompt.name === "login")
+      return provider.interactionFinished(request, response, {
+        login: { accountId: visitor.sub, ts: Math.floor(visitor.signedInMs / 1000) },
+      });
+    const grant = new provider.Grant({ accountId: session?.accountId ?? visitor.sub, clientId: params.client_id });
     grant.addOIDCScope(SCOPE);
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
   }
@@ -69,9 +73,9 @@ export async function startOpenIdProvider(redirectUri: string): Promise<OpenIdPr
     issuer,
     clientId: CLIENT.client_id,
     clientSecret: CLIENT.client_secret,
-    async visit(authorization, person) {
+    async visit(authorization, person, signedInMs = Date.now()) {
       people.set(person.sub, person);
-      visitor = person.sub;
+      visitor = { sub: person.sub, signedInMs };
       const cookies = new Map<string, string>();
       let url = new URL(authorization);
       for (let hop = 0; hop < HOPS_MAX_COUNT; hop += 1) {

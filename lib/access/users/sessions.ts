@@ -34,11 +34,23 @@ const isGood = (nowMs: number) => ({
 
 const isId = (id: string) => z.uuid().safeParse(id).success;
 
+/** How a user authenticated. */
+interface Authentication {
+  readonly method: string;
+  /** When they did; just now unless given. */
+  readonly provedAtMs?: number | undefined;
+}
+
 /**
- * Starts a session for a user who has just authenticated with `method`; resolves with its id, which is always new. The owner
+ * Starts a session for a user who has authenticated; resolves with its id, which is always new. The owner
  * gets an email when this browser is not known to have signed in before.
  */
-export async function startSession(context: UserContext, userId: string, visitor: Visitor, method: string): Promise<string> {
+export async function startSession(
+  context: UserContext,
+  userId: string,
+  visitor: Visitor,
+  { method, provedAtMs }: Authentication,
+): Promise<string> {
   const { db, clock } = context;
   const nowMs = clock.now();
   const now = new Date(nowMs);
@@ -60,7 +72,7 @@ export async function startSession(context: UserContext, userId: string, visitor
         userId,
         createdAt: now,
         lastSeenAt: now,
-        provedAt: now,
+        provedAt: new Date(provedAtMs ?? nowMs),
         expiresAt: new Date(nowMs + PORTAL_SESSION_LIMITS_S.user.longest * SECOND_MS),
         address: coarseAddress(address),
         userAgent,
