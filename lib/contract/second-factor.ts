@@ -11,6 +11,8 @@ export const PASSKEY_CHALLENGE_LIFETIME_S = 5 * MINUTE_S;
 /** A code of an authenticator app: so many digits, for so long. */
 export const TOTP_DIGITS = 6;
 export const TOTP_PERIOD_S = 30;
+/** Wrong codes of the app in a day; past them, a sign-in takes a recovery code or a passkey. */
+export const WRONG_CODES_PER_DAY_COUNT = 20;
 export const RECOVERY_CODES_COUNT = 10;
 export const PASSKEYS_MAX_COUNT = 20;
 const PASSKEY_NAME_MAX_CHARACTERS = 80;

@@ -5,8 +5,8 @@ import { type MailMessage, pageLink } from "./messages";
 export interface Occasion {
   /** Unix milliseconds. */
   readonly atMs: number;
-  /** The client's address. */
-  readonly address: string;
+  /** The client's address; null for an operator at a terminal. */
+  readonly address: string | null;
   readonly userAgent: string;
   /** Base URL of links, without a trailing slash. */
   readonly base: string;
@@ -15,11 +15,14 @@ export interface Occasion {
 /** The occasion in lines; the browser by its name only, because whoever uses it chooses what it calls itself. */
 function linesOf({ atMs, address, userAgent }: Occasion): string {
   const time = new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
+  if (address === null) return `Time: ${time} UTC\nBy: an operator of this installation`;
   return `Time: ${time} UTC\nAddress: ${address || "unknown"}\nBrowser: ${browserName(userAgent) ?? "unknown"}`;
 }
 
-const takeBack = ({ base }: Occasion) =>
-  `If this was not you, choose a new password now, which signs out all browsers: ${base}/forgot`;
+const takeBack = ({ base, address }: Occasion) =>
+  address === null
+    ? "If you did not ask for this, contact the operator of this installation."
+    : `If this was not you, choose a new password now, which signs out all browsers: ${base}/forgot`;
 
 function compose(to: string, subject: string, what: string, occasion: Occasion, then = takeBack(occasion)): MailMessage {
   return { to, subject, text: `${what}\n\n${linesOf(occasion)}\n\n${then}\n` };
@@ -30,8 +33,11 @@ export function newSignInMail(to: string, occasion: Occasion): MailMessage {
   return compose(to, "New sign-in", "Someone signed in to your Spotwire account in a new browser.", occasion);
 }
 
-/** Notifies the owner of what was done to a key, `made` being its past participle. */
-export function keyMail(to: string, keyName: string, made: "created" | "rotated" | "revoked", occasion: Occasion): MailMessage {
+/** What was done to a key. */
+export type KeyChangeWord = "created" | "rotated" | "revoked";
+
+/** Notifies the owner of what was done to a key. */
+export function keyMail(to: string, keyName: string, made: KeyChangeWord, occasion: Occasion): MailMessage {
   const then = `${takeBack(occasion)}\nThen check your keys: ${occasion.base}/dashboard/keys`;
   return compose(to, `API key ${made}`, `The API key "${keyName}" of your Spotwire account was ${made}.`, occasion, then);
 }
@@ -97,11 +103,24 @@ export function secondFactorMail(to: string, what: string, occasion: Occasion): 
   return compose(to, "Your sign-in settings were changed or used", what, occasion, then);
 }
 
+/** Warns the owner that somebody tries one code after the other. */
+export function wrongCodesMail(to: string, count: number, occasion: Occasion): MailMessage {
+  const what = `Someone entered the password of your Spotwire account, or signed in with a linked provider, and then entered ${count} wrong codes within a day. Until that day is over, codes of your authenticator app are refused where this happened. Recovery codes and passkeys work.`;
+  return compose(to, "Wrong codes at your sign-in", what, occasion);
+}
+
 /** Sent to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string, occasion: Occasion): MailMessage {
   const what = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.`;
   const then = "If this was not you, contact the operator of this installation now.";
   return compose(to, "Your email address was changed", what, occasion, then);
+}
+
+/** Sent to the new address when an operator gave it to a user. */
+export function addressGivenMail(to: string, oldEmail: string, occasion: Occasion): MailMessage {
+  const { base } = occasion;
+  const what = `Your Spotwire account, until now that of ${oldEmail}, belongs to this address. All browsers were signed out.\n\nSign in: ${base}/signin\nForgot your password? ${base}/forgot`;
+  return compose(to, "This is now the address of your account", what, occasion);
 }
 
 /** Sent to the address that stays when a change was canceled. */

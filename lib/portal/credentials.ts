@@ -49,8 +49,9 @@ async function byPassword({ running: { users }, visitor, onStep }: SignInCall, g
 async function byCode({ running: { users }, visitor, step }: SignInCall, given: unknown): Promise<Outcome> {
   const form = CodeForm.safeParse({ code: (given as { code?: unknown } | undefined)?.code });
   if (step === undefined) throw refused("step_expired");
-  if (form.success && (await passSecondStep(users, step, form.data.code, visitor))) return { id: step.userId };
-  throw refused("wrong_code");
+  const outcome = form.success ? await passSecondStep(users, step, form.data.code, visitor) : "wrong_code";
+  if (outcome === "passed") return { id: step.userId };
+  throw refused(outcome);
 }
 
 async function byPasskey({ running: { users }, ceremony }: SignInCall, given: unknown): Promise<Outcome> {
@@ -93,4 +94,4 @@ export function ownCredentials(call: SignInCall) {
   ];
 }
 
-const OWN_ERRORS: ReadonlySet<string> = new Set([SECOND_FACTOR, "step_expired", "wrong_code", "wrong_passkey"]);
+const OWN_ERRORS: ReadonlySet<string> = new Set([SECOND_FACTOR, "step_expired", "wrong_code", "too_many_codes", "wrong_passkey"]);

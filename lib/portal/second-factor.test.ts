@@ -8,8 +8,13 @@ import { GET as sessions } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { resetSecondFactors } from "#lib/access/users/second-factor";
-import { RECOVERY_CODES_COUNT, SIGN_IN_STEP_LIFETIME_S, TOTP_PERIOD_S } from "#lib/contract/second-factor";
-import { SECOND_MS } from "#lib/units";
+import {
+  RECOVERY_CODES_COUNT,
+  SIGN_IN_STEP_LIFETIME_S,
+  TOTP_PERIOD_S,
+  WRONG_CODES_PER_DAY_COUNT,
+} from "#lib/contract/second-factor";
+import { DAY_MS, SECOND_MS } from "#lib/units";
 import { mailedToken, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -133,6 +138,37 @@ describe("an authenticator app", () => {
     await browser.signIn(email, PASSWORD);
     for (let attempt = 0; attempt < 5; attempt += 1) await browser.signInBy("code", WRONG_CODE);
     expect(await browser.signInBy("code", codeOf(secret, 1))).toBe("rate_limited");
+  });
+
+  test("past 20 wrong codes in a day, codes are refused and the owner gets one email; all other ways stay open", async () => {
+    const { email, browser, secret, codes } = await protectedMember();
+    const enter = async (from: PortalBrowser, code: string, password = PASSWORD) => {
+      // Past the limits of a minute.
+      await t.clock.advance(2 * STEP_MS);
+      await from.signIn(email, password);
+      return from.signInBy("code", code);
+    };
+    const warnings = () => t.capturedMails.list().filter((mail) => mail.to === email && mail.subject.startsWith("Wrong codes"));
+    expect(await enter(portalBrowser(), WRONG_CODE)).toBe("wrong_code");
+    const where = { user: { email }, browser: "" };
+    await t.db.prisma.codeAttempts.updateMany({ where, data: { count: WRONG_CODES_PER_DAY_COUNT - 2 } });
+    expect(await enter(portalBrowser(), WRONG_CODE)).toBe("wrong_code");
+    await t.clock.advance(2 * STEP_MS);
+    expect(await enter(portalBrowser(), codeOf(secret, 2))).toBeNull();
+    expect(await enter(portalBrowser(), WRONG_CODE)).toBe("wrong_code");
+    expect(warnings()).toHaveLength(0);
+    for (let count = 0; count < 3; count += 1) expect(await enter(portalBrowser(), codeOf(secret, 2))).toBe("too_many_codes");
+    expect(warnings()).toHaveLength(1);
+    expect(await enter(browser, codeOf(secret, 2))).toBeNull();
+    expect(await enter(portalBrowser(), codes[0] ?? "")).toBeNull();
+    const password = "a much better one";
+    expect((await browser.send(changePassword, { body: { current: PASSWORD, password } })).status).toBe(200);
+    expect(await enter(portalBrowser(), codeOf(secret, 2), password)).toBeNull();
+    await enter(portalBrowser(), WRONG_CODE, password);
+    await t.db.prisma.codeAttempts.updateMany({ where, data: { count: WRONG_CODES_PER_DAY_COUNT } });
+    expect(await enter(portalBrowser(), codeOf(secret, 2), password)).toBe("too_many_codes");
+    await t.clock.advance(DAY_MS);
+    expect(await enter(portalBrowser(), codeOf(secret, 2), password)).toBeNull();
   });
 
   test("turning an app on ends the sessions in other browsers, and needs a verified address", async () => {

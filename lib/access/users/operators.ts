@@ -1,7 +1,8 @@
 import { audit } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
-import { Email, type PortalUser } from "#lib/contract/portal";
+import type { PortalUser } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
+import { requireUser } from "./users";
 
 /** Maximum number of operators listed. */
 const OPERATORS_MAX_COUNT = 1_000;
@@ -17,13 +18,15 @@ interface Operator {
  * @throws Fault invalid_parameter for an address without a user, and for granting access to an unverified address, because
  * anyone may have signed up with it
  */
-export async function setOperator({ db }: KeyContext, email: string, operator: boolean): Promise<Operator> {
-  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
-  const parsed = Email.safeParse(email);
-  const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
-  if (user === null) throw refuse(`No user has the address ${email}.`);
+export async function setOperator(context: KeyContext, email: string, operator: boolean): Promise<Operator> {
+  const { db } = context;
+  const user = await requireUser(context, email);
   const verified = user.emailVerifiedAt !== null;
-  if (operator && !verified) throw refuse(`${user.email} is not verified yet: open the link in the verification email first.`);
+  if (operator && !verified)
+    throw new Fault("invalid_parameter", {
+      parameter: "email",
+      detail: `${user.email} is not verified yet: open the link in the verification email first.`,
+    });
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { operator } });
     const change = { target: user.email, before: { operator: user.operator }, after: { operator } };

@@ -2,17 +2,19 @@ import { createHash } from "node:crypto";
 import { clientBlock } from "#lib/access/address";
 import { audit, COMMAND_LINE } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
-import { Email, type PortalUser } from "#lib/contract/portal";
-import type { NewRecoveryCodes, SecondFactors } from "#lib/contract/second-factor";
+import type { PortalUser } from "#lib/contract/portal";
+import { type NewRecoveryCodes, type SecondFactors, WRONG_CODES_PER_DAY_COUNT } from "#lib/contract/second-factor";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
-import { secondFactorMail } from "#lib/mail/security-messages";
+import { secondFactorMail, wrongCodesMail } from "#lib/mail/security-messages";
+import { countCode, uncountCode } from "./code-attempts";
 import type { UserContext, Visitor } from "./context";
 import { occasionOf } from "./notices";
 import { countRecoveryCodes, issueRecoveryCodes, spendRecoveryCode } from "./recovery-codes";
 import { endSessions } from "./sessions";
 import { noteFailure } from "./sign-in";
 import { acceptTotp, isTotpCode } from "./totp-code";
+import { requireUser } from "./users";
 
 /** The second factors of a user, for its owner. */
 export async function readSecondFactors({ db }: Pick<KeyContext, "db">, userId: string): Promise<SecondFactors> {
@@ -83,29 +85,54 @@ async function acceptRecoveryCode(context: UserContext, user: User, code: string
   return true;
 }
 
+/** What came of a code; anything but `passed` names the refusal. */
+type CodeOutcome = "passed" | "wrong_code" | "too_many_codes";
+
+/** Checks a code of the app, unless too many were wrong within a day, of which the owner gets one email. */
+async function passAppCode(
+  context: UserContext,
+  user: User,
+  step: SignInStep,
+  code: string,
+  visitor: Visitor,
+): Promise<CodeOutcome> {
+  const count = await countCode(context, step, visitor);
+  if (count > WRONG_CODES_PER_DAY_COUNT) {
+    if (count === WRONG_CODES_PER_DAY_COUNT + 1)
+      context.send(wrongCodesMail(user.email, WRONG_CODES_PER_DAY_COUNT, occasionOf(context, visitor)));
+    return "too_many_codes";
+  }
+  if (user.totpSince === null || (await acceptTotp(context, user, code)) === undefined) return "wrong_code";
+  await uncountCode(context, step, visitor);
+  return "passed";
+}
+
 /**
- * Finishes a sign-in with a code of the authenticator app or a recovery code. True when the code is right, which uses it up.
+ * Finishes a sign-in with a code of the authenticator app or a recovery code. When the code is right, it is used up.
  * @throws Fault rate_limited
  */
 export async function passSecondStep(
   context: UserContext,
-  { userId, mark }: SignInStep,
+  step: SignInStep,
   code: string,
   visitor: Visitor,
-): Promise<boolean> {
+): Promise<CodeOutcome> {
+  const { userId, mark } = step;
   const user = await context.db.prisma.user.findUnique({ where: { id: userId } });
-  if (user === null || markOf(user.passwordHash) !== mark) return false;
+  if (user === null || markOf(user.passwordHash) !== mark) return "wrong_code";
   try {
     await takeCodeAttempt(context, userId, visitor);
   } catch (error) {
     noteFailure(context, user, "rate limit", visitor);
     throw error;
   }
-  const passed = isTotpCode(code)
-    ? user.totpSince !== null && (await acceptTotp(context, user, code)) !== undefined
-    : await acceptRecoveryCode(context, user, code, visitor);
-  if (!passed) noteFailure(context, user, "wrong code", visitor);
-  return passed;
+  const outcome = isTotpCode(code)
+    ? await passAppCode(context, user, step, code, visitor)
+    : (await acceptRecoveryCode(context, user, code, visitor))
+      ? "passed"
+      : "wrong_code";
+  if (outcome !== "passed") noteFailure(context, user, outcome === "wrong_code" ? "wrong code" : "too many codes", visitor);
+  return outcome;
 }
 
 /**
@@ -178,16 +205,17 @@ export async function renewRecoveryCodes(context: UserContext, user: PortalUser,
  * Takes away all second factors of a user who lost them, and ends their sessions. For operators at a terminal.
  * @throws Fault invalid_parameter for an address without a user, and for a user without a second factor
  */
-export async function resetSecondFactors({ db, clock }: KeyContext, address: string): Promise<{ readonly email: string }> {
-  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
-  const parsed = Email.safeParse(address);
-  const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
-  if (user === null) throw refuse(`No user has the address ${address}.`);
-  const { id: userId, accountId, email } = user;
+export async function resetSecondFactors(context: KeyContext, address: string): Promise<Pick<User, "email">> {
+  const { db, clock } = context;
+  const { id: userId, accountId, email } = await requireUser(context, address);
   await db.prisma.$transaction(async (tx) => {
     const { totpSince } = await lockUser(tx, userId);
     const { count: passkeys } = await tx.passkey.deleteMany({ where: { userId } });
-    if (totpSince === null && passkeys === 0) throw refuse(`${email} has no passkey and no authenticator app.`);
+    if (totpSince === null && passkeys === 0)
+      throw new Fault("invalid_parameter", {
+        parameter: "email",
+        detail: `${email} has no passkey and no authenticator app.`,
+      });
     await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.user.update({ where: { id: userId }, data: { totpSecret: null, totpSince: null } });
     await endSessions(tx, clock.now(), userId);

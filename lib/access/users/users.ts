@@ -1,5 +1,8 @@
 import { clientBlock } from "#lib/access/address";
 import { audit } from "#lib/access/audit";
+import type { KeyContext } from "#lib/access/keys";
+import { Email } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import type { UserContext, Visitor } from "./context";
 
@@ -9,6 +12,17 @@ interface NewUser {
   readonly name: string;
   readonly passwordHash: string | null;
   readonly verified: boolean;
+}
+
+/**
+ * The user with this address, as an operator at a terminal types it.
+ * @throws Fault invalid_parameter
+ */
+export async function requireUser({ db }: Pick<KeyContext, "db">, address: string): Promise<User> {
+  const parsed = Email.safeParse(address);
+  const user = parsed.success ? await db.prisma.user.findUnique({ where: { email: parsed.data } }) : null;
+  if (user !== null) return user;
+  throw new Fault("invalid_parameter", { parameter: "email", detail: `No user has the address ${address}.` });
 }
 
 /** Creates a user with an account, inside a transaction; the account is named after the address if that name is free. */
