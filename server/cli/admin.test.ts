@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createUser } from "#lib/access/users/users";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { openMailServer } from "#server/testing/mail-server";
 import { commandOutcome } from "#server/testing/terminal";
 import { adminCommand } from "./admin";
 
@@ -33,7 +34,11 @@ test("npm run admin resets the second factors of a user, with an audit log entry
   const where = { email: "ada@example.com" };
   const { id: userId } = await db.prisma.user.update({ where, data: { totpSince: new Date(0) } });
   await db.prisma.recoveryCode.create({ data: { userId, hash: new Uint8Array(32) } });
-  expect((await run("reset", "ada@example.com")).output).toContain("no second factor any more");
+  const done = await run("reset", "ada@example.com");
+  expect(done.output).toContain("no second factor any more");
+  expect(done.errors).toBe(
+    'No email "Your sign-in settings were changed or used" was sent to ada@example.com: SMTP_URL is not set.',
+  );
   expect(await db.prisma.user.findUnique({ where, include: { recoveryCodes: true } })).toMatchObject({
     totpSince: null,
     recoveryCodes: [],
@@ -42,6 +47,45 @@ test("npm run admin resets the second factors of a user, with an audit log entry
   expect(entry).toMatchObject({ actor: "command line", before: { authenticator_app: true, passkeys: 0 } });
   const again = await run("reset", "ada@example.com");
   expect(again).toMatchObject({ exitCode: 2, errors: expect.stringContaining("no passkey and no authenticator app") });
+});
+
+test("npm run admin moves a user to another address, voids sessions and links, and emails both addresses", async () => {
+  const mailServer = await openMailServer();
+  const made = { name: "", passwordHash: null, email: "old@example.com", verified: true };
+  const { id: userId } = await db.prisma.$transaction((tx) => createUser(tx, 0, made, "::1"));
+  await db.prisma.portalSession.create({ data: { userId, expiresAt: new Date(Date.now() + 1e6) } });
+  await db.prisma.oneTimeToken.create({
+    data: { hash: new Uint8Array(32), purpose: "reset", userId, email: made.email, expiresAt: new Date(Date.now() + 1e6) },
+  });
+  const move = (...args: string[]) =>
+    commandOutcome(adminCommand, ["move", ...args], { db, variables: { SMTP_URL: mailServer.url } });
+  for (const [to, reason] of [
+    ["ada@example.com", "ada@example.com has an account already"],
+    ["rubbish", "rubbish is not an email address"],
+  ] as const)
+    expect(await move("old@example.com", to)).toMatchObject({ exitCode: 2, errors: expect.stringContaining(reason) });
+  expect(mailServer.received).toEqual([]);
+  expect((await move("old@example.com", "New@example.com")).output).toMatch(/^old@example.com is now new@example.com/);
+  const user = { where: { id: userId }, include: { sessions: true, oneTimeTokens: true } };
+  const stored = await db.prisma.user.findUniqueOrThrow(user);
+  expect(stored).toMatchObject({ email: "new@example.com", emailVerifiedAt: expect.any(Date), oneTimeTokens: [] });
+  expect(stored.sessions).toMatchObject([{ revokedAt: expect.any(Date) }]);
+  const [entry] = await db.prisma.auditEntry.findMany({ where: { action: "account.email", target: "old@example.com" } });
+  expect(entry).toMatchObject({
+    actor: "command line",
+    before: { email: "old@example.com" },
+    after: { email: "new@example.com" },
+  });
+  expect(mailServer.received).toMatchObject([
+    { to: "old@example.com", subject: "Your email address was changed" },
+    { to: "new@example.com", subject: "This is now the address of your account" },
+  ]);
+  expect(mailServer.received[0]?.source).toContain("By: an operator of this installation");
+  await mailServer.close();
+  expect(await move("new@example.com", "newer@example.com")).toMatchObject({
+    exitCode: 0,
+    errors: expect.stringContaining('No email "Your email address was changed" was sent to new@example.com: '),
+  });
 });
 
 test.each([
@@ -55,6 +99,7 @@ test.each([
 test.each([
   ["crown ada@example.com", 'Unknown command "crown"'],
   ["grant", "Missing argument: EMAIL."],
+  ["move a@example.com", "Missing argument: NEW_EMAIL."],
   ["grant a@example.com b@example.com", 'Unexpected argument "b@example.com".'],
   ["list ada@example.com", 'Unexpected argument "ada@example.com".'],
 ])("npm run admin rejects %j with exit code 2", async (line, reason) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listKeys } from "#lib/access/keys";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { KEY_LIFETIME_DEFAULT_S } from "#lib/contract/limits";
+import { openMailServer } from "#server/testing/mail-server";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { commandOutcome } from "#server/testing/terminal";
 import { keysCommand } from "./keys";
@@ -40,6 +41,24 @@ test("npm run keys rotates a key with a grace period, and revokes it", async () 
   await t.settle();
   expect((await t.ask(QUOTE, { key: old })).status).toBe(401);
   expect((await t.ask(QUOTE, { key: next })).status).toBe(200);
+});
+
+test("npm run keys emails the verified owner of a key that it creates, rotates or revokes, and nobody else", async () => {
+  const mailServer = await openMailServer();
+  const { accountId } = await t
+    .issueKey({ account: "owned@example.com" })
+    .then(({ record }) => t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } }));
+  await t.db.prisma.user.create({ data: { accountId, email: "owned@example.com", emailVerifiedAt: new Date() } });
+  const call = (...args: string[]) =>
+    commandOutcome(keysCommand, args, { ...t.keyContext, variables: { SMTP_URL: mailServer.url } });
+  await call("create", "--account", "owned@example.com", "--name", "shop");
+  const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "owned@example.com" });
+  await call("rotate", id);
+  for (let count = 0; count < 2; count += 1) await call("revoke", id);
+  await call("create", "--account", "nobody's", "--name", "shop");
+  const subjects = ["API key created", "API key rotated", "API key revoked"];
+  expect(mailServer.received).toMatchObject(subjects.map((subject) => ({ to: "owned@example.com", subject })));
+  await mailServer.close();
 });
 
 test("npm run keys creates and rotates no key for an owner who has not verified the address", async () => {

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { putAccount } from "#lib/access/accounts";
+import { COMMAND_LINE } from "#lib/access/audit";
 import { mintKey } from "#lib/access/key-format";
 import type { KeyRecord } from "#lib/access/key-record";
-import { createKey, editKey, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
+import { createKey, editKey, findKeyRecord, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
+import { ownerAddress } from "#lib/access/users/notices";
 import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
+import { type KeyChangeWord, keyMail } from "#lib/mail/security-messages";
+import { notify } from "./notify";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
 
@@ -24,7 +28,7 @@ const USAGE = `npm run keys -- <command>
 create also creates the account if it does not exist. A key expires after a year unless --expires says otherwise.
 It is printed once and never stored. Without --tickers it can be used for all that its account may read, and without limits of
 its own up to the limits of its account. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
-A running service applies changes at once.`;
+A running service applies changes at once. The owner of a key, if it has one, gets an email when it is created, rotated or revoked.`;
 
 const OPTIONS = {
   account: { type: "string" },
@@ -50,8 +54,12 @@ const DEFAULT_VENUE = "live";
 const DEFAULT_SCOPES = ["market:read", "market:stream"];
 
 type Values = { readonly [Name in Exclude<keyof typeof OPTIONS, "grace">]?: string } & { readonly grace: string };
-type Print = CommandContext["print"];
-type Work = (context: KeyContext, print: Print) => Promise<void>;
+type Work = (context: KeyContext, command: CommandContext) => Promise<void>;
+
+/** Emails the owner of a key what was done to it. */
+async function notifyOwner(context: KeyContext, command: CommandContext, key: KeyRecord, made: KeyChangeWord): Promise<void> {
+  await notify(command, await ownerAddress(context, key.account), (to, occasion) => keyMail(to, key.name, made, occasion));
+}
 
 const listOf = (text: string) =>
   text
@@ -128,12 +136,13 @@ function createWork(values: Values): Work {
   const { scopes = DEFAULT_SCOPES, origins = [], ...rest } = chosen(values);
   if (venue === "sandbox" && scopes.includes("market:ingest"))
     throw new UsageError("--scopes market:ingest: works on the live venue only; the sandbox generates its own prices.");
-  return async (context, print) => {
+  return async (context, command) => {
     const account = await putAccount(context, values.account ?? DEFAULT_ACCOUNT, { ...(plan !== undefined && { plan }) });
     const settings = { ...rest, accountId: account.id, name, venue, scopes, origins };
     const { text, record } = await createKey(context, settings);
-    print(text);
-    print(line(record));
+    command.print(text);
+    command.print(line(record));
+    await notifyOwner(context, command, record, "created");
   };
 }
 
@@ -143,15 +152,17 @@ function editWork(id: string, values: Values): Work {
     if (values[option] !== undefined) throw new UsageError(`--${option}: cannot be changed; create another key.`);
   const change = chosen(values);
   if (Object.values(change).every((value) => value === undefined)) throw new UsageError("Nothing to change: name an option.");
-  return async (context, print) => print(line(await editKey(context, id, change)));
+  return async (context, { print }) => print(line(await editKey(context, id, change)));
 }
 
 function rotateWork(id: string, grace: RotationGrace): Work {
-  return async (context, print) => {
+  return async (context, command) => {
+    const { print } = command;
     const { text, record, replaced } = await rotateKey(context, id, grace);
     print(text);
     print(line(record));
     print(line(replaced));
+    await notifyOwner(context, command, replaced, "rotated");
   };
 }
 
@@ -161,11 +172,16 @@ function workOf(name: "create" | "edit" | "list" | "rotate" | "revoke", words: r
     const [id] = wordsOf(words, "ID");
     if (name === "edit") return editWork(id, values);
     if (name === "rotate") return rotateWork(id, graceOf(values.grace));
-    return async (context, print) => print(line(await revokeKey(context, id)));
+    return async (context, command) => {
+      const { state } = await findKeyRecord(context, id, COMMAND_LINE);
+      const key = await revokeKey(context, id);
+      command.print(line(key));
+      if (state !== "revoked") await notifyOwner(context, command, key, "revoked");
+    };
   }
   wordsOf(words);
   if (name === "create") return createWork(values);
-  return async (context, print) => {
+  return async (context, { print }) => {
     for (const record of await listKeys(context, { account: values.account })) print(line(record));
   };
 }
@@ -175,15 +191,15 @@ export const keysCommand = defineCommand({
   name: "keys",
   usage: USAGE,
   options: OPTIONS,
-  async run({ values, positionals }, { clock, print, withDatabase }) {
+  async run({ values, positionals }, command) {
     const { name, words } = subcommandOf(positionals, ["create", "edit", "list", "rotate", "revoke", "demo"]);
     if (name === "demo") {
       wordsOf(words);
-      print(mintKey("sandbox"));
+      command.print(mintKey("sandbox"));
       return EXIT_DONE;
     }
     const work = workOf(name, words, values);
-    await withDatabase((db) => work({ db, clock }, print));
+    await command.withDatabase((db) => work({ db, clock: command.clock }, command));
     return EXIT_DONE;
   },
 });

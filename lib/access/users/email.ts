@@ -1,6 +1,7 @@
 import type { z } from "zod";
-import { audit } from "#lib/access/audit";
-import type { EmailForm, PortalUser, VerifyForm } from "#lib/contract/portal";
+import { audit, type ChangedBy, COMMAND_LINE } from "#lib/access/audit";
+import type { KeyContext } from "#lib/access/keys";
+import { Email, type EmailForm, type PortalUser, type VerifyForm } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, changeMail } from "#lib/mail/messages";
@@ -10,7 +11,7 @@ import { occasionOf } from "./notices";
 import { isFromBrowser, issueToken, mintSecret, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { takePasswordAttempt } from "./sign-in";
-import { takeMailAttempt } from "./users";
+import { requireUser, takeMailAttempt } from "./users";
 
 /**
  * Sends a link to the new address, and to the old one, if it is verified, a link that approves the change; the change takes
@@ -65,30 +66,50 @@ export async function cancelEmailChange(context: UserContext, token: string, vis
   return email;
 }
 
+/** A change of address that both sides agreed to, or that an operator makes. */
+interface Move {
+  readonly email: string;
+  readonly by: ChangedBy;
+  /** Why it cannot be made when another user has the address. */
+  readonly taken: Fault;
+}
+
 /**
- * Gives a user the address of a change, inside a transaction. Links sent to the old address become invalid, and other
- * browsers are signed out.
- * @throws Fault invalid_parameter when another user has taken the address
+ * Gives a user another address, inside a transaction. Links sent to the old address become invalid, and all browsers are signed
+ * out.
+ * @throws Fault the given one when another user has taken the address
  */
 async function moveTo(
   tx: Prisma.TransactionClient,
-  { clock }: UserContext,
+  { clock }: Pick<KeyContext, "clock">,
   { id, email: old, accountId }: User,
-  email: string,
-  address: string,
+  { email, by, taken }: Move,
 ): Promise<void> {
-  const taken = await tx.user.findUnique({ where: { email }, select: { id: true } });
-  if (taken !== null)
-    throw new Fault("invalid_parameter", {
-      parameter: "token",
-      detail: "This link was already used, has expired, or is incomplete.",
-    });
+  if ((await tx.user.findUnique({ where: { email }, select: { id: true } })) !== null) throw taken;
   const nowMs = clock.now();
   await tx.user.update({ where: { id }, data: { email, emailVerifiedAt: new Date(nowMs) } });
   await voidTokens(tx, id);
   await endSessions(tx, nowMs, id);
   const change = { target: old, before: { email: old }, after: { email } };
-  await audit(tx, { actor: { id, name: old }, accountId, action: "account.email", ...change, address });
+  await audit(tx, { ...by, accountId, action: "account.email", ...change });
+}
+
+/**
+ * Gives a user who lost the mailbox another address, which counts as verified. For operators at a terminal, who make sure that
+ * it is the user's. Resolves with both addresses.
+ * @throws Fault invalid_parameter for an address without a user, and for a new one that is invalid or taken
+ */
+export async function moveUser(context: KeyContext, from: string, to: string): Promise<{ old: string; now: string }> {
+  const { db } = context;
+  const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
+  const user = await requireUser(context, from);
+  const parsed = Email.safeParse(to);
+  if (!parsed.success) throw refused(`${to} is not an email address.`);
+  const { data: email } = parsed;
+  const move = { email, by: COMMAND_LINE, taken: refused(`${email} has an account already.`) };
+  await db.prisma.$transaction((tx) => moveTo(tx, context, user, move));
+  await db.control.publish({ kind: "sessions" });
+  return { old: user.email, now: email };
 }
 
 /**
@@ -112,7 +133,11 @@ async function followChange(
     await audit(tx, { actor: { id: userId, name: old }, accountId, action: "account.approve_email", target: old, address });
   if (change?.usedAt == null) return "new_address";
   if (user.emailVerifiedAt !== null && approval?.usedAt == null) return "old_address";
-  await moveTo(tx, context, user, change.email, address);
+  const taken = new Fault("invalid_parameter", {
+    parameter: "token",
+    detail: "This link was already used, has expired, or is incomplete.",
+  });
+  await moveTo(tx, context, user, { email: change.email, by: { actor: { id: userId, name: old }, address }, taken });
   return undefined;
 }
 

@@ -19,6 +19,12 @@ export function occasionOf({ clock }: Pick<UserContext, "clock">, { address, use
   return { atMs: clock.now(), address, userAgent, base };
 }
 
+/** The address of an account's owner; undefined without a user, and for an address that nobody has verified. */
+export async function ownerAddress({ db }: Pick<UserContext, "db">, account: string): Promise<string | undefined> {
+  const where = { account: { name: account }, emailVerifiedAt: { not: null } };
+  return (await db.prisma.user.findFirst({ where, select: { email: true } }))?.email;
+}
+
 /** Emails the owner of an account what happened to it, unless there were many such emails lately. The audit log has all. */
 export async function notify(
   context: UserContext,

@@ -1,0 +1,27 @@
+import { reasonOf } from "#lib/db";
+import type { MailMessage } from "#lib/mail/messages";
+import type { Occasion } from "#lib/mail/security-messages";
+import { smtpDelivery } from "#lib/mail/transport";
+import type { CommandContext } from "./run-command";
+
+/**
+ * Emails somebody what a command did to their account, as the portal does for the same change. The change is made already, so
+ * that an email that cannot be sent is only reported.
+ */
+export async function notify(
+  { readEnv, clock, errors }: Pick<CommandContext, "readEnv" | "clock" | "errors">,
+  to: string | undefined,
+  compose: (to: string, occasion: Occasion) => MailMessage,
+): Promise<void> {
+  if (to === undefined) return;
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, PORT } = readEnv();
+  const message = compose(to, {
+    atMs: clock.now(),
+    address: null,
+    userAgent: "",
+    base: PUBLIC_URL ?? `http://localhost:${PORT}`,
+  });
+  const report = (reason: string) => errors.write(`No email "${message.subject}" was sent to ${to}: ${reason}\n`);
+  if (SMTP_URL === undefined) return void report("SMTP_URL is not set.");
+  await smtpDelivery(SMTP_URL, MAIL_FROM)(message).catch((error: unknown) => report(reasonOf(error)));
+}
