@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
@@ -27,7 +27,7 @@ let page: Page;
 let customer: Visitor;
 let operator: Visitor;
 let key: string;
-const complaints: string[] = [];
+const problems: string[] = [];
 
 /** Somebody who signed up, verified the address and is signed in. */
 async function signUp(email: string, address: string): Promise<Visitor> {
@@ -62,7 +62,7 @@ beforeAll(async () => {
   expect((await runCommand(product, "admin", ["grant", OPERATOR])).exitCode).toBe(0);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
-  gatherComplaints(page, complaints, ANSWERED);
+  collectProblems(page, problems, ANSWERED);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -251,6 +251,6 @@ describe("the operators' pages", () => {
   });
 
   test("wrote no error to the console", () => {
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 });

@@ -116,10 +116,10 @@ export async function openBrowser(): Promise<Browser> {
 export const ANSWERED = /^Failed to load resource/;
 
 /** Collects the errors and warnings in a page's console, except expected ones, and its uncaught exceptions. */
-export function gatherComplaints(page: Page, complaints: string[], expected?: RegExp): void {
+export function collectProblems(page: Page, problems: string[], expected?: RegExp): void {
   page.on("console", (message) => {
     if (expected?.test(message.text())) return;
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
   });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("pageerror", (error) => problems.push(String(error)));
 }

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
-import { BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { expectToFit, picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -35,10 +35,10 @@ async function openReader(width = 1440) {
   const context = await browser.newContext({ viewport: { width, height: HEIGHT_PX } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
-  const complaints: string[] = [];
-  gatherComplaints(page, complaints);
+  const problems: string[] = [];
+  collectProblems(page, problems);
   const go = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
-  return { context, page, complaints, go };
+  return { context, page, problems, go };
 }
 
 /** The pages that /llms.txt lists, as paths of their HTML. */
@@ -84,23 +84,23 @@ describe("every page", () => {
 });
 
 test.each(SHOWN)("%s fits every width and colour scheme, without errors in the console", async (path) => {
-  const { context, page, complaints, go } = await openReader();
+  const { context, page, problems, go } = await openReader();
   await go(path);
   await expectToFit(page, path.slice(1).replaceAll("/", "-"));
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
   await context.close();
 });
 
 describe("a reader", () => {
   let context: BrowserContext;
   let page: Page;
-  let complaints: string[];
+  let problems: string[];
   let go: (path: string) => Promise<unknown>;
   beforeAll(async () => {
-    ({ context, page, complaints, go } = await openReader());
+    ({ context, page, problems, go } = await openReader());
   });
   afterAll(async () => {
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 

@@ -68,7 +68,7 @@ afterAll(async () => {
 interface Outcome {
   readonly exitCode: number | null;
   readonly output: string;
-  readonly complaints: string;
+  readonly errors: string;
 }
 
 /** Runs a sample as a reader would, against the service under test. */
@@ -85,16 +85,16 @@ async function run({ name, language, code }: Sample): Promise<Outcome> {
     env: { NODE_ENV: "production", PATH: process.env.PATH, SPOTWIRE_KEY: key },
   });
   let output = "";
-  let complaints = "";
+  let errors = "";
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
   });
   child.stderr.on("data", (chunk: Buffer) => {
-    complaints += chunk.toString();
+    errors += chunk.toString();
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (exitCode) => resolve({ exitCode, output, complaints }));
+    child.once("close", (exitCode) => resolve({ exitCode, output, errors }));
   });
 }
 
@@ -108,9 +108,9 @@ describe("the samples of the guides", () => {
     test.runIf(isThere[sample.language]).concurrent(
       `the sample ${sample.name} runs unchanged`,
       async ({ expect }) => {
-        const { exitCode, output, complaints } = await run(sample);
-        expect(exitCode, output + complaints).toBe(0);
-        expect(output + complaints).not.toBe("");
+        const { exitCode, output, errors } = await run(sample);
+        expect(exitCode, output + errors).toBe(0);
+        expect(output + errors).not.toBe("");
         // A sample about errors shows some; none shows an internal error or a rejected key.
         expect(output).not.toMatch(/"code":(401|500)\d\d/);
       },

@@ -44,7 +44,7 @@ async function nextPrice(page: Page): Promise<void> {
 test.each(WIDTHS_PX)(
   "the first page streams prices at %i pixels in both schemes, without errors in the console",
   async (width) => {
-    const { page, complaints, overhang, shift } = await visit({ width });
+    const { page, problems, overhang, shift } = await visit({ width });
     await page.goto(product.baseUrl);
     await feedBy(page, "stream");
     for (const scheme of SCHEMES) {
@@ -57,7 +57,7 @@ test.each(WIDTHS_PX)(
       await picture(page, `landing-${width}-${scheme}`);
     }
     expect(await shift()).toBeLessThan(SHIFT_MAX);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.close();
   },
 );
@@ -249,14 +249,14 @@ describe("the board, with a problem in between,", () => {
     "stands still, with what it knew, where the demo key is off",
     async () => {
       const other = await startProduct({ DEMO_KEY: "off" });
-      const { page, complaints } = await visit();
+      const { page, problems } = await visit();
       const called: string[] = [];
       page.on("request", (request) => called.push(request.url()));
       await page.goto(other.baseUrl, { waitUntil: "networkidle" });
       await feedBy(page, "page");
       expect(await page.locator("pre code").textContent()).toContain("$SPOTWIRE_KEY");
       expect(called.filter((url) => url.includes("/api/v1/"))).toEqual([]);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.close();
       await other.dispose();
     },

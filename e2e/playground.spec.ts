@@ -19,7 +19,7 @@ let product: Product;
 let browser: Browser;
 let mailbox: Mailbox;
 let addresses = 0;
-let complaints: string[] = [];
+let problems: string[] = [];
 
 beforeAll(async () => {
   mailbox = await openMailbox();
@@ -35,7 +35,7 @@ afterAll(async () => {
 /** A browser of a reader with an address of its own, so that limits start afresh. */
 async function reader({ width = 1440 }: { width?: number } = {}): Promise<BrowserContext> {
   addresses += 1;
-  complaints = [];
+  problems = [];
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     permissions: ["clipboard-read", "clipboard-write"],
@@ -43,9 +43,9 @@ async function reader({ width = 1440 }: { width?: number } = {}): Promise<Browse
   });
   context.setDefaultTimeout(STEP_MAX_MS);
   context.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !ANSWERED.test(message.text())) complaints.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !ANSWERED.test(message.text())) problems.push(message.text());
   });
-  context.on("weberror", (error) => complaints.push(String(error.error())));
+  context.on("weberror", (error) => problems.push(String(error.error())));
   return context;
 }
 
@@ -91,7 +91,7 @@ describe("a reader without an account", () => {
     expect(await answer(page).textContent()).toMatch(
       /Time\s*[\d.]+ ms\s*Size\s*[\d.]+ k?B[\s\S]*\d+ of \d+ left, resets in (?:[\d.]+ m?s|1 min)/,
     );
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 
@@ -117,7 +117,7 @@ describe("a reader without an account", () => {
       await answer(page).getByRole("tab", { name: "Headers" }).click();
       await answer(page).getByText("ratelimit-policy").waitFor();
     }
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 
@@ -128,7 +128,7 @@ describe("a reader without an account", () => {
     await answer(page).getByText("200 OK").waitFor();
     await answer(page).getByRole("button", { name: "Copy JSON" }).click();
     expect(JSON.parse(await copied(page))).toMatchObject({ data: { venue: "sandbox", plan: "demo", expires_at: null } });
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 
@@ -175,7 +175,7 @@ describe("a reader without an account", () => {
     ]);
     await page.getByRole("textbox", { name: "to optional" }).fill("1767400000000");
     await page.getByText("must be in Unix seconds; this value looks like milliseconds.").waitFor();
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 
@@ -242,7 +242,7 @@ describe("a stream", () => {
       await page.getByText("Waiting for the first record.").waitFor();
       await page.getByRole("button", { name: "Disconnect" }).click();
       await page.getByText("You closed the connection.").waitFor();
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.context().close();
     },
   );
@@ -263,7 +263,7 @@ describe("bad input", () => {
     await expectWords(page, /The operation in this link, “nothing”, does not exist/);
     await page.goto(`${product.baseUrl}/playground?op=latestQuotes&tickers=${product.demoKey}`);
     await expectWords(page, "The value of “tickers” was left out: it is too long or holds a key.");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 
@@ -389,7 +389,7 @@ describe("a developer who is signed in", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
     expect(await page.evaluate("JSON.stringify([localStorage, sessionStorage, location.href])")).not.toMatch(KEY);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
@@ -455,7 +455,7 @@ describe("the page", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
     await expectNoOverhang("playground-stream");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 

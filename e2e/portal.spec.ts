@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, gatherComplaints, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -25,7 +25,7 @@ let browser: Browser;
 let mailbox: Mailbox;
 let context: BrowserContext;
 let page: Page;
-const complaints: string[] = [];
+const problems: string[] = [];
 /** Texts of the keys that were made, by name. */
 const keys: Record<string, string> = {};
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(STEP_MAX_MS);
   page = await context.newPage();
-  gatherComplaints(page, complaints, ANSWERED);
+  collectProblems(page, problems, ANSWERED);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -142,7 +142,7 @@ describe("a developer", () => {
     const guest = await browser.newContext({ viewport: { width: 390, height: 900 } });
     guest.setDefaultTimeout(STEP_MAX_MS);
     const view = await guest.newPage();
-    gatherComplaints(view, complaints);
+    collectProblems(view, problems);
     const account = { data: { email, password: PASSWORD }, headers: { origin: product.baseUrl } };
     expect((await guest.request.post(`${product.baseUrl}/api/portal/sign-up`, account)).status()).toBe(200);
     await mailbox.nextLink(email, "/verify");
@@ -364,7 +364,7 @@ describe("the pages", () => {
   });
 
   test("violated no rule of that policy, and wrote no error to the console", () => {
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test("contain no text of a key, nor do the product's output, what browsers load, or an error", async () => {
@@ -419,7 +419,7 @@ describe("a second factor", () => {
     owner = await browser.newContext({ viewport: { width: 1440, height: 900 }, extraHTTPHeaders });
     owner.setDefaultTimeout(STEP_MAX_MS);
     view = await owner.newPage();
-    gatherComplaints(view, complaints, ANSWERED);
+    collectProblems(view, problems, ANSWERED);
     const form = { email: OWNER, password: PASSWORD };
     await owner.request.post(`${site()}/api/portal/sign-up`, { data: form, headers: { origin: site() } });
     await view.goto((await mailbox.nextLink(OWNER, "/verify")).replace("127.0.0.1", "localhost"), { waitUntil: "networkidle" });

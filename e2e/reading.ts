@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright";
 import { expect } from "vitest";
-import { gatherComplaints } from "./browser";
+import { collectProblems } from "./browser";
 
 const HEIGHT_PX = 900;
 export const WIDTHS_PX = [1440, 390, 360] as const;
@@ -13,7 +13,7 @@ export const STREAM = /\/api\/v1\/market\/stream$/;
 interface Reading {
   readonly page: Page;
   /** Errors and warnings in its console, and uncaught exceptions. */
-  readonly complaints: string[];
+  readonly problems: string[];
   /** Layout shift so far. */
   shift(): Promise<number>;
   /** Milliseconds to the largest paint so far. */
@@ -36,16 +36,16 @@ const OBSERVE = `
 async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
   const { width = 1440, ...context } = options;
   const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const scripts: Request[] = [];
   await page.addInitScript(OBSERVE);
-  gatherComplaints(page, complaints);
+  collectProblems(page, problems);
   page.on("requestfinished", (request) => {
     if (request.resourceType() === "script") scripts.push(request);
   });
   return {
     page,
-    complaints,
+    problems,
     shift: () => page.evaluate("window.shift"),
     largestPaint: () => page.evaluate("window.paint"),
     async scriptBytes() {

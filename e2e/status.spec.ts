@@ -46,7 +46,7 @@ describe("the status page", () => {
     "shows parts, history and every instrument of both venues at %i pixels, light and dark",
     async (width) => {
       await sampled();
-      const { page, complaints, overhang, shift } = await visit({ width });
+      const { page, problems, overhang, shift } = await visit({ width });
       await page.goto(`${product.baseUrl}/status`);
       await feedBy(page, "stream");
       await page.getByText(/responded in \d+ ms/).waitFor(WAIT);
@@ -75,7 +75,7 @@ describe("the status page", () => {
         await picture(page, `status-${width}-${scheme}`);
       }
       expect(await shift()).toBeLessThan(SHIFT_MAX);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.close();
     },
   );

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { HOUR_S } from "#lib/units";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 const LOOK = { interval: 50, timeout: 30_000 };
 const CASE_TIMEOUT_MS = 120_000;
@@ -48,10 +48,10 @@ export function clockCases(scene: () => Scene, file: string): void {
         await setAhead(file, aheadS);
         const noticed = (node: Node) => node.output().slice(earlier.get(node)).includes(NOTICED);
         await vi.waitUntil(() => cluster.nodes.every(noticed), LOOK);
-        const wholeMs = await whole(scene(), Date.now());
-        await agree(scene(), before);
+        const upToDateMs = await untilUpToDate(scene(), Date.now());
+        await expectAgreement(scene(), before);
         await setAhead(file, 0);
-        say(`clocks ${words}: noticed by all nodes, every client had new data after ${seconds(wholeMs)} s`);
+        print(`clocks ${words}: noticed by all nodes, every client had new data after ${seconds(upToDateMs)} s`);
         expect(scene().reference.totals().out).toBe(0);
       },
       CASE_TIMEOUT_MS,

@@ -5,7 +5,7 @@ import { openSocket, Refused, type StreamClient } from "../socket";
 import { TICKERS } from "./market";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 const FLOOD_COUNT = 200;
 /** Connections of an account on the plan of the flood. */
@@ -67,13 +67,13 @@ export function crowdCases(scene: () => Scene): void {
       }
       expect(opened).toHaveLength(ALLOWED_COUNT);
       expect(REFUSALS).toEqual(expect.arrayContaining([...codes.keys()]));
-      const wholeMs = await whole(scene(), Date.now());
+      const upToDateMs = await untilUpToDate(scene(), Date.now());
       for (const socket of opened) await closed(socket);
       const shown = [...codes].map(([code, count]) => `${count} × ${code}`).join(", ");
-      say(
-        `flood: ${opened.length} of ${FLOOD_COUNT} accepted, refused ${shown} within ${seconds(Date.now() - sinceMs)} s; others up to date after ${seconds(wholeMs)} s`,
+      print(
+        `flood: ${opened.length} of ${FLOOD_COUNT} accepted, refused ${shown} within ${seconds(Date.now() - sinceMs)} s; others up to date after ${seconds(upToDateMs)} s`,
       );
-      await agree(scene(), before);
+      await expectAgreement(scene(), before);
     },
     CASE_TIMEOUT_MS,
   );
@@ -86,7 +86,7 @@ export function crowdCases(scene: () => Scene): void {
       const [, edge] = cluster.edges;
       const delays = () => followers.flatMap((follower) => follower.delays());
       delays();
-      await whole(scene(), Date.now() + CALM_MS);
+      await untilUpToDate(scene(), Date.now() + CALM_MS);
       const calmMs = percentile(delays());
       const slow: Socket[] = [];
       while (slow.length < SLOW_COUNT) {
@@ -94,15 +94,15 @@ export function crowdCases(scene: () => Scene): void {
         slow.push(...(await Promise.all(more)));
       }
       delays();
-      const wholeMs = await whole(scene(), Date.now());
-      await whole(scene(), Date.now() + CROWDED_MS);
+      const upToDateMs = await untilUpToDate(scene(), Date.now());
+      await untilUpToDate(scene(), Date.now() + CROWDED_MS);
       const crowdedMs = percentile(delays());
       for (const socket of slow) socket.destroy();
-      await whole(scene(), Date.now());
-      say(
-        `1,000 slow readers: p99 from tick to client ${calmMs} ms before, ${crowdedMs} ms with them; others had new data after ${seconds(wholeMs)} s`,
+      await untilUpToDate(scene(), Date.now());
+      print(
+        `1,000 slow readers: p99 from tick to client ${calmMs} ms before, ${crowdedMs} ms with them; others had new data after ${seconds(upToDateMs)} s`,
       );
-      await agree(scene(), before);
+      await expectAgreement(scene(), before);
     },
     CASE_TIMEOUT_MS,
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Scene } from "./scene";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 const CASE_TIMEOUT_MS = 200_000;
 
@@ -12,14 +12,14 @@ export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<R
     const [edge] = cluster.edges;
     const sinceMs = Date.now();
     await edge.kill9();
-    const wholeMs = await whole(scene(), sinceMs);
+    const upToDateMs = await untilUpToDate(scene(), sinceMs);
     await edge.start();
     const startedMs = Date.now();
-    const coldMs = await whole(scene(), startedMs);
-    say(
-      `edge killed: every client up to date after ${seconds(wholeMs)} s; after its restart it had new data ${seconds(coldMs)} s after it listened`,
+    const coldMs = await untilUpToDate(scene(), startedMs);
+    print(
+      `edge killed: every client up to date after ${seconds(upToDateMs)} s; after its restart it had new data ${seconds(coldMs)} s after it listened`,
     );
-    await agree(scene(), before);
+    await expectAgreement(scene(), before);
   });
 
   test(
@@ -30,14 +30,14 @@ export function edgeCases(scene: () => Scene, released: () => Promise<Readonly<R
         const sinceMs = Date.now();
         expect(await node.stop()).toBe(0);
         const stoppedMs = Date.now() - sinceMs;
-        await whole(scene(), sinceMs);
+        await untilUpToDate(scene(), sinceMs);
         await node.start(await released());
-        const wholeMs = await whole(scene(), Date.now());
-        say(
-          `${node.name} replaced: stopped after ${seconds(stoppedMs)} s, everyone up to date ${seconds(wholeMs)} s after it was up`,
+        const upToDateMs = await untilUpToDate(scene(), Date.now());
+        print(
+          `${node.name} replaced: stopped after ${seconds(stoppedMs)} s, everyone up to date ${seconds(upToDateMs)} s after it was up`,
         );
       }
-      await agree(scene());
+      await expectAgreement(scene());
     },
     CASE_TIMEOUT_MS,
   );

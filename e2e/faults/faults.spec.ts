@@ -11,7 +11,7 @@ import { feedCases } from "./feed";
 import { leaderCases } from "./leader";
 import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
 import { databaseCases, mountDisk, redisCases } from "./stores";
-import { say, whole } from "./verdict";
+import { print, untilUpToDate } from "./verdict";
 
 const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
 const missing = REDIS_PROGRAM === undefined;
@@ -30,7 +30,7 @@ describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? 
   async function close(): Promise<void> {
     const closing = opened?.close();
     opened = undefined;
-    await closing?.catch((error: unknown) => say(`a broken cluster did not stop: ${error}`));
+    await closing?.catch((error: unknown) => print(`a broken cluster did not stop: ${error}`));
   }
   // Cases share a cluster as long as they pass; after a failure, the next case gets a new one.
   beforeEach(async ({ onTestFailed }) => {
@@ -39,7 +39,7 @@ describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? 
     for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true, force: true });
     scenes += 1;
     opened = await openScene({ dataDir: join(folder, `database ${scenes}`) });
-    await whole(opened, Date.now());
+    await untilUpToDate(opened, Date.now());
   }, 2 * SERVER_TIMEOUT_MS);
   afterAll(async () => {
     await opened?.close();

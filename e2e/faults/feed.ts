@@ -6,7 +6,7 @@ import { openSocket } from "../socket";
 import { OPEN_TICKER } from "./market";
 import type { Scene } from "./scene";
 import { untilState } from "./stores";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 const CASE_TIMEOUT_MS = 120_000;
 const LOOK = { interval: 50, timeout: 40_000 };
@@ -31,9 +31,9 @@ export function feedCases(scene: () => Scene): void {
       const toldMs = Date.now() - sinceMs;
       socket.close();
       load.resume();
-      await whole(scene(), Date.now());
+      await untilUpToDate(scene(), Date.now());
       await untilState(scene(), "live");
-      say(`silent feed: stale on both edges after ${seconds(staleMs)} s, clients notified after ${seconds(toldMs)} s`);
+      print(`silent feed: stale on both edges after ${seconds(staleMs)} s, clients notified after ${seconds(toldMs)} s`);
     },
     CASE_TIMEOUT_MS,
   );
@@ -65,6 +65,6 @@ export function feedCases(scene: () => Scene): void {
       expect(receipt.rejections.map(({ reason }) => reason)).toEqual(lines.map(([, reason]) => reason));
     }
     load.resume();
-    await agree(scene(), before);
+    await expectAgreement(scene(), before);
   });
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { MINUTE_MS } from "#lib/units";
 import type { Node } from "./node";
 import type { Scene } from "./scene";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 /** The documented limits are 5 s after a kill and 1 s after a clean stop; the machine is shared with other work. */
 const TAKEOVER_KILLED_MAX_MS = 15_000;
@@ -47,11 +47,13 @@ export function leaderCases(scene: () => Scene): void {
       const sinceMs = Date.now();
       await leader.kill9();
       const takeoverMs = await takenOver(scene(), leader, sinceMs);
-      const wholeMs = await whole(scene(), sinceMs);
-      say(`leader killed: taken over after ${takeoverMs} ms (limit 5000), every client up to date after ${seconds(wholeMs)} s`);
+      const upToDateMs = await untilUpToDate(scene(), sinceMs);
+      print(
+        `leader killed: taken over after ${takeoverMs} ms (limit 5000), every client up to date after ${seconds(upToDateMs)} s`,
+      );
       expect(takeoverMs).toBeLessThan(TAKEOVER_KILLED_MAX_MS);
       await leader.start();
-      await agree(scene(), before);
+      await expectAgreement(scene(), before);
     },
     CASE_TIMEOUT_MS,
   );
@@ -61,12 +63,14 @@ export function leaderCases(scene: () => Scene): void {
     const leader = await leaderOf(scene());
     const sinceMs = Date.now();
     const [code, takeoverMs] = await Promise.all([leader.stop(), takenOver(scene(), leader, sinceMs)]);
-    const wholeMs = await whole(scene(), sinceMs);
-    say(`leader stopped: taken over after ${takeoverMs} ms (limit 1000), every client up to date after ${seconds(wholeMs)} s`);
+    const upToDateMs = await untilUpToDate(scene(), sinceMs);
+    print(
+      `leader stopped: taken over after ${takeoverMs} ms (limit 1000), every client up to date after ${seconds(upToDateMs)} s`,
+    );
     expect(code).toBe(0);
     expect(takeoverMs).toBeLessThan(TAKEOVER_STOPPED_MAX_MS);
     await leader.start();
-    await agree(scene(), before);
+    await expectAgreement(scene(), before);
   });
 
   test("nothing is accepted from a leader that comes back after a pause of 10 s", async () => {
@@ -76,13 +80,13 @@ export function leaderCases(scene: () => Scene): void {
     leader.pause();
     try {
       const takeoverMs = await takenOver(scene(), leader, sinceMs);
-      const wholeMs = await whole(scene(), sinceMs);
-      say(`leader paused: taken over after ${takeoverMs} ms, every client up to date after ${seconds(wholeMs)} s`);
+      const upToDateMs = await untilUpToDate(scene(), sinceMs);
+      print(`leader paused: taken over after ${takeoverMs} ms, every client up to date after ${seconds(upToDateMs)} s`);
       await vi.waitUntil(() => Date.now() - sinceMs >= PAUSE_MS, LOOK);
     } finally {
       leader.resume();
     }
     await vi.waitUntil(() => leader.output().includes("no longer holds the lease"), LOOK);
-    await agree(scene(), before);
+    await expectAgreement(scene(), before);
   });
 }

@@ -7,7 +7,7 @@ import { OPEN_TICKER, STALE_AFTER_S } from "./market";
 import type { Node } from "./node";
 import { ask } from "./pollers";
 import type { Scene } from "./scene";
-import { agree, memory, say, seconds, whole } from "./verdict";
+import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdict";
 
 const SILENCE_MS = 30_000;
 const CASE_TIMEOUT_MS = 200_000;
@@ -23,7 +23,7 @@ async function readiness({ url }: Node): Promise<{ status: number; text: string 
 }
 
 /** Resolves when every edge reports this and still serves. */
-async function untilEdgesSay({ cluster }: Scene, words: string): Promise<void> {
+async function untilEdgesLog({ cluster }: Scene, words: string): Promise<void> {
   await vi.waitUntil(async () => {
     const said = await Promise.all(cluster.edges.map(readiness));
     expect(said.map(({ status }) => status)).toEqual([200, 200]);
@@ -98,11 +98,11 @@ export function redisCases(scene: () => Scene): void {
     const { redis } = scene().cluster;
     const before = await memory(scene());
     await redis.kill();
-    await untilEdgesSay(scene(), "Redis does not answer");
+    await untilEdgesLog(scene(), "Redis does not answer");
     await redis.start();
-    const wholeMs = await whole(scene(), Date.now());
-    say(`Redis empty: every client up to date ${seconds(wholeMs)} s after it was back`);
-    await agree(scene(), before);
+    const upToDateMs = await untilUpToDate(scene(), Date.now());
+    print(`Redis empty: every client up to date ${seconds(upToDateMs)} s after it was back`);
+    await expectAgreement(scene(), before);
   });
 
   test(
@@ -111,21 +111,21 @@ export function redisCases(scene: () => Scene): void {
       const { cluster } = scene();
       const before = await memory(scene());
       await minuteClosesSoon(scene());
-      await whole(scene(), Date.now());
+      await untilUpToDate(scene(), Date.now());
       const sinceMs = Date.now();
       for (const node of cluster.nodes) cluster.doors(node).redis.fallSilent();
-      await untilEdgesSay(scene(), "Redis is unreachable");
-      const saidMs = Date.now() - sinceMs;
+      await untilEdgesLog(scene(), "Redis is unreachable");
+      const reportedMs = Date.now() - sinceMs;
       await untilState(scene(), "stale");
       const staleMs = Date.now() - sinceMs;
       await vi.waitUntil(() => Date.now() - sinceMs >= SILENCE_MS, { ...LOOK, timeout: 2 * SILENCE_MS });
       for (const node of cluster.nodes) cluster.doors(node).redis.speak();
-      const wholeMs = await whole(scene(), Date.now());
+      const upToDateMs = await untilUpToDate(scene(), Date.now());
       await untilState(scene(), "live");
-      say(
-        `Redis silent: reported after ${seconds(saidMs)} s, stale after ${seconds(staleMs)} s (set to ${STALE_AFTER_S} s), up to date ${seconds(wholeMs)} s after it came back`,
+      print(
+        `Redis silent: reported after ${seconds(reportedMs)} s, stale after ${seconds(staleMs)} s (set to ${STALE_AFTER_S} s), up to date ${seconds(upToDateMs)} s after it came back`,
       );
-      await agree(scene(), before);
+      await expectAgreement(scene(), before);
     },
     CASE_TIMEOUT_MS,
   );
@@ -137,12 +137,12 @@ export function databaseCases(scene: () => Scene, disk: string | undefined): voi
     const { cluster } = scene();
     const before = await memory(scene());
     await cluster.postgres.kill();
-    await untilEdgesSay(scene(), "database does not answer");
-    const wholeMs = await whole(scene(), Date.now());
+    await untilEdgesLog(scene(), "database does not answer");
+    const upToDateMs = await untilUpToDate(scene(), Date.now());
     await cluster.restartPostgres();
-    say(`PostgreSQL killed: every client had new data after ${seconds(wholeMs)} s, without it`);
-    await whole(scene(), Date.now());
-    await agree(scene(), before);
+    print(`PostgreSQL killed: every client had new data after ${seconds(upToDateMs)} s, without it`);
+    await untilUpToDate(scene(), Date.now());
+    await expectAgreement(scene(), before);
   });
 
   test.skipIf(disk === undefined)(
@@ -154,9 +154,9 @@ export function databaseCases(scene: () => Scene, disk: string | undefined): voi
       const free = await fill(disk ?? "");
       await untilRefused(scene());
       // The lease is in the database as well, so another node may lead by now.
-      const says = (node: Node) => node.output().slice(earlier.get(node)).includes("recorder cannot write");
-      await vi.waitUntil(() => cluster.nodes.some(says), LOOK);
-      const wholeMs = await whole(scene(), Date.now());
+      const logged = (node: Node) => node.output().slice(earlier.get(node)).includes("recorder cannot write");
+      await vi.waitUntil(() => cluster.nodes.some(logged), LOOK);
+      const upToDateMs = await untilUpToDate(scene(), Date.now());
       await free();
       const works = () =>
         cluster.query("SELECT 1").then(
@@ -165,11 +165,11 @@ export function databaseCases(scene: () => Scene, disk: string | undefined): voi
         );
       const ended = await Promise.race([cluster.postgres.ended().then(() => true), vi.waitUntil(works, LOOK).then(() => false)]);
       if (ended) await cluster.restartPostgres();
-      say(
-        `disk full: every client had news ${seconds(wholeMs)} s later; PostgreSQL ${ended ? "ended and was started again" : "went on by itself"}`,
+      print(
+        `disk full: every client had news ${seconds(upToDateMs)} s later; PostgreSQL ${ended ? "ended and was started again" : "went on by itself"}`,
       );
-      await whole(scene(), Date.now());
-      await agree(scene(), before);
+      await untilUpToDate(scene(), Date.now());
+      await expectAgreement(scene(), before);
     },
     CASE_TIMEOUT_MS,
   );

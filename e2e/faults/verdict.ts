@@ -25,7 +25,7 @@ const UNCERTAIN_MAX_COUNT = 300;
 export const seconds = (ms: number) => (ms / 1000).toFixed(2);
 
 /** Prints a line next to the names of the tests. */
-export function say(text: string): void {
+export function print(text: string): void {
   process.stdout.write(`  ${text}\n`);
 }
 
@@ -40,7 +40,7 @@ function behind({ followers, pollers }: Scene, sinceMs: number): string[] {
  * Resolves when every client and every edge has a tick of each ticker made at `sinceMs` or later; returns how long that took.
  * @param aheadMs how far that instant is in the future
  */
-export async function whole(scene: Scene, sinceMs: number, aheadMs = 0): Promise<number> {
+export async function untilUpToDate(scene: Scene, sinceMs: number, aheadMs = 0): Promise<number> {
   const timeout = WHOLE_MAX_MS + Math.max(aheadMs, 0);
   await vi
     .waitUntil(() => behind(scene, sinceMs).length === 0, { ...LOOK, timeout })
@@ -106,7 +106,7 @@ async function differences(scene: Scene): Promise<string[]> {
 }
 
 /** All problems since the last call, except for records in transit. */
-function complaints({ load, followers, pollers }: Scene, untilMs: number): string[] {
+function problemsOf({ load, followers, pollers }: Scene, untilMs: number): string[] {
   return [
     ...load.problems.splice(0),
     ...followers.flatMap((follower) => [...follower.problems.splice(0), ...follower.missedMinutes(untilMs)]),
@@ -147,7 +147,7 @@ export async function growth(scene: Scene, before: Census): Promise<string[]> {
     const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (name === LEADER ? 2 : 1);
     if (now.liveBytes > then.liveBytes + allowed) grown.push(`${name} grew from ${then.liveBytes} to ${now.liveBytes} bytes`);
   }
-  say(`live (and resident) memory in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
+  print(`live (and resident) memory in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
   return grown;
 }
 
@@ -168,18 +168,18 @@ async function lastDifferences(scene: Scene): Promise<string[]> {
  * Pauses the load, compares everything with the reference, and resumes: no answer was wrong since the start, no record is
  * missing or duplicated, and processes that ran `before` have not grown.
  */
-export async function agree(scene: Scene, before?: Census): Promise<void> {
+export async function expectAgreement(scene: Scene, before?: Census): Promise<void> {
   const { load, reference } = scene;
   await load.pause();
   const wrong: string[] = [];
   try {
-    wrong.push(...(await lastDifferences(scene)), ...complaints(scene, Date.now()));
+    wrong.push(...(await lastDifferences(scene)), ...problemsOf(scene, Date.now()));
     if (before !== undefined) wrong.push(...(await growth(scene, before)));
   } finally {
     load.resume();
   }
   const totals = reference.totals();
-  say(
+  print(
     `ticks: ${Object.entries(totals)
       .map(([fate, count]) => `${count} ${fate}`)
       .join(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { openScene, REDIS_PROGRAM, type Scene } from "../faults/scene";
-import { agree, type Census, growth, memory, say, whole } from "../faults/verdict";
+import { type Census, expectAgreement, growth, memory, print, untilUpToDate } from "../faults/verdict";
 import { SERVER_TIMEOUT_MS } from "../server";
 
 /** Half as many ticks as in the fault suite. */
@@ -20,7 +20,7 @@ describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () 
   let scene: Scene | undefined;
   beforeAll(async () => {
     scene = await openScene({ intervalMs: TICK_INTERVAL_MS });
-    await whole(scene, Date.now());
+    await untilUpToDate(scene, Date.now());
   }, SERVER_TIMEOUT_MS);
   afterAll(() => scene?.close(), SERVER_TIMEOUT_MS);
 
@@ -29,16 +29,16 @@ describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () 
     const soakS = inject("soakS");
     const startMs = Date.now();
     let half: Census | undefined;
-    say("live (and resident) memory in MiB");
+    print("live (and resident) memory in MiB");
     for (let sample = 1; sample <= SAMPLES_COUNT; sample += 1) {
       const atMs = startMs + (sample * soakS * 1000) / SAMPLES_COUNT;
-      await whole(scene, atMs, atMs - Date.now());
+      await untilUpToDate(scene, atMs, atMs - Date.now());
       const census = await memory(scene);
-      say(row(Math.round((Date.now() - startMs) / 1000), census));
+      print(row(Math.round((Date.now() - startMs) / 1000), census));
       // From here on nodes keep their maximum number of events, in a soak of ten minutes.
       if (sample === SAMPLES_COUNT / 2) half = census;
     }
-    await agree(scene);
+    await expectAgreement(scene);
     if (half === undefined) throw new Error("half of the samples come before the last");
     expect(await growth(scene, half)).toEqual([]);
   });
