@@ -19,6 +19,8 @@ const MIB = 1_048_576;
 const LEADER = "leader";
 /** Number of problems that are shown. */
 const SHOWN_COUNT = 12;
+/** Lines of each node's log that are shown when a client is late. */
+const SHOWN_LINES_COUNT = 40;
 /** Number of a run's ticks whose fate may be unknown. */
 const UNCERTAIN_MAX_COUNT = 300;
 
@@ -27,6 +29,10 @@ export const seconds = (ms: number) => (ms / 1000).toFixed(2);
 /** Prints a line next to the names of the tests. */
 export function print(text: string): void {
   process.stdout.write(`  ${text}\n`);
+}
+
+function lastLines(log: string): string {
+  return log.trimEnd().split("\n").slice(-SHOWN_LINES_COUNT).join("\n");
 }
 
 /** Clients and edges without a tick made since then, by ticker. */
@@ -47,6 +53,7 @@ export async function untilUpToDate(scene: Scene, sinceMs: number, aheadMs = 0):
     .catch(() => {
       const late = behind(scene, sinceMs).join(", ");
       const { failures, problems } = scene.load;
+      for (const node of scene.cluster.nodes) print(`${node.name}, newest log:\n${lastLines(node.output())}`);
       throw new Error(`not up to date after ${timeout} ms: ${late}; pushes: ${shownFailures(failures)} ${problems.slice(-1)}`);
     });
   return Date.now() - sinceMs;
