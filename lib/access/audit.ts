@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
 import { z } from "zod";
 import type { AuditLogEntry } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
@@ -56,12 +58,25 @@ function withoutSecrets(name: string, value: unknown): unknown {
   return typeof value === "string" ? maskKeys(value) : value;
 }
 
-/** A value as it is kept: JSON without secrets, bounded; database null for what is absent. */
-function kept(value: unknown): Prisma.InputJsonValue | typeof Prisma.DbNull {
-  if (value === undefined || value === null) return Prisma.DbNull;
+/** A value as it is kept: JSON without secrets, bounded; null for what is absent. */
+function kept(value: unknown): Prisma.InputJsonValue | null {
+  if (value === undefined || value === null) return null;
   const text = JSON.stringify(value, withoutSecrets);
   if (text.length > VALUE_MAX_CHARACTERS) return { left_out_characters: text.length };
   return JSON.parse(text) as Prisma.InputJsonValue;
+}
+
+function entryOf({ actor, accountId, action, target, before, after, address }: AuditedChange) {
+  return {
+    actor: actor.name,
+    actorId: actor.id ?? null,
+    accountId,
+    action,
+    target: maskKeys(target),
+    before: kept(before),
+    after: kept(after),
+    address,
+  };
 }
 
 /**
@@ -69,19 +84,20 @@ function kept(value: unknown): Prisma.InputJsonValue | typeof Prisma.DbNull {
  * names of secrets, and anything that looks like a key, are taken out first.
  */
 export async function audit(db: AuditStore, change: AuditedChange): Promise<void> {
-  const { actor, accountId, action, target, before, after, address } = change;
-  await db.auditEntry.create({
-    data: {
-      actor: actor.name,
-      actorId: actor.id ?? null,
-      accountId,
-      action,
-      target: maskKeys(target),
-      before: kept(before),
-      after: kept(after),
-      address,
-    },
-  });
+  const entry = entryOf(change);
+  const { before, after } = entry;
+  await db.auditEntry.create({ data: { ...entry, before: before ?? Prisma.DbNull, after: after ?? Prisma.DbNull } });
+}
+
+const ENTRY = `INSERT INTO audit_entry (id, actor, actor_id, account_id, action, target, before, after, address)
+  VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9)`;
+
+/** The same in a transaction of a connection without Prisma. */
+export async function auditOn(client: pg.ClientBase, change: AuditedChange): Promise<void> {
+  const { actor, actorId, accountId, action, target, before, after, address } = entryOf(change);
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  const values = [randomUUID(), actor, actorId, accountId, action, target, json(before), json(after), address];
+  await client.query(ENTRY, values);
 }
 
 /** What a reader asks of the audit log: the next page by `next_before` of the one before. */

@@ -22,7 +22,10 @@ export const FEED_GAP_MIN_S = 120;
 export const FEED_GAPS_MAX_COUNT = 50;
 /** Backfills that are listed, and backfills that are stored. */
 export const BACKFILLS_LISTED_COUNT = 20;
-export const BACKFILLS_MAX_COUNT = 100;
+export const BACKFILLS_MAX_COUNT = 1_000;
+/** A backfill can be undone for so long, and while the newer ones have replaced at most so many klines. */
+export const UNDO_KEPT_DAYS = 90;
+export const UNDO_KEPT_MAX_KLINES = 10_000_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
@@ -173,9 +176,23 @@ export const BACKFILL_STATES = ["running", "done", "failed", "interrupted", "los
 /** `lost`: still marked as running, but without a report for BACKFILL_SILENT_S. */
 export type BackfillState = (typeof BACKFILL_STATES)[number];
 
+/** What a backfill wrote to the M1 klines of one ticker. */
+export interface BackfillSeriesReport {
+  readonly ticker: string;
+  /** Open times of its first and last kline. */
+  readonly first_at: string;
+  readonly last_at: string;
+  /** Klines that were not stored before, that were stored with the same values, and with other values. */
+  readonly stored: number;
+  readonly already_there: number;
+  readonly overwritten: number;
+}
+
 /** One import run, as reported by itself. */
 export interface BackfillReport {
   readonly id: string;
+  /** Its number, which undoes it. */
+  readonly number: number;
   readonly venue: Venue;
   readonly state: BackfillState;
   /** All files, finished files, and finished files that could not be imported completely. */
@@ -194,6 +211,12 @@ export interface BackfillReport {
   readonly problem: string | null;
   readonly started_at: string;
   readonly updated_at: string;
+  /** When it was undone, null if it was not. */
+  readonly undone_at: string | null;
+  /** True when what it replaced is no longer kept, so that it cannot be undone. */
+  readonly sealed: boolean;
+  /** By ticker; empty if it stored nothing. */
+  readonly series: readonly BackfillSeriesReport[];
 }
 
 /** State of the feeds and of backfills. The tick rate is the difference between two reports of the same process. */

@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { BACKFILL_SILENT_S, BACKFILLS_LISTED_COUNT, BACKFILLS_MAX_COUNT } from "#lib/contract/portal-admin";
+import {
+  BACKFILL_SILENT_S,
+  BACKFILLS_LISTED_COUNT,
+  BACKFILLS_MAX_COUNT,
+  UNDO_KEPT_DAYS,
+  UNDO_KEPT_MAX_KLINES,
+} from "#lib/contract/portal-admin";
+import { DAY_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type BackfillProgress, beginBackfill, listBackfills, noteBackfill } from "./backfills";
+import { sealOldImports } from "./undo-retention";
 
 const clock = manualClock(Date.UTC(2026, 0, 7, 12));
 const BEGUN: BackfillProgress = {
@@ -27,16 +35,27 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 test("a backfill is reported with its progress and its rate", async () => {
-  const id = await beginBackfill({ db, clock }, "live", BEGUN);
+  const { id, number } = await beginBackfill({ db, clock }, "live", BEGUN);
   expect(await listBackfills(db, clock)).toMatchObject([{ id, state: "running", share: 0, rows_per_s: null }]);
   await clock.advance(2_000);
   const further = { ...BEGUN, filesDone: 1, file: "EURUSD.csv", step: "importing", share: 0.3, rows: 9_000, readMs: 1_500.4 };
   await noteBackfill({ db, clock }, id, further);
   expect(await listBackfills(db, clock)).toEqual([
     {
-      ...{ id, venue: "live", state: "running", files: 4, files_done: 1, files_failed: 0, file: "EURUSD.csv", step: "importing" },
+      ...{
+        id,
+        number,
+        venue: "live",
+        state: "running",
+        files: 4,
+        files_done: 1,
+        files_failed: 0,
+        file: "EURUSD.csv",
+        step: "importing",
+      },
       ...{ share: 0.3, rows: 9_000, rows_per_s: 6_000, problem: null },
       ...{ started_at: "2026-01-07T12:00:00.000Z", updated_at: "2026-01-07T12:00:02.000Z" },
+      ...{ undone_at: null, sealed: false, series: [] },
     },
   ]);
 });
@@ -63,14 +82,49 @@ test("long paths and problems are shortened", async () => {
 });
 
 test("the newest backfills are listed, a bounded number is kept, and progress of a deleted one is ignored", async () => {
-  const first = await beginBackfill({ db, clock }, "live", BEGUN);
-  for (let count = 0; count < BACKFILLS_MAX_COUNT; count += 1) {
-    await clock.advance(1);
-    await beginBackfill({ db, clock }, "live", { ...BEGUN, files: count });
-  }
+  await db.pool.query("DELETE FROM backfill");
+  const first = await beginBackfill({ db, clock }, "live", { ...BEGUN, state: "done" });
+  await db.pool.query(
+    `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
+      SELECT gen_random_uuid(), 'live', 'done', n, 0, 0, '', '', 1, 0, 0, $1::timestamptz + n * interval '1 ms', $1
+      FROM generate_series(1, $2) AS n`,
+    [new Date(clock.now()), BACKFILLS_MAX_COUNT],
+  );
+  expect(await sealOldImports(db, clock)).toEqual([first.number]);
   expect(await db.prisma.backfill.count()).toBe(BACKFILLS_MAX_COUNT);
   const listed = await listBackfills(db, clock);
-  expect(listed.map(({ files }) => files)).toEqual(Array.from({ length: BACKFILLS_LISTED_COUNT }, (_, index) => 99 - index));
-  await noteBackfill({ db, clock }, first, BEGUN);
-  expect(await db.prisma.backfill.count({ where: { id: first } })).toBe(0);
+  const files = Array.from({ length: BACKFILLS_LISTED_COUNT }, (_, index) => BACKFILLS_MAX_COUNT - index);
+  expect(listed.map((backfill) => backfill.files)).toEqual(files);
+  await noteBackfill({ db, clock }, first.id, BEGUN);
+  expect(await db.prisma.backfill.count({ where: { id: first.id } })).toBe(0);
+});
+
+/** A finished import of one ticker that replaced so many klines. @returns its number */
+async function replaced(count: number): Promise<number> {
+  const { number } = await beginBackfill({ db, clock }, "live", { ...BEGUN, state: "done" });
+  await db.pool.query("INSERT INTO backfill_series VALUES ($1, 'EURUSD', 0, 60, 0, 0, $2)", [number, count]);
+  await db.pool.query("INSERT INTO kline_previous VALUES ($1, 'EURUSD', 0, 1, 1, 1, 1, 1, NULL, 0, NULL)", [number]);
+  return number;
+}
+const kept = async () =>
+  (await db.pool.query<{ batch: number }>("SELECT batch FROM kline_previous ORDER BY batch")).rows.map(({ batch }) => batch);
+
+test("what an import replaced is kept for 90 days and 10 million newer klines, and the newest always", async () => {
+  await db.pool.query("DELETE FROM backfill");
+  const old = await replaced(1);
+  await clock.advance(UNDO_KEPT_DAYS * DAY_MS);
+  const middle = await replaced(1);
+  expect(await sealOldImports(db, clock)).toEqual([]);
+  await clock.advance(1);
+  expect(await sealOldImports(db, clock)).toEqual([old]);
+  const [full, newest] = [await replaced(UNDO_KEPT_MAX_KLINES), await replaced(1)];
+  expect((await sealOldImports(db, clock)).sort()).toEqual([middle, full]);
+  expect(await kept()).toEqual([newest]);
+  await clock.advance(2 * UNDO_KEPT_DAYS * DAY_MS);
+  expect(await sealOldImports(db, clock)).toEqual([]);
+  const listed = await listBackfills(db, clock);
+  expect(listed.map(({ number, sealed }) => [number, sealed])).toEqual([
+    ...[[newest, false]],
+    ...[full, middle, old].map((number) => [number, true]),
+  ]);
 });

@@ -3,8 +3,8 @@ import {
   BACKFILL_SILENT_S,
   BACKFILL_STATES,
   BACKFILLS_LISTED_COUNT,
-  BACKFILLS_MAX_COUNT,
   type BackfillReport,
+  type BackfillSeriesReport,
   type BackfillState,
 } from "#lib/contract/portal-admin";
 import { VENUES, type Venue } from "#lib/contract/primitives";
@@ -29,6 +29,8 @@ export interface BackfillProgress {
   readonly problem: string | null;
 }
 
+type SeriesRow = Awaited<ReturnType<Database["prisma"]["backfillSeries"]["findMany"]>>[number];
+
 type Context = { readonly db: Pick<Database, "prisma">; readonly clock: Clock };
 
 const toRow = ({ rows, readMs, file, problem, ...rest }: BackfillProgress, now: Date) => ({
@@ -40,17 +42,15 @@ const toRow = ({ rows, readMs, file, problem, ...rest }: BackfillProgress, now: 
   updatedAt: now,
 });
 
-/** Records the start of a backfill, and deletes all but the newest BACKFILLS_MAX_COUNT. @returns its id */
-export async function beginBackfill({ db, clock }: Context, venue: Venue, progress: BackfillProgress): Promise<string> {
+/** Records the start of a backfill. @returns its id, and its number, which is that of its batch */
+export async function beginBackfill(
+  { db, clock }: Context,
+  venue: Venue,
+  progress: BackfillProgress,
+): Promise<{ readonly id: string; readonly number: number }> {
   const now = new Date(clock.now());
-  const { id } = await db.prisma.backfill.create({ data: { venue, startedAt: now, ...toRow(progress, now) } });
-  const old = await db.prisma.backfill.findMany({
-    select: { id: true },
-    orderBy: [{ startedAt: "desc" }, { id: "desc" }],
-    skip: BACKFILLS_MAX_COUNT,
-  });
-  await db.prisma.backfill.deleteMany({ where: { id: { in: old.map((row) => row.id) } } });
-  return id;
+  const data = { venue, startedAt: now, ...toRow(progress, now) };
+  return db.prisma.backfill.create({ data, select: { id: true, number: true } });
 }
 
 /** Records progress. Does nothing when the backfill has been deleted since. */
@@ -58,14 +58,31 @@ export async function noteBackfill({ db, clock }: Context, id: string, progress:
   await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
 }
 
+function toSeries({ ticker, first, last, stored, alreadyThere, overwritten }: SeriesRow): BackfillSeriesReport {
+  const iso = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString();
+  return {
+    ticker,
+    first_at: iso(first),
+    last_at: iso(last),
+    stored: Number(stored),
+    already_there: Number(alreadyThere),
+    overwritten: Number(overwritten),
+  };
+}
+
 /** The latest backfills, newest first. */
-export async function listBackfills(db: Context["db"], clock: Clock): Promise<BackfillReport[]> {
+export async function listBackfills(
+  db: Context["db"],
+  clock: Clock,
+  limit: number = BACKFILLS_LISTED_COUNT,
+): Promise<BackfillReport[]> {
   const rows = await db.prisma.backfill.findMany({
     orderBy: [{ startedAt: "desc" }, { id: "desc" }],
-    take: BACKFILLS_LISTED_COUNT,
+    take: limit,
+    include: { series: { orderBy: { ticker: "asc" } } },
   });
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
-  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, ...row }) => {
+  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, sealedAt, series, ...row }) => {
     const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
     const rows = Number(row.rows);
     return {
@@ -78,6 +95,9 @@ export async function listBackfills(db: Context["db"], clock: Clock): Promise<Ba
       rows_per_s: rows === 0 ? null : Math.round((rows * 1_000) / Math.max(readMs, 1)),
       started_at: startedAt.toISOString(),
       updated_at: updatedAt.toISOString(),
+      undone_at: undoneAt?.toISOString() ?? null,
+      sealed: sealedAt !== null,
+      series: series.map(toSeries),
     };
   });
 }

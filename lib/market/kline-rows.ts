@@ -4,9 +4,11 @@ import type { Timeframe } from "#lib/contract/primitives";
 
 /** Bytes handed to the database connection at once. */
 const COPY_CHUNK_BYTES = 65_536;
-/** Largest size of a row without its texts: field count, eleven lengths, eight numbers. */
-const COPY_ROW_FIXED_BYTES = 2 + 11 * 4 + 8 * 8;
-const COPY_FIELDS_COUNT = 11;
+/** Largest size of a row without its texts: field count, twelve lengths, eight numbers and the batch. */
+const COPY_ROW_FIXED_BYTES = 2 + 12 * 4 + 8 * 8 + 4;
+const COPY_FIELDS_COUNT = 12;
+/** The columns of copyChunks, in its order. */
+export const COPY_COLUMNS = "venue, ticker, timeframe, batch, time, open, high, low, close, tick_volume, real_volume, spread";
 /** "PGCOPY\n\377\r\n\0", no flags, no extension (PostgreSQL manual, COPY, "Binary Format"). */
 const COPY_HEADER = Buffer.from("5047434f50590aff0d0a000000000000000000", "hex");
 const COPY_TRAILER = Buffer.from([0xff, 0xff]);
@@ -89,8 +91,15 @@ export function columnsOf(klines: readonly Kline[]): unknown[][] {
   ];
 }
 
-/** The bytes that every row of a series starts with: the field count and the three texts of the key. */
-function copyPrefix(texts: readonly string[]): Buffer {
+function batchField(batch: number | null): Buffer {
+  const field = Buffer.alloc(batch === null ? 4 : 8);
+  field.writeInt32BE(batch === null ? -1 : 4);
+  if (batch !== null) field.writeInt32BE(batch, 4);
+  return field;
+}
+
+/** The bytes that every row of a series starts with: the field count, the three texts of the key and the batch. */
+function copyPrefix(texts: readonly string[], batch: number | null): Buffer {
   const count = Buffer.alloc(2);
   count.writeInt16BE(COPY_FIELDS_COUNT);
   return Buffer.concat([
@@ -100,6 +109,7 @@ function copyPrefix(texts: readonly string[]): Buffer {
       length.writeInt32BE(Buffer.byteLength(text));
       return [length, Buffer.from(text)];
     }),
+    batchField(batch),
   ]);
 }
 
@@ -125,17 +135,20 @@ function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): num
   return writeDouble(buffer, end, kline.spread, kline);
 }
 
-/** The batch in PostgreSQL's binary COPY format, chunk by chunk; binary, because neither side then prints or parses numbers. */
-export function* copyChunks(venue: string, klines: readonly Kline[]): Generator<Buffer> {
+/**
+ * Klines in PostgreSQL's binary COPY format, chunk by chunk; binary, because neither side then prints or parses numbers.
+ * @param batch the import that writes them, null for any other writer
+ */
+export function* copyChunks(venue: string, klines: readonly Kline[], batch: number | null): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
   let end = COPY_HEADER.copy(buffer);
-  let prefix = copyPrefix([]);
+  let prefix = copyPrefix([], null);
   let ticker: string | undefined;
   let timeframe: string | undefined;
   for (const kline of klines) {
     if (kline.ticker !== ticker || kline.timeframe !== timeframe) {
       ({ ticker, timeframe } = kline);
-      prefix = copyPrefix([venue, ticker, timeframe]);
+      prefix = copyPrefix([venue, ticker, timeframe], batch);
     }
     if (end + prefix.length + COPY_ROW_FIXED_BYTES > COPY_CHUNK_BYTES) {
       yield buffer.subarray(0, end);

@@ -1,28 +1,11 @@
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
 import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
-import { longQuery, promptQuery } from "#lib/db";
-import { columnsOf, copyChunks, distinct, type KlineRow, NUMBERS, type RowRange, rangesOf, toKline } from "./kline-rows";
+import { longQuery } from "#lib/db";
+import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
+import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
 import { createPartitions, inTransaction } from "./partitions";
-import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
-
-const COLUMNS = "ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
-const VALUES = ["open", "high", "low", "close", "tick_volume", "real_volume", "spread"];
-const list = (prefix: string) => VALUES.map((column) => `${prefix}.${column}`).join(", ");
-
-/** Rows that would not change are left alone: a repeated import writes nothing. */
-const LAST_WRITE_WINS = `ON CONFLICT (venue, ticker, timeframe, time)
-  DO UPDATE SET (${VALUES.join(", ")}) = (${list("excluded")})
-  WHERE (${list("kept")}) IS DISTINCT FROM (${list("excluded")})`;
-
-/** Database functions: their settings keep the planner on the key, whatever its statistics say. */
-const READ = {
-  oldest: "SELECT * FROM kline_oldest($1, $2, $3, $4, $5, $6)",
-  newest: "SELECT * FROM kline_newest($1, $2, $3, $4, $5, $6)",
-};
+import type { KlineStore, LastQuote, StoredMinutes } from "./ports";
 
 /** Locks the lease row until the batch is written, so that nobody can take the lease in between; null writes without a lease. */
 const WRITE = `WITH held AS MATERIALIZED (
@@ -44,12 +27,6 @@ const WRITE = `WITH held AS MATERIALIZED (
     ${LAST_WRITE_WINS}
   )
   SELECT yes FROM allowed`;
-
-const ANY_STORED = `SELECT EXISTS (
-    SELECT FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS asked (ticker, timeframe, first, last),
-    LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND kline.timeframe = asked.timeframe
-      AND time BETWEEN asked.first AND asked.last LIMIT 1) AS stored
-  ) AS stored`;
 
 /** One index lookup per ticker: reading the minutes of all tickers at once would scan the table. */
 const MINUTES = `SELECT DISTINCT time FROM unnest($2::text[]) AS asked (ticker),
@@ -78,34 +55,13 @@ export interface KlineTable extends KlineStore {
   ensurePartitions(from: number, to: number): Promise<void>;
 }
 
-async function copyInto(client: pg.PoolClient, table: string, venue: Venue, klines: readonly Kline[]): Promise<void> {
-  const sink = client.query(longQuery(copyFrom(`COPY ${table} (venue, ${COLUMNS}) FROM STDIN (FORMAT binary)`)));
-  await pipeline(Readable.from(copyChunks(venue, klines), { objectMode: true }), sink);
-}
-
 /** Copies straight into the table where nothing is stored yet, otherwise by way of a temporary table. */
 async function copyBatch(client: pg.PoolClient, venue: Venue, klines: readonly Kline[], stretches: RowRange[]): Promise<void> {
-  const asked = [
-    stretches.map(({ ticker }) => ticker),
-    stretches.map(({ timeframe }) => timeframe),
-    stretches.map(({ first }) => first),
-    stretches.map(({ last }) => last),
-  ];
-  const { rows } = await client.query<{ stored: boolean }>(ANY_STORED, [venue, ...asked]);
-  if (!rows[0]?.stored && stretches.every(({ ascending }) => ascending)) return copyInto(client, "kline", venue, klines);
+  if (stretches.every(({ ascending }) => ascending) && !(await anyStored(client, venue, stretches)))
+    return copyInto(client, "kline", venue, klines, null);
   await client.query("CREATE TEMPORARY TABLE incoming (LIKE kline) ON COMMIT DROP");
-  await copyInto(client, "incoming", venue, distinct(klines));
-  const text = `INSERT INTO kline AS kept (venue, ${COLUMNS}) SELECT venue, ${COLUMNS} FROM incoming ${LAST_WRITE_WINS}`;
-  await client.query(longQuery({ text }));
-}
-
-async function readKlines(pool: pg.Pool, venue: Venue, query: KlineQuery): Promise<Kline[]> {
-  const { ticker, timeframe, from, to, limit, end, prompt = false } = query;
-  const values = [venue, ticker, timeframe, from, to, limit];
-  const read = { text: READ[end], values, rowMode: "array" as const, types: NUMBERS };
-  const { rows } = await pool.query<KlineRow>(prompt ? promptQuery(read) : read);
-  if (end === "newest") rows.reverse();
-  return rows.map((row) => toKline(ticker, timeframe, row));
+  await copyInto(client, "incoming", venue, distinct(klines), null);
+  await client.query(longQuery({ text: mergeIncoming("kline") }));
 }
 
 async function readLastQuotes(pool: pg.Pool, venue: Venue, atMs: number): Promise<Map<string, LastQuote>> {
@@ -127,7 +83,8 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
 }
 
 /**
- * The klines of a venue in PostgreSQL. The running service has no other SQL for klines, except ./partitions.ts for whole years.
+ * The klines of a venue in PostgreSQL. The running service has no other SQL for klines, except ./partitions.ts for whole years
+ * and ./kline-batches.ts for what imports wrote.
  * Every call throws pg's own error when the database is unavailable or rejects the query.
  */
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
@@ -182,7 +139,7 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
         const range = "venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5";
         const values = [venue, ticker, timeframe, from, to];
         await client.query(longQuery({ text: `DELETE FROM kline WHERE ${range}`, values }));
-        if (klines.length > 0) await copyInto(client, "kline", venue, klines);
+        if (klines.length > 0) await copyInto(client, "kline", venue, klines, null);
       });
     },
     async coverage(ticker, timeframe) {

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { longQuery } from "#lib/db";
+import { sealImports } from "./seal-imports";
 
 /** Years that may have a partition; a row outside is a mistake, not history. */
 const FIRST_YEAR = 1970;
@@ -132,6 +133,8 @@ export async function dropShortKlines(pool: pg.Pool, year: number): Promise<Drop
       await client.query(`ALTER TABLE ${rest} RENAME TO ${old}`);
       await client.query(`ALTER INDEX ${rest}_pkey RENAME TO ${old}_pkey`);
       await client.query(attach(old, year));
+      // To undo an import of that year, its days would have to be computed from minutes that are gone.
+      await sealImports(client, "SELECT batch FROM backfill_series WHERE first < $1", [startS(year + 1)]);
       return "dropped";
     });
   } catch (error) {

@@ -40,7 +40,7 @@ interface ReadOptions {
  */
 export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
   const { listings, clock, log, signal } = options;
-  const parsed = readOptions({ venue: "live", ticker, force: false }, [file]);
+  const parsed = readOptions({ venue: "live", ticker, force: false, "dry-run": false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "skipping a file in the archive"))) {
     const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal });

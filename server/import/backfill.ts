@@ -24,6 +24,8 @@ interface BackfillEnd {
 
 /** Writes the progress of an import to the database, for the operators' page of a running service. */
 export interface BackfillReporter {
+  /** The number of the batch. */
+  readonly number: number;
   /** Starts a source of a file; rows read from earlier sources stay counted. */
   source(name: string, index: number, sources: number): void;
   /** Reports the progress of a step, as the terminal shows it. */
@@ -33,6 +35,15 @@ export interface BackfillReporter {
   /** Resolves when the end is stored, with its entry in the audit log. */
   end(end: BackfillEnd): Promise<void>;
 }
+
+/** A trial reports nothing. */
+export const NO_REPORT: BackfillReporter = {
+  number: 0,
+  source: () => undefined,
+  step: () => undefined,
+  fileDone: () => undefined,
+  end: async () => undefined,
+};
 
 interface ReporterOptions {
   readonly database: Pick<Database, "prisma">;
@@ -47,7 +58,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
   let progress: BackfillProgress = {
     ...{ state: "running", files, filesDone: 0, filesFailed: 0, file: "", step: "", share: 0, rows: 0, readMs: 0, problem: null },
   };
-  const id = await beginBackfill(context, venue, progress);
+  const { id, number } = await beginBackfill(context, venue, progress);
   let noted = clock.now();
   let noting: Promise<void> = Promise.resolve();
   let busy = false;
@@ -72,6 +83,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
   const reading = (share: number) => (READING_SHARE * (progress.filesDone + share)) / Math.max(files, 1);
 
   return {
+    number,
     source(name, index, sources) {
       running = { index, sources, startedMs: clock.now() };
       before = { rows: progress.rows, readMs: progress.readMs };
@@ -98,7 +110,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
       await noting;
       await noteBackfill(context, id, { ...counts, ...finished, state, problem });
       const { filesDone, filesFailed, rows } = progress;
-      const after = { state, files, files_done: filesDone, files_failed: filesFailed, rows, tickers };
+      const after = { state, number, files, files_done: filesDone, files_failed: filesFailed, rows, tickers };
       await audit(database.prisma, { ...COMMAND_LINE, accountId: null, action: "history.import", target: venue, after });
     },
   };

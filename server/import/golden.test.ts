@@ -42,7 +42,8 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
   const importFiles = async (argv: string[]) => {
     const result = await importCommand(
       database,
-      argv.map((arg) => (arg.startsWith("--") || !arg.includes("/") ? arg : path.join(DATA, arg))),
+      // Some go into another instrument than their own.
+      ["--force", ...argv.map((arg) => (arg.startsWith("--") || !arg.includes("/") ? arg : path.join(DATA, arg)))],
     );
     expect(result).toMatchObject({ exitCode: 0 });
     return result.text;

@@ -1,5 +1,7 @@
 import type { Clock } from "#lib/clock";
-import type { KlineTable } from "#lib/market/kline-store";
+import type { Kline } from "#lib/contract/kline";
+import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
+import type { Batch } from "./batch";
 import type { Source } from "./decompress";
 import { contentOf } from "./detect";
 import { ImportFailure } from "./failure";
@@ -16,6 +18,10 @@ export const BATCH_KLINES = 50_000;
 /** Malformed rows that are listed; the rest are only counted. */
 const MALFORMED_LISTED_COUNT = 20;
 
+/** Reasons that are counted one by one; values in them can make each different. */
+const REASONS_MAX_COUNT = 100;
+const OTHER_REASONS = "other reasons";
+
 /** One malformed row, for the report. */
 interface Malformed {
   readonly line: number;
@@ -25,8 +31,12 @@ interface Malformed {
 /** How an import of one file ended. */
 export interface Loaded {
   readonly counts: Counts;
+  /** What became of its klines; in a trial, what would. */
+  readonly klines: BatchCounts;
   /** The first malformed rows. */
   readonly malformed: readonly Malformed[];
+  /** Malformed rows by reason. */
+  readonly refused: ReadonlyMap<string, number>;
   readonly ms: number;
   /** Why it stopped before the end of the file; null when it did not. */
   readonly stopped: "interrupted" | "too many malformed rows" | null;
@@ -43,22 +53,30 @@ interface LoadOptions {
   readonly batchKlines: number;
   readonly job: Job;
   readonly key: JobKey;
-  readonly store: Pick<KlineTable, "copyKlines">;
-  readonly rebuilder: Rebuilder;
+  readonly batch: Pick<Batch, "put">;
+  readonly rebuilder: Pick<Rebuilder, "follow" | "writeSome">;
   readonly jobs: Jobs;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: Progress;
   /** Called with every valid row, stored or not. */
   onRow(row: Row): void;
+  /** Called with the first klines before they are stored. @throws ImportFailure when they cannot be right */
+  check(klines: readonly Kline[]): Promise<void>;
+  /** Called with klines that are stored, and how they compare with those before. */
+  onStored(klines: readonly Kline[], counts: BatchCounts): void;
 }
 
 /** Writes one batch while the next is read, and saves how far the file is stored. */
-function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: () => Harvest) {
+function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
   let writing: Promise<unknown> = Promise.resolve();
+  let checked = false;
+  let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
-    await store.copyKlines(klines);
+    const put = await batch.put(klines);
+    counts = addCounts(counts, put);
+    onStored(klines, put);
     await jobs.save(job.id, key, rows, false);
   }
 
@@ -67,12 +85,17 @@ function createWriter({ store, rebuilder, jobs, job, key }: LoadOptions, take: (
     async flush(): Promise<void> {
       await writing;
       const harvest = take();
+      if (!checked && harvest.klines.length > 0) {
+        await check(harvest.klines);
+        checked = true;
+      }
       await rebuilder.follow(harvest.klines);
       writing = Promise.all([write(harvest), rebuilder.writeSome()]);
       // The next flush awaits it; until then its failure must not count as unhandled.
       writing.catch(() => undefined);
     },
     settled: () => writing,
+    counts: () => counts,
   };
 }
 
@@ -85,6 +108,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
   const { source, recognition, clock, signal, progress, maxErrors } = options;
   const startMs = clock.now();
   const malformed: Malformed[] = [];
+  const refused = new Map<string, number>();
   const minutes = createMinutes(recognition.kind, {
     ticker: options.ticker,
     digits: options.digits,
@@ -93,6 +117,8 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     nowMs: startMs,
     onMalformed(line, reason) {
       if (malformed.length < MALFORMED_LISTED_COUNT) malformed.push({ line, reason });
+      const counted = refused.has(reason) || refused.size < REASONS_MAX_COUNT ? reason : OTHER_REASONS;
+      refused.set(counted, (refused.get(counted) ?? 0) + 1);
     },
   });
   const { counts, sink } = minutes;
@@ -130,7 +156,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     // Also when reading failed: no write may be in progress when this returns.
     await writer.settled();
   }
-  return { counts, malformed, ms: clock.now() - startMs, stopped: early };
+  return { counts, klines: writer.counts(), malformed, refused, ms: clock.now() - startMs, stopped: early };
 }
 
 /** Reads only the times of a file. */

@@ -20,9 +20,13 @@ export interface Options {
   readonly pointDigits: number | null;
   readonly maxErrors: number;
   readonly force: boolean;
+  /** True to store nothing and report what would happen. */
+  readonly dryRun: boolean;
 }
 
 export const USAGE = `npm run import -- [options] FILE…
+npm run import -- list
+npm run import -- undo NUMBER
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines, plain, gzipped or
 zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
@@ -36,11 +40,15 @@ resume an interrupted import, run the same command again.
   --date 2019-02-04T10  day and hour of a single .bi5 file whose path does not contain them
   --point-digits 2      decimal places of whole-number prices, and of points in a spread column
   --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows after which the import of a file stops
-  --force               imports a file again that was imported before
+  --dry-run             stores nothing and prints what would happen: the clock, the first klines in UTC, repeated and
+                        conflicting minutes, klines in closed hours, and how many stored klines would be overwritten
+  --force               imports a file again that was imported before, and a file that names another instrument or whose
+                        prices are not those of the instrument
   --help                prints this text
 
-The import detects the format and the time zone, and prints what it detected. Exit code: 0 done, 1 failed, 2 wrong usage,
-3 unsure: an option must decide.`;
+The import detects the format and the time zone, and prints what it detected. Each import has a number: \`list\` shows the
+imports, and \`undo\` restores the klines that would be stored without one.
+Exit code: 0 done, 1 a file or row was refused or no kline is stored, 2 wrong usage, 3 unsure: an option must decide.`;
 
 function wrapped(names: readonly string[]): string {
   const half = Math.ceil(names.length / 2);
@@ -77,6 +85,7 @@ export const OPTIONS = {
   "point-digits": { type: "string" },
   "max-errors": { type: "string" },
   force: { type: "boolean", default: false },
+  "dry-run": { type: "boolean", default: false },
 } as const;
 
 interface Values {
@@ -88,6 +97,7 @@ interface Values {
   readonly "point-digits"?: string;
   readonly "max-errors"?: string;
   readonly force: boolean;
+  readonly "dry-run": boolean;
 }
 
 /**
@@ -114,5 +124,6 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     pointDigits: pointDigits === undefined ? null : wholeNumber("point-digits", pointDigits, POINT_DIGITS_MAX),
     maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
     force: values.force,
+    dryRun: values["dry-run"],
   };
 }

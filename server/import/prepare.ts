@@ -142,7 +142,10 @@ export async function prepare(source: Source, context: PrepareContext): Promise<
   if (head.length === 0 && recognition.layout === null) return null;
   const sample = takeSample(recognition, head, head.length < HEAD_MAX_BYTES);
   refuseLonger(sample);
-  const ticker = tickerOf({ given: options.ticker, symbol: sample.symbol, path: source.path, venue: options.venue }, listings);
+  const ticker = tickerOf(
+    { given: options.ticker, symbol: sample.symbol, path: source.path, venue: options.venue, force: options.force },
+    listings,
+  );
   const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;
   const pointDigits = pointDigitsOf(found, sample, listing, options.pointDigits);
   const clock = await clockOf(source, found, listing, context);

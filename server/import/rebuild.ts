@@ -3,8 +3,8 @@ import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
+import { createAggregation, type Level, MADE_OF } from "#lib/market/aggregation";
 import type { KlineTable } from "#lib/market/kline-store";
-import { createAggregation, type Level, MADE_OF } from "./aggregation";
 
 /** Rows read and written at once. */
 const PAGE_ROWS = 50_000;

@@ -1,10 +1,75 @@
+import type { Kline } from "#lib/contract/kline";
+import { printableName } from "#lib/printable";
+import type { ClosedHours } from "./closed-hours";
 import type { Loaded } from "./load";
 import type { Prepared } from "./prepare";
-import { perSecond } from "./progress";
+import { perSecond, type Terminal } from "./progress";
+
+/** Files with a report of their own. After them, only what differs is printed. */
+const FULL_FILES_COUNT = 10;
+/** Klines that a trial shows of a file. */
+const SAMPLE_KLINES_COUNT = 3;
 
 const n = (value: number) => value.toLocaleString("en-US");
 const rows = (value: number) => `${n(value)} ${value === 1 ? "row" : "rows"}`;
 const instant = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** Prints what happens to each file; with many files, only what differs from the file before. */
+export interface Report {
+  /** Begins a file. */
+  file(name: string): void;
+  /** What was detected. */
+  detected(lines: readonly string[]): void;
+  /** How it went; `usual` lines are left out with many files. */
+  result(usual: readonly string[], notable: readonly string[]): void;
+}
+
+export function createReport({ line }: Pick<Terminal, "line">): Report {
+  let files = 0;
+  let name = "";
+  let last = "";
+  const isFull = () => files <= FULL_FILES_COUNT;
+  function print(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    if (name !== "") line(name);
+    name = "";
+    for (const text of lines) line(text);
+  }
+  return {
+    file(next) {
+      files += 1;
+      if (files === FULL_FILES_COUNT + 1) line("From here on, files are printed only where something differs.");
+      name = printableName(next);
+      if (isFull()) {
+        line(name);
+        name = "";
+      }
+    },
+    detected(lines) {
+      const text = lines.join("\n");
+      if (isFull() || text !== last) print(lines);
+      last = text;
+    },
+    result(usual, notable) {
+      if (isFull()) print(usual);
+      print(notable);
+    },
+  };
+}
+
+/** Keeps the first klines of a file, for a trial. */
+export function createSamples() {
+  const kept: Kline[] = [];
+  return {
+    add(klines: readonly Kline[]): void {
+      kept.push(...klines.slice(0, SAMPLE_KLINES_COUNT - kept.length));
+    },
+    lines(): string[] {
+      const text = ({ time, open, high, low, close }: Kline) => `    ${instant(time * 1000)}  ${open}  ${high}  ${low}  ${close}`;
+      return kept.length === 0 ? [] : ["  first M1 klines, UTC, open, high, low, close:", ...kept.map(text)];
+    },
+  };
+}
 
 /** What was detected about a file, before its rows are stored. */
 export function describe({ format, listing, clock, notes }: Prepared): string[] {
@@ -17,20 +82,47 @@ export function describe({ format, listing, clock, notes }: Prepared): string[] 
   ];
 }
 
-/** The result, and everything that was skipped or corrected. */
-export function summarise({ counts, malformed, ms, stopped }: Loaded, skippedRows: number, maxErrors: number): string[] {
-  const lines = [
-    `  ${rows(counts.rows)} read, ${n(counts.klines)} M1 klines stored, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
+/** What a report needs to know beside the result. */
+interface Circumstances {
+  /** Rows that an earlier run stored. */
+  readonly skippedRows: number;
+  readonly maxErrors: number;
+  readonly closedHours: Pick<ClosedHours, "count" | "first">;
+  readonly trial: boolean;
+}
+
+/** The result in figures. */
+export function summarise({ counts, klines, ms }: Loaded, { skippedRows, trial }: Circumstances): string[] {
+  const { stored, alreadyThere, overwritten } = klines;
+  const rest = [
+    ...(alreadyThere > 0 ? [`${n(alreadyThere)} already there`] : []),
+    ...(overwritten > 0 ? [`${n(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
   ];
+  const lines = [
+    `  ${rows(counts.rows)} read, ${[`${n(stored)} M1 klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
+  ];
+  if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
+  return lines;
+}
+
+/** Everything that was skipped, corrected or unexpected. */
+export function notable({ counts, klines, malformed, stopped }: Loaded, circumstances: Circumstances): string[] {
+  const { closedHours, maxErrors } = circumstances;
+  const lines: string[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
   };
-  if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
   tell(counts.fillers, "skipped: no quote (volume 0, one price)");
   tell(counts.repeated, "with the time of the row before: the later row counts");
   tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, "with bid above ask, kept with spread 0");
   tell(counts.withoutQuote, "skipped: no bid and ask");
+  if (klines.conflicting > 0)
+    lines.push(`  CONFLICTS: ${n(klines.conflicting)} M1 klines repeat a minute of these files with other values`);
+  if (closedHours.count > 0 && closedHours.first !== null)
+    lines.push(
+      `  ${n(closedHours.count)} M1 klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
+    );
   tell(counts.malformed, "malformed and skipped:");
   for (const { line, reason } of malformed) lines.push(`    line ${line}: ${reason}`);
   if (counts.malformed > malformed.length) lines.push(`    and ${n(counts.malformed - malformed.length)} more`);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Unsure } from "./failure";
 import { tickerOf } from "./ticker";
 
 const KNOWN = ["EURUSD", "USDJPY", "XAUUSD", "GBPUSD"].map((ticker) => ({
@@ -6,8 +7,8 @@ const KNOWN = ["EURUSD", "USDJPY", "XAUUSD", "GBPUSD"].map((ticker) => ({
   base: ticker.slice(0, 3),
   quote: ticker.slice(3),
 }));
-const ofPath = (path: string, given: string | null = null, symbol: string | null = null) =>
-  tickerOf({ given, symbol, path, venue: "live" }, KNOWN);
+const ofPath = (path: string, given: string | null = null, symbol: string | null = null, force = false) =>
+  tickerOf({ given, symbol, path, venue: "live", force }, KNOWN);
 
 test.each([
   ["DAT_ASCII_EURUSD_M1_2020.csv", "EURUSD"],
@@ -22,10 +23,24 @@ test.each([
   expect(ofPath(path)).toBe(ticker);
 });
 
-test("the symbol column takes precedence over the name, and --ticker over both", () => {
-  expect(ofPath("EURUSD.csv", null, "GBP/USD")).toBe("GBPUSD");
-  expect(ofPath("EURUSD.csv", "XAUUSD")).toBe("XAUUSD");
-  expect(() => ofPath("x.csv", "EURUSD", "GBP/USD")).toThrow("its rows are for GBPUSD");
+test("the symbol column gives the ticker of a name without one, and --ticker that of a file without any", () => {
+  expect(ofPath("prices.csv", null, "GBP/USD")).toBe("GBPUSD");
+  expect(ofPath("prices.csv", "XAUUSD")).toBe("XAUUSD");
+  expect(ofPath("EURUSD.csv", "GBPUSD", "GBP/USD")).toBe("GBPUSD");
+});
+
+test("a file that names another instrument is refused, in its rows, its name or its folder, unless --force insists", () => {
+  expect(() => ofPath("x.csv", "EURUSD", "GBP/USD")).toThrow("its rows are for GBPUSD, but --ticker is EURUSD: --force");
+  expect(() => ofPath("GBP-USD_M1.csv", "EURUSD")).toThrow("its name contains GBPUSD, but --ticker is EURUSD: --force");
+  expect(() => ofPath("EURGBP.csv", "EURUSD")).toThrow("its name contains EURGBP");
+  expect(() => ofPath("GBPUSD/2019/01/04/00h_ticks.bi5", "EURUSD")).toThrow("its name contains GBPUSD");
+  expect(ofPath("GBPUSD.csv", "EURUSD", "USD/JPY", true)).toBe("EURUSD");
+  expect(ofPath("REPORT.csv", "EURUSD")).toBe("EURUSD");
+  expect(ofPath("EURUSD/GBPUSD.csv", "GBPUSD")).toBe("GBPUSD");
+});
+
+test("rows and a name of two instruments leave the choice to --ticker", () => {
+  expect(() => ofPath("EURUSD.csv", null, "GBP/USD")).toThrow(Unsure);
 });
 
 test.each(["prices.csv", "GOLD_M1.csv", "MYEURUSDX.csv"])("%s contains no ticker, so --ticker is required", (path) => {

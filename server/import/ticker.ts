@@ -1,4 +1,6 @@
 import { UsageError } from "#server/cli/usage-error";
+import { Unsure } from "./failure";
+import { isCurrency } from "./price-ranges";
 
 /** Folders above the file whose names are searched: EURUSD/2019/01/04/00h_ticks.bi5. */
 const FOLDERS_MAX_COUNT = 5;
@@ -11,13 +13,13 @@ interface TickerName {
 }
 
 /** Whether a text contains the ticker: not inside a longer word, its parts possibly separated (EUR_USD, EUR-USD, EUR/USD). */
-function named({ ticker, base, quote }: TickerName, text: string): boolean {
+function isNamed({ ticker, base, quote }: TickerName, text: string): boolean {
   const word = ticker === base + quote ? `${base}[-_./ ]?${quote}` : ticker;
   return new RegExp(`(?<![A-Z])${word}(?![A-Z]{2})`, "i").test(text);
 }
 
 function tickersIn(text: string, known: readonly TickerName[]): string[] {
-  return known.filter((name) => named(name, text)).map(({ ticker }) => ticker);
+  return known.filter((name) => isNamed(name, text)).map(({ ticker }) => ticker);
 }
 
 /** A word of six capital letters, which may be an unlisted ticker. */
@@ -28,29 +30,63 @@ function unlistedIn(text: string): string | undefined {
 const notListed = (ticker: string, venue: string) =>
   new UsageError(`${ticker} is not an instrument of the ${venue} venue. Add it with: npm run instruments -- add`);
 
+/** Where the ticker of a file can come from. */
+interface TickerSources {
+  /** The value of --ticker, null when not set. */
+  readonly given: string | null;
+  /** The value of the file's symbol column, null when it has none. */
+  readonly symbol: string | null;
+  readonly path: string;
+  readonly venue: string;
+  /** True to import a file although it names another instrument than --ticker. */
+  readonly force: boolean;
+}
+
+/** The file name, then the folders above it. */
+const partsOf = (path: string) =>
+  path
+    .replaceAll("\\", "/")
+    .split("/")
+    .reverse()
+    .slice(0, FOLDERS_MAX_COUNT + 1);
+
+/** The tickers that the name of a file, else that of the nearest folder, contains, listed or not. */
+function namedBy(path: string, known: readonly TickerName[]): string[] {
+  for (const part of partsOf(path)) {
+    const listed = tickersIn(part, known);
+    if (listed.length > 0) return listed;
+    const unlisted = unlistedIn(part);
+    if (unlisted !== undefined && isCurrency(unlisted.slice(0, 3)) && isCurrency(unlisted.slice(3))) return [unlisted];
+  }
+  return [];
+}
+
 /**
  * The ticker of a file: from --ticker, its symbol column, its name, or the folders above it.
- * @param given the value of --ticker, null when not set
- * @param symbol the value of the file's symbol column, null when it has none
- * @throws UsageError when none or several are found, or the instrument is not listed.
+ * @throws UsageError when none or several are found, the instrument is not listed, or --ticker is not what the file names; Unsure
+ * when its rows and its name say different things.
  */
-export function tickerOf(
-  { given, symbol, path, venue }: { given: string | null; symbol: string | null; path: string; venue: string },
-  known: readonly TickerName[],
-): string {
+export function tickerOf({ given, symbol, path, venue, force }: TickerSources, known: readonly TickerName[]): string {
   const listed = (ticker: string) => known.some((name) => name.ticker === ticker);
   const own = symbol?.replace(/[^A-Za-z0-9]/g, "").toUpperCase() ?? null;
+  const names = namedBy(path, known);
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
-    if (own !== null && own !== given) throw new UsageError(`its rows are for ${own}, but --ticker is ${given}`);
+    if (force || own === given) return given;
+    const insist = "--force imports it anyway";
+    if (own !== null) throw new UsageError(`its rows are for ${own}, but --ticker is ${given}: ${insist}`);
+    if (names.length > 0 && !names.includes(given))
+      throw new UsageError(`its name contains ${names.join(" and ")}, but --ticker is ${given}: ${insist}`);
     return given;
   }
   if (own !== null) {
     if (!listed(own)) throw notListed(own, venue);
+    if (names.length > 0 && !names.includes(own))
+      throw new Unsure(`its rows are for ${own}, but its name contains ${names.join(" and ")}: choose one with --ticker`);
     return own;
   }
-  const parts = path.replaceAll("\\", "/").split("/").reverse();
-  for (const part of parts.slice(0, FOLDERS_MAX_COUNT + 1)) {
+  const parts = partsOf(path);
+  for (const part of parts) {
     const [ticker, ...others] = tickersIn(part, known);
     if (others.length > 0)
       throw new UsageError(`its name contains ${[ticker, ...others].join(" and ")}: choose one with --ticker`);

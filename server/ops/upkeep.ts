@@ -5,6 +5,7 @@ import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
+import { sealOldImports } from "#lib/market/undo-retention";
 import { repeat } from "#lib/repeat";
 import { DAY_S, HOUR_MS } from "#lib/units";
 
@@ -61,9 +62,19 @@ async function cutAddresses({ db, clock, log }: UpkeepOptions): Promise<void> {
   }
 }
 
+/** Deletes what old imports replaced. */
+async function sealImports({ db, clock, log }: UpkeepOptions): Promise<void> {
+  try {
+    const numbers = await sealOldImports(db, clock);
+    if (numbers.length > 0) log.info({ imports: numbers }, "deleted what old imports replaced");
+  } catch (error) {
+    log.warn({ err: error }, "cannot delete what old imports replaced; retrying");
+  }
+}
+
 /**
  * Works now and then every hour until stopped: it creates upcoming kline partitions, drops klines beyond
- * KLINE_RETENTION_YEARS and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
+ * KLINE_RETENTION_YEARS, deletes what old imports replaced and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
  * throw: failures are logged and retried.
  */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
@@ -73,6 +84,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   const { clock } = options;
   const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
     await cutAddresses(options);
+    await sealImports(options);
     await makeAhead(ensure, options);
     await dropExpired(options, stopping.signal);
   });

@@ -1,0 +1,29 @@
+import type pg from "pg";
+
+/** Advisory locks that keep imports and undos of the same rows apart: of a batch, and of a ticker of the live venue. */
+const BATCH_LOCK = 0x62617463;
+const TICKER_LOCK = 0x7469636b;
+
+const TAKE = {
+  /** Until the connection ends. */
+  session: { batch: "pg_try_advisory_lock($1, $2)", ticker: "pg_try_advisory_lock($1, hashtext($2))" },
+  /** Until the transaction ends. */
+  transaction: { batch: "pg_try_advisory_xact_lock($1, $2)", ticker: "pg_try_advisory_xact_lock($1, hashtext($2))" },
+} as const;
+
+type Extent = keyof typeof TAKE;
+
+async function take(client: pg.ClientBase, call: string, key: readonly unknown[]): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(`SELECT ${call} AS taken`, [...key]);
+  return rows[0]?.taken ?? false;
+}
+
+/** Takes the lock of a batch, or returns false while another connection has it. */
+export function lockBatch(client: pg.ClientBase, batch: number, extent: Extent): Promise<boolean> {
+  return take(client, TAKE[extent].batch, [BATCH_LOCK, batch]);
+}
+
+/** Takes the lock of a ticker's history, or returns false while another connection has it. */
+export function lockTicker(client: pg.ClientBase, ticker: string, extent: Extent): Promise<boolean> {
+  return take(client, TAKE[extent].ticker, [TICKER_LOCK, ticker]);
+}

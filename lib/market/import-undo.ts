@@ -1,0 +1,73 @@
+import type pg from "pg";
+import type { Clock } from "#lib/clock";
+import type { Database } from "#lib/db";
+import { Fault } from "#lib/fault";
+import { lockBatch, lockTicker } from "./history-lock";
+import { type BatchRange, removeBatch } from "./kline-batches";
+import { inTransaction } from "./partitions";
+import { rebuildRange } from "./rebuild-range";
+
+/** What imports are undone with. */
+export interface HistoryAdmin {
+  readonly db: Pick<Database, "pool" | "control">;
+  readonly clock: Clock;
+  /** Writes the audit entry. It is part of the change's transaction: both are stored, or neither. */
+  record(client: pg.ClientBase, change: { action: "history.undo"; target: string; before: unknown }): Promise<void>;
+}
+
+/** What an undo changed in one series of M1 klines. */
+interface UndoneSeries extends BatchRange {
+  /** Klines that were removed, and klines that got their previous values. */
+  readonly removed: number;
+  readonly restored: number;
+}
+
+interface BatchRow {
+  readonly undone: boolean;
+  readonly sealed: boolean;
+}
+
+const BATCH = `SELECT undone_at IS NOT NULL AS undone, sealed_at IS NOT NULL AS sealed
+  FROM backfill WHERE number = $1 FOR UPDATE`;
+const SERIES = `SELECT ticker, first::float8 AS first, last::float8 AS last, stored::float8 AS removed,
+    overwritten::float8 AS restored
+  FROM backfill_series WHERE batch = $1 ORDER BY ticker`;
+
+const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "number", detail });
+
+/** @throws Fault as undoImport */
+async function lockedSeries(client: pg.ClientBase, number: number): Promise<UndoneSeries[]> {
+  const { rows } = await client.query<BatchRow>(BATCH, [number]);
+  const [batch] = rows;
+  if (batch === undefined) throw new Fault("not_found", { detail: `There is no import ${number}.` });
+  if (batch.undone) throw refused(`Import ${number} is already undone.`);
+  if (batch.sealed) throw refused(`Import ${number} can no longer be undone: what it replaced was deleted.`);
+  if (!(await lockBatch(client, number, "transaction"))) throw refused(`Import ${number} is still running. Stop it first.`);
+  const { rows: series } = await client.query<UndoneSeries>(SERIES, [number]);
+  for (const { ticker } of series)
+    if (!(await lockTicker(client, ticker, "transaction")))
+      throw refused(`Another command is changing the history of ${ticker}. Try again when it has ended.`);
+  return series;
+}
+
+/**
+ * Undoes an import: the stored klines are then what they would be if it had never run, whatever was stored since. Imports can
+ * be undone in any order. It is one transaction, so that a crash leaves everything as before; then all running servers are
+ * notified. Its files can be imported again.
+ * @throws Fault not_found; invalid_parameter when it is undone already, runs, can no longer be undone, or when another command
+ * changes the same history
+ */
+export async function undoImport({ db, clock, record }: HistoryAdmin, number: number): Promise<readonly UndoneSeries[]> {
+  const nowMs = clock.now();
+  const undone = await inTransaction(db.pool, async (client) => {
+    const series = await lockedSeries(client, number);
+    await removeBatch(client, number, series);
+    for (const range of series) await rebuildRange(client, range, nowMs);
+    await client.query("UPDATE backfill SET undone_at = $2 WHERE number = $1", [number, new Date(nowMs)]);
+    await client.query("DELETE FROM import_job WHERE batches @> ARRAY[$1::integer]", [number]);
+    await record(client, { action: "history.undo", target: String(number), before: { series } });
+    return series;
+  });
+  for (const { ticker } of undone) await db.control.publish({ kind: "klines", venue: "live", ticker });
+  return undone;
+}

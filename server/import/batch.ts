@@ -1,0 +1,56 @@
+import type { Kline } from "#lib/contract/kline";
+import type { Database } from "#lib/db";
+import { lockBatch, lockTicker } from "#lib/market/history-lock";
+import { type BatchCounts, storeBatch, tryBatch } from "#lib/market/kline-batches";
+import type { KlineTable } from "#lib/market/kline-store";
+import { inTransaction } from "#lib/market/partitions";
+import { ImportFailure } from "./failure";
+
+/** Where an import puts its klines: the store, or nowhere in a trial. */
+export interface Batch {
+  /**
+   * Keeps other imports and undos away from the history of a ticker until the batch is closed.
+   * @throws ImportFailure while another command changes it
+   */
+  claim(ticker: string): Promise<void>;
+  /** Takes M1 klines of one ticker that was claimed, all or nothing, and counts them. */
+  put(klines: readonly Kline[]): Promise<BatchCounts>;
+  close(): Promise<void>;
+}
+
+interface BatchOptions {
+  readonly database: Pick<Database, "pool" | "client">;
+  readonly store: Pick<KlineTable, "ensurePartitions">;
+  /** The number of the batch; null for a trial. */
+  readonly number: number | null;
+}
+
+/** Begins a batch. Its connection holds the locks, so they end with the process. */
+export async function openBatch({ database, store, number }: BatchOptions): Promise<Batch> {
+  const client = database.client();
+  // A connection that breaks is reported by the next query, too.
+  client.on("error", () => undefined);
+  await client.connect();
+  if (number !== null) await lockBatch(client, number, "session");
+  const claimed = new Set<string>();
+  return {
+    async claim(ticker) {
+      if (number === null || claimed.has(ticker)) return;
+      if (!(await lockTicker(client, ticker, "session")))
+        throw new ImportFailure(`another command is changing the history of ${ticker}: try again when it has ended`);
+      claimed.add(ticker);
+    },
+    async put(klines) {
+      if (number === null) return tryBatch(client, klines);
+      if (klines.length > 0) {
+        const times = klines.map(({ time }) => time);
+        await store.ensurePartitions(
+          times.reduce((a, b) => Math.min(a, b)),
+          times.reduce((a, b) => Math.max(a, b)),
+        );
+      }
+      return inTransaction(database.pool, (connection) => storeBatch(connection, number, klines));
+    },
+    close: () => client.end(),
+  };
+}

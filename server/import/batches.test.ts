@@ -1,0 +1,183 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { hurriedClock, importCommand, storedKlines } from "#server/testing/import-command";
+import { commandOutcome } from "#server/testing/terminal";
+import { importCommand as command } from "./index";
+
+let database: TestDatabase;
+let folder = "";
+beforeAll(async () => {
+  database = await testDatabase();
+  folder = mkdtempSync(path.join(tmpdir(), "spotwire-batches-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.close();
+});
+
+function write(name: string, content: string): string {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+/** Minutes from an instant on, at a price. */
+function minutes(from: string, count: number, price: number): string {
+  const start = Date.parse(from) / 1000;
+  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},${price},${price},${price},${price},9,,0`);
+  return `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`;
+}
+
+const run = (...argv: string[]) => commandOutcome(command, argv, { db: database });
+const everything = async (ticker: string) =>
+  Promise.all(TIMEFRAMES.map((timeframe) => storedKlines(database, ticker, timeframe)));
+const newest = async () => (await database.prisma.backfill.findFirstOrThrow({ orderBy: { number: "desc" } })).number;
+
+test("an import is listed, undone to the klines of before, and can then be imported again, not undone again", async () => {
+  await importCommand(database, [write("EURUSD.csv", minutes("2024-03-06T00:00Z", 3_000, 1.09))]);
+  const before = await everything("EURUSD");
+  const wrong = write("EURUSD_wrong.csv", minutes("2024-03-07T00:00Z", 3_000, 1.05));
+  const { text } = await importCommand(database, [wrong]);
+  const number = await newest();
+  expect(text).toContain(`This is import ${number}. To undo it: npm run import -- undo ${number}`);
+  const after = await everything("EURUSD");
+  const { output } = await run("list");
+  expect(output).toMatch(
+    new RegExp(
+      `^${number}  2026-07-01T00:00Z  done  .*EURUSD_wrong.csv\n    EURUSD  2024-03-07T00:00Z to 2024-03-09T01:59Z  1,440 stored, 0 already there, 1,560 overwritten$`,
+      "m",
+    ),
+  );
+
+  const undone = await run("undo", String(number));
+  expect(undone).toMatchObject({
+    exitCode: 0,
+    output: expect.stringContaining("EURUSD: 1,440 klines removed, 1,560 overwritten ones restored"),
+  });
+  expect(await everything("EURUSD")).toEqual(before);
+  expect(await run("undo", String(number))).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining(`Import ${number} is already undone.`),
+  });
+  expect((await run("list")).output).toContain(`${number}  2026-07-01T00:00Z  undone`);
+  const entry = await database.prisma.auditEntry.findFirst({ where: { action: "history.undo" } });
+  expect(entry).toMatchObject({
+    actor: "command line",
+    target: String(number),
+    before: { series: [{ ticker: "EURUSD", removed: 1_440, restored: 1_560 }] },
+  });
+
+  expect((await importCommand(database, [wrong])).text).not.toContain("already imported");
+  expect(await everything("EURUSD")).toEqual(after);
+});
+
+test("an interrupted import can be undone, and so can the one that resumed it", async () => {
+  const file = write("AUDUSD.csv", minutes("2023-05-01T00:00Z", 30_000, 0.66));
+  await importCommand(database, [file], {
+    clock: hurriedClock(),
+    batchKlines: 4_000,
+    interruptAt: (line) => /importing: [3-9]\d%/.test(line),
+  });
+  const first = await newest();
+  const stored = (await storedKlines(database, "AUDUSD", "M1")).length;
+  await importCommand(database, [file], { batchKlines: 4_000 });
+  const second = await newest();
+  expect(await run("undo", String(first))).toMatchObject({ exitCode: 0 });
+  expect(await storedKlines(database, "AUDUSD", "M1")).toHaveLength(30_000 - stored);
+  expect(await run("undo", String(second))).toMatchObject({ exitCode: 0 });
+  expect((await everything("AUDUSD")).flat()).toEqual([]);
+  expect((await importCommand(database, [file])).text).toContain("30,000 M1 klines stored");
+});
+
+test("--dry-run stores nothing and prints the clock, the first klines in UTC, and what would happen", async () => {
+  await importCommand(database, [write("GBPUSD.csv", minutes("2024-03-08T12:00Z", 600, 1.27))]);
+  const before = await everything("GBPUSD");
+  const [runs, entries] = [await database.prisma.backfill.count(), await database.prisma.auditEntry.count()];
+  const rows = minutes("2024-03-08T21:00Z", 180, 1.28).trimEnd().split("\n");
+  // The first minute again, once with the same values and once with others; the market closes at 22:00 UTC.
+  const file = write("GBPUSD_b.csv", [...rows, rows[1], rows[1]?.replaceAll("1.28", "1.29")].join("\n"));
+  const { exitCode, text } = await importCommand(database, [file, "--dry-run"]);
+  expect(exitCode).toBe(0);
+  expect(text).toContain("clock UTC");
+  expect(text).toContain("2024-03-08T21:00:00Z  1.28  1.28  1.28  1.28");
+  expect(text).toMatch(
+    /Trial, M1 klines:\n {2}files +1\n {2}rows read +182\n {2}would be stored +120\n {2}already there +0\n {2}would be overwritten +60\n {2}repeated in the files +1\n {2}conflicting in the files +1\n {2}in closed hours +120$/,
+  );
+  expect(await everything("GBPUSD")).toEqual(before);
+  expect([await database.prisma.backfill.count(), await database.prisma.auditEntry.count()]).toEqual([runs, entries]);
+  expect(await database.prisma.importJob.count({ where: { file } })).toBe(0);
+});
+
+test("prices of another instrument are refused, by the stored days around them or by what the pair can cost", async () => {
+  await importCommand(database, [write("AUDNZD.csv", minutes("2024-03-04T00:00Z", 3_000, 1.08))]);
+  const other = write("x.csv", minutes("2024-03-06T12:00Z", 60, 0.855));
+  const argv = ["--ticker", "AUDNZD", other];
+  const refused = await importCommand(database, argv);
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    text: expect.stringMatching(
+      /it is probably not AUDNZD: 0.855 where 1.08 is stored for 2024-03-0\d, off by more than a factor of 1.1/,
+    ),
+  });
+  expect(await storedKlines(database, "AUDNZD", "M1")).toHaveLength(3_000);
+  expect(await importCommand(database, ["--ticker", "USDJPY", other])).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining("a price of 0.855 is not one of USDJPY, which is between 67 and 380"),
+  });
+  expect(await storedKlines(database, "USDJPY", "M1")).toEqual([]);
+  expect(await importCommand(database, [...argv, "--force"])).toMatchObject({ exitCode: 0 });
+  expect(await storedKlines(database, "AUDNZD", "M1")).toHaveLength(3_060);
+  // A year later the stored days say nothing.
+  expect(
+    (await importCommand(database, ["--ticker", "AUDNZD", write("y.csv", minutes("2025-03-06T12:00Z", 60, 0.855))])).exitCode,
+  ).toBe(0);
+});
+
+test("many files end with one table, with the refused ones by reason", async () => {
+  for (let index = 10; index < 40; index += 1)
+    write(
+      `many/EURCHF_${index}.csv`,
+      index < 30 ? minutes(`2024-01-${index}T00:00Z`, 10, 0.94) : `gossip ${index}\nabout,prices\n`,
+    );
+  write("many/EURCHF_29.csv", `${minutes("2024-01-29T00:00Z", 10, 0.94)}rubbish\n`);
+  const { exitCode, text } = await importCommand(database, [path.join(folder, "many")]);
+  expect(exitCode).toBe(1);
+  const [, table = ""] = text.split("Result, M1 klines:\n");
+  expect(table).toMatch(/^ {2}files +30, 10 refused\n {2}rows read +201, 1 refused\n/);
+  expect(table).toMatch(/ {2}stored +200\n/);
+  expect(table.match(/REFUSED/g)).toHaveLength(2);
+  expect(table).toMatch(/REFUSED, 1 row: 1 columns, at least \d required\n/);
+  expect(table).toMatch(/REFUSED, 10 files: .*\n {4}.*EURCHF_30\.csv, .*EURCHF_31\.csv, .*EURCHF_32\.csv and 7 more\n/);
+  expect(text.split("\n").length).toBeLessThan(100);
+});
+
+test("the exit code is 1 when no kline of the files is stored, and 0 when they are stored already", async () => {
+  const empty = write("EURSEK.csv", "time,open,high,low,close\n");
+  expect(await importCommand(database, [empty])).toMatchObject({ exitCode: 1 });
+  const file = write("EURNOK.csv", minutes("2024-01-10T00:00Z", 10, 11.4));
+  for (const argv of [[file], [file], [file, "--force"]]) expect((await importCommand(database, argv)).exitCode).toBe(0);
+});
+
+test("two commands do not change the history of a ticker at the same time", async () => {
+  const holder = await database.pool.connect();
+  await holder.query("SELECT pg_advisory_lock($1, hashtext($2))", [0x7469636b, "EURDKK"]);
+  const file = write("EURDKK.csv", minutes("2024-01-10T00:00Z", 10, 7.45));
+  const busy = await importCommand(database, [file]);
+  holder.release(true);
+  expect(busy).toMatchObject({ exitCode: 1, text: expect.stringContaining("another command is changing the history of EURDKK") });
+  expect((await importCommand(database, [file])).exitCode).toBe(0);
+});
+
+test.each([
+  [["undo"], "Missing argument: NUMBER."],
+  [["undo", "first"], "undo first: must be the number of an import, as list prints it."],
+  [["undo", "999999"], "There is no import 999999."],
+  [["list", "all"], 'Unexpected argument "all".'],
+])("%j is refused as wrong usage", async (argv, message) => {
+  expect(await run(...argv)).toMatchObject({ exitCode: 2, errors: expect.stringContaining(message) });
+});

@@ -1,0 +1,44 @@
+import type { Kline } from "#lib/contract/kline";
+import type { SessionAnswer } from "#lib/domain/calendar";
+
+type CalendarHours = {
+  sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;
+};
+
+/** Klines of hours in which the calendar of the instrument is closed. */
+export interface ClosedHours {
+  readonly count: number;
+  /** Open time of the first, Unix seconds; null before there is one. */
+  readonly first: number | null;
+  add(klines: readonly Kline[]): void;
+}
+
+/** Counts klines in closed hours. The state is asked once for a session, because rows come in order. */
+export function createClosedHours(calendar: CalendarHours): ClosedHours {
+  let count = 0;
+  let first: number | null = null;
+  let session = { fromMs: 0, untilMs: 0, closed: false };
+  function isClosed(atMs: number): boolean {
+    if (atMs < session.fromMs || atMs >= session.untilMs) {
+      const { state, nextOpen, nextClose } = calendar.sessionAt(atMs);
+      const untilMs = (state === "open" ? nextClose : nextOpen) ?? atMs + 1;
+      session = { fromMs: atMs, untilMs, closed: state === "closed" };
+    }
+    return session.closed;
+  }
+  return {
+    get count() {
+      return count;
+    },
+    get first() {
+      return first;
+    },
+    add(klines) {
+      for (const { time } of klines) {
+        if (!isClosed(time * 1000)) continue;
+        count += 1;
+        first = Math.min(first ?? time, time);
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { auditOn, COMMAND_LINE } from "#lib/access/audit";
+import { BACKFILLS_MAX_COUNT, type BackfillReport } from "#lib/contract/portal-admin";
+import { listBackfills } from "#lib/market/backfills";
+import { undoImport } from "#lib/market/import-undo";
+import { type CommandContext, wordsOf } from "#server/cli/run-command";
+import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
+
+type Context = Pick<CommandContext, "clock" | "print" | "withDatabase">;
+
+const n = (value: number) => value.toLocaleString("en-US");
+const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
+
+function stateOf({ state, undone_at, sealed }: BackfillReport): string {
+  if (undone_at !== null) return "undone";
+  return sealed ? `${state}, cannot be undone` : state;
+}
+
+function linesOf(report: BackfillReport): string[] {
+  const { number, started_at, file, files, series } = report;
+  const names = files > 1 ? `${n(files)} files` : file;
+  return [
+    `${number}  ${minute(started_at)}  ${stateOf(report)}  ${names}`,
+    ...series.map(
+      ({ ticker, first_at, last_at, stored, already_there, overwritten }) =>
+        `    ${ticker}  ${minute(first_at)} to ${minute(last_at)}  ${n(stored)} stored, ${n(already_there)} already there, ${n(overwritten)} overwritten`,
+    ),
+  ];
+}
+
+/** `npm run import -- list`: the imports that are kept, newest first. */
+export async function listImports(words: readonly string[], { clock, print, withDatabase }: Context): Promise<number> {
+  wordsOf(words);
+  const reports = await withDatabase((db) => listBackfills(db, clock, BACKFILLS_MAX_COUNT));
+  if (reports.length === 0) print("No imports yet.");
+  for (const line of reports.flatMap(linesOf)) print(line);
+  return EXIT_DONE;
+}
+
+/** `npm run import -- undo NUMBER`. */
+export async function undoNumbered(words: readonly string[], { clock, print, withDatabase }: Context): Promise<number> {
+  const [text] = wordsOf(words, "NUMBER");
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`undo ${text}: must be the number of an import, as list prints it.`);
+  const series = await withDatabase((db) =>
+    undoImport(
+      { db, clock, record: (client, change) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...change }) },
+      Number(text),
+    ),
+  );
+  print(`Import ${text} is undone. Its files can be imported again.`);
+  for (const { ticker, removed, restored } of series)
+    print(`  ${ticker}: ${n(removed)} klines removed, ${n(restored)} overwritten ones restored, M5 to MN1 rebuilt`);
+  return EXIT_DONE;
+}

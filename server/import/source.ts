@@ -1,0 +1,177 @@
+import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
+import type { KlineTable } from "#lib/market/kline-store";
+import type { Catalogue } from "#lib/market/ports";
+import { IMPORTING } from "./backfill";
+import type { Batch } from "./batch";
+import { doubtClock } from "./clock-detect";
+import { knownClock } from "./clock-zone";
+import { createClosedHours } from "./closed-hours";
+import type { Source } from "./decompress";
+import { ImportFailure, isFileError } from "./failure";
+import { type Job, type JobKey, type Jobs, jobId } from "./jobs";
+import { type Loaded, loadFile } from "./load";
+import { evidenceFor, livelinessOf, type PrepareContext, type Prepared, prepare, sundayOpenMs } from "./prepare";
+import { checkPrices } from "./price-check";
+import { startProgress } from "./progress";
+import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
+import { createSamples, describe, notable, type Report, summarise } from "./report";
+import type { Tally, TallyPart } from "./tally";
+
+/** A file whose rows are all stored, but not necessarily its longer timeframes. */
+interface Finished {
+  readonly id: string;
+  readonly key: JobKey;
+  readonly rows: number;
+}
+
+/** What one run of the import imports its files with. */
+export interface Session extends PrepareContext {
+  readonly catalogue: Pick<Catalogue, "calendar">;
+  readonly batch: Batch;
+  readonly batchKlines: number;
+  readonly store: KlineTable;
+  readonly jobs: Jobs;
+  readonly report: Report;
+  readonly tally: Tally;
+  readonly finished: Finished[];
+  /** One for each imported ticker; none in a trial. */
+  readonly rebuilders: Map<string, Rebuilder>;
+}
+
+/** Whether rows of a file were stored before it failed. */
+interface Begun {
+  stored: boolean;
+}
+
+/** A trial has nothing to rebuild. */
+const NO_REBUILDER = { follow: async () => undefined, writeSome: async () => undefined };
+const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
+
+function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, venue: string): JobKey {
+  // The date of a .bi5 file is in its path.
+  const part = recognition.layout === null || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
+  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits]);
+  return { venue, ticker: listing.ticker, file: source.name, part, reading };
+}
+
+function touchedBy({ counts }: Loaded): Touched | null {
+  if (Number.isNaN(counts.firstMs)) return null;
+  const minute = (ms: number) => Math.floor(ms / 60_000) * 60;
+  return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
+}
+
+/** What is known of a file while it is read, also when reading fails. */
+function startPart(session: Session, { recognition, listing }: Prepared) {
+  const closedHours = createClosedHours(session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR);
+  const evidence = evidenceFor(recognition.kind);
+  const liveliness = livelinessOf(recognition.kind);
+  const samples = createSamples();
+  let rows = 0;
+  let klines: TallyPart["klines"] = { ...NO_KLINES };
+  return {
+    samples,
+    closedHours,
+    evidence,
+    part: (): TallyPart => ({ rows, refused: new Map(), klines, closedHours: closedHours.count }),
+    hooks: {
+      onRow(row: Parameters<typeof liveliness>[0]) {
+        rows += 1;
+        evidence.row(row.timeMs, liveliness(row));
+      },
+      onStored(stored: Parameters<typeof samples.add>[0], counts: TallyPart["klines"]) {
+        closedHours.add(stored);
+        samples.add(stored);
+        klines = addCounts(klines, counts);
+      },
+    },
+  };
+}
+
+async function load(prepared: Prepared, job: Job, key: JobKey, session: Session, begun: Begun): Promise<Loaded> {
+  const { options, terminal, clock, signal, store, jobs, batch, tally, report } = session;
+  const { source, recognition, listing } = prepared;
+  const trial = options.dryRun;
+  await batch.claim(listing.ticker);
+  const rebuilder = trial ? undefined : (session.rebuilders.get(listing.ticker) ?? createRebuilder(store, listing.ticker, clock));
+  if (rebuilder !== undefined) session.rebuilders.set(listing.ticker, rebuilder);
+  const { hooks, samples, closedHours, evidence, part } = startPart(session, prepared);
+  const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
+  let loaded: Loaded;
+  try {
+    loaded = await loadFile({
+      ...{ ...prepared, ...hooks, job, key, batch, jobs, clock, signal, progress },
+      ticker: listing.ticker,
+      digits: listing.digits,
+      dropsFillers: prepared.sample.hasVolume,
+      maxErrors: options.maxErrors,
+      batchKlines: session.batchKlines,
+      rebuilder: rebuilder ?? NO_REBUILDER,
+      check: async (klines) => (options.force ? undefined : checkPrices(klines, listing, store)),
+    });
+  } catch (error) {
+    tally.add(part());
+    begun.stored = part().klines.stored > 0;
+    throw error;
+  } finally {
+    progress.stop();
+  }
+  tally.add({ ...part(), rows: loaded.counts.rows, refused: loaded.refused });
+  const circumstances = { skippedRows: job.rows, maxErrors: options.maxErrors, closedHours, trial };
+  const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
+  const doubt =
+    "fixed" in recognition.clock && options.clock === null
+      ? doubtClock(evidence.evidence(), knownClock("UTC"), sundayOpenMs(listing))
+      : null;
+  report.result(usual, [...notable(loaded, circumstances), ...(doubt === null ? [] : [`  DOUBTFUL: ${doubt}`])]);
+  const touched = job.rows > 0 ? touchedBy(loaded) : null;
+  if (touched !== null) rebuilder?.include(touched);
+  return loaded;
+}
+
+/** @returns what stopped the file before its end; null when nothing did */
+async function importPrepared(prepared: Prepared, session: Session, begun: Begun): Promise<string | null> {
+  const { options, jobs, report, tally, finished } = session;
+  const { source } = prepared;
+  report.detected(describe(prepared));
+  const key = keyOf(prepared, options.venue);
+  const id = await jobId({ ...key, file: source.file });
+  const found = await jobs.find(id);
+  if (found.done && !options.force) {
+    tally.known();
+    report.result([`  already imported (${found.rows.toLocaleString("en-US")} rows); --force imports it again`], []);
+    return null;
+  }
+  const job = options.force ? { ...found, rows: 0 } : found;
+  if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${job.rows.toLocaleString("en-US")} rows`]);
+  const { stopped, counts } = await load(prepared, job, key, session, begun);
+  if (stopped === null) finished.push({ id, key, rows: counts.rows });
+  else if (stopped === "interrupted") tally.interrupt();
+  else tally.refuse(source.name, new ImportFailure(`${stopped} (--max-errors)`));
+  return stopped;
+}
+
+/**
+ * Imports one file or entry of an archive. A file that cannot be imported is reported and counted.
+ * @returns what went wrong, null when nothing did
+ * @throws the error of pg when the database is unavailable
+ */
+export async function importSource(source: Source, session: Session): Promise<string | null> {
+  const { report, tally } = session;
+  report.file(source.name);
+  tally.file();
+  const begun: Begun = { stored: false };
+  try {
+    const prepared = await prepare(source, session);
+    if (prepared === null) {
+      report.result(["  empty: an hour or day without quotes"], []);
+      return null;
+    }
+    const stopped = await importPrepared(prepared, session, begun);
+    return stopped === null ? null : `${source.name}: ${stopped}`;
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    tally.refuse(source.name, error);
+    report.result([`  NOT IMPORTED${begun.stored ? " to its end, earlier rows are stored" : ""}: ${error.message}`], []);
+    return `${source.name}: ${error.message}`;
+  }
+}

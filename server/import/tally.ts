@@ -1,0 +1,156 @@
+import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
+import { printableName } from "#lib/printable";
+import { EXIT_DONE, EXIT_FAILED, type UsageError } from "#server/cli/usage-error";
+import { exitCodeOf, type ImportFailure, Unsure } from "./failure";
+
+/** Names of refused files that are listed for each reason. */
+const NAMES_LISTED_COUNT = 3;
+/** Reasons that are listed. */
+const REASONS_LISTED_COUNT = 20;
+/** Reasons of rows that are kept. */
+const REASONS_MAX_COUNT = 1_000;
+
+/** What an import of several files came to. */
+export interface Tally {
+  /** Begins a file, or an entry of an archive. */
+  file(): void;
+  /** What was read of the file. */
+  add(part: TallyPart): void;
+  /** The file was imported before. */
+  known(): void;
+  /** The file was not imported, or not to its end. */
+  refuse(name: string, error: ImportFailure | UsageError): void;
+  /** The operator interrupted the file. */
+  interrupt(): void;
+  /** The closing table. */
+  lines(): string[];
+  /** Whether a file was not stored to its end, or none holds a kline. */
+  failed(): boolean;
+  exitCode(): number;
+}
+
+/** What one file came to. */
+export interface TallyPart {
+  readonly rows: number;
+  /** Malformed rows by reason. */
+  readonly refused: ReadonlyMap<string, number>;
+  readonly klines: BatchCounts;
+  readonly closedHours: number;
+}
+
+const n = (value: number) => value.toLocaleString("en-US");
+
+/** Messages that differ only in the file and in numbers are one reason. */
+function reasonKey(name: string, message: string): string {
+  return message.replaceAll(name, "").replace(/\d+/g, "#");
+}
+
+/** Refused rows, grouped by reason. */
+function createRowReasons() {
+  const reasons = new Map<string, { reason: string; count: number }>();
+  let rows = 0;
+  return {
+    rows: () => rows,
+    add(refused: ReadonlyMap<string, number>): void {
+      for (const [reason, count] of refused) {
+        rows += count;
+        const key = reasonKey("", reason);
+        const known = reasons.get(key);
+        if (known !== undefined) known.count += count;
+        else if (reasons.size < REASONS_MAX_COUNT) reasons.set(key, { reason, count });
+      }
+    },
+    lines(): string[] {
+      const most = [...reasons.values()].sort((a, b) => b.count - a.count).slice(0, REASONS_LISTED_COUNT);
+      return most.map(({ reason, count }) => `  REFUSED, ${count === 1 ? "1 row" : `${n(count)} rows`}: ${reason}`);
+    },
+  };
+}
+
+/** @param trial true when nothing is stored */
+export function createTally(trial: boolean): Tally {
+  let files = 0;
+  let known = 0;
+  const rowReasons = createRowReasons();
+  let total = { rows: 0, klines: { ...NO_KLINES }, closedHours: 0 };
+  let exitCode: number = EXIT_DONE;
+  const reasons = new Map<string, { message: string; unsure: boolean; names: string[] }>();
+
+  function note(name: string, message: string, unsure: boolean): void {
+    const key = reasonKey(name, message);
+    const reason = reasons.get(key) ?? { message, unsure, names: [] };
+    reason.names.push(name);
+    reasons.set(key, reason);
+  }
+
+  function refusals(): string[] {
+    const lines: string[] = [];
+    for (const { message, unsure, names } of [...reasons.values()].slice(0, REASONS_LISTED_COUNT)) {
+      const count = names.length === 1 ? "1 file" : `${n(names.length)} files`;
+      lines.push(`  ${unsure ? "UNSURE" : "REFUSED"}, ${count}: ${message}`);
+      const more = names.length - NAMES_LISTED_COUNT;
+      const listed = names.slice(0, NAMES_LISTED_COUNT).map(printableName).join(", ");
+      lines.push(`    ${listed}${more > 0 ? ` and ${n(more)} more` : ""}`);
+    }
+    const hidden = reasons.size - REASONS_LISTED_COUNT;
+    if (hidden > 0) lines.push(`  and files refused for ${n(hidden)} more reasons`);
+    return lines;
+  }
+
+  /** Whether the files hold any kline that is stored, now or before. */
+  const holdsAny = () => {
+    const { stored, alreadyThere, overwritten } = total.klines;
+    return known > 0 || stored + alreadyThere + overwritten > 0;
+  };
+
+  return {
+    file() {
+      files += 1;
+    },
+    add({ rows, refused, klines, closedHours }) {
+      rowReasons.add(refused);
+      total = {
+        rows: total.rows + rows,
+        klines: addCounts(total.klines, klines),
+        closedHours: total.closedHours + closedHours,
+      };
+    },
+    known() {
+      known += 1;
+    },
+    refuse(name, error) {
+      exitCode = Math.max(exitCode, exitCodeOf(error));
+      note(name, error.message, error instanceof Unsure);
+    },
+    interrupt() {
+      exitCode = Math.max(exitCode, EXIT_FAILED);
+    },
+    failed: () => exitCode !== EXIT_DONE || !holdsAny(),
+    lines() {
+      const { rows, klines, closedHours } = total;
+      const malformed = rowReasons.rows();
+      const refused = [...reasons.values()].reduce((sum, { names }) => sum + names.length, 0);
+      const beside = [...(refused > 0 ? [`${n(refused)} refused`] : []), ...(known > 0 ? [`${n(known)} imported before`] : [])];
+      const table: [string, string][] = [
+        ["files", [n(files), ...beside].join(", ")],
+        ["rows read", [n(rows), ...(malformed > 0 ? [`${n(malformed)} refused`] : [])].join(", ")],
+        [trial ? "would be stored" : "stored", n(klines.stored)],
+        ["already there", n(klines.alreadyThere)],
+        [trial ? "would be overwritten" : "overwritten", n(klines.overwritten)],
+        ["repeated in the files", n(klines.repeated)],
+        ["conflicting in the files", n(klines.conflicting)],
+        ["in closed hours", n(closedHours)],
+      ];
+      const width = Math.max(...table.map(([label]) => label.length));
+      return [
+        trial ? "Trial, M1 klines:" : "Result, M1 klines:",
+        ...table.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`),
+        ...refusals(),
+        ...rowReasons.lines(),
+      ];
+    },
+    exitCode() {
+      return exitCode === EXIT_DONE && (rowReasons.rows() > 0 || !holdsAny()) ? EXIT_FAILED : exitCode;
+    },
+  };
+}
