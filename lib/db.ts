@@ -18,6 +18,8 @@ const QUERY_MAX_MS = 10_000;
 const PROMPT_QUERY_MAX_MS = 5_000;
 /** The same for bulk work that no request waits for. */
 const LONG_QUERY_MAX_MS = 600_000;
+/** Time an interactive transaction may take: several of its queries at their slowest. */
+const TRANSACTION_MAX_MS = 20_000;
 /** Wait after the first failed attempt; doubles each time up to the maximum, and is shortened by up to half at random. */
 const RETRY: Backoff = { firstMs: 200, longestMs: 5_000 };
 const SERVER_VERSION_MIN = 15;
@@ -178,7 +180,8 @@ export async function openDatabase(options: Options): Promise<Database> {
   const pool = new pg.Pool({ ...config, max: options.poolSize });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const transactionOptions = { maxWait: CONNECT_MAX_MS, timeout: TRANSACTION_MAX_MS };
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
   const client = () => new pg.Client(config);
   const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
   const control = createControl({ channel, clock, log });
