@@ -11,7 +11,7 @@ interface WayOut {
 /** Replaces the form of a page that was opened without the token of its link. */
 export function IncompleteLink({ href, label }: WayOut) {
   return (
-    <AuthCard title="This link is incomplete" lead="Open the link in the email again, or go on without it.">
+    <AuthCard title="This link is incomplete" lead="Open the link in the email again.">
       <Link href={href} className={buttonClass("primary")}>
         {label}
       </Link>

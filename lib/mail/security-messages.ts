@@ -97,10 +97,21 @@ export function changeRequestedMail(
   return compose(to, "Your email address is about to change", what, occasion, then);
 }
 
-/** Notifies the owner of a change to second factors and recovery codes, or of the use of one; `what` is a sentence. */
-export function secondFactorMail(to: string, what: string, occasion: Occasion): MailMessage {
+/** Notifies the owner of a change to second factors and recovery codes; `what` is a sentence. */
+export function secondFactorMail(
+  to: string,
+  what: string,
+  occasion: Occasion,
+  subject = "Your sign-in settings were changed",
+): MailMessage {
   const then = `${takeBack(occasion)}\nThen check your passkeys and your authenticator app: ${occasion.base}/dashboard/account`;
-  return compose(to, "Your sign-in settings were changed or used", what, occasion, then);
+  return compose(to, subject, what, occasion, then);
+}
+
+/** Notifies the owner that a recovery code was used, of which some are left. */
+export function recoveryCodeMail(to: string, left: number, occasion: Occasion): MailMessage {
+  const what = `A recovery code was used to sign in to your Spotwire account. ${left} ${left === 1 ? "is" : "are"} left.`;
+  return secondFactorMail(to, what, occasion, "A recovery code was used to sign in");
 }
 
 /** Warns the owner that somebody tries one code after the other. */

@@ -19,5 +19,6 @@ export default async function VerifyPage({ searchParams }: PageSearch) {
   if (typeof token !== "string" || token === "") return <IncompleteLink {...otherwise} />;
   const running = runningPortal();
   const purpose = (running && (await purposeOfLink(running.users, token))) ?? "verify";
-  return <VerifyForm token={token} purpose={purpose} signedIn={signedIn} foot={<LinkFoot {...otherwise} />} />;
+  const foot = purpose === "verify" ? otherwise : { href: "/dashboard/account", label: "Request the change again" };
+  return <VerifyForm token={token} purpose={purpose} signedIn={signedIn} foot={<LinkFoot {...foot} />} />;
 }

@@ -6,7 +6,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import { type NewRecoveryCodes, type SecondFactors, WRONG_CODES_PER_DAY_COUNT } from "#lib/contract/second-factor";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
-import { secondFactorMail, wrongCodesMail } from "#lib/mail/security-messages";
+import { recoveryCodeMail, secondFactorMail, wrongCodesMail } from "#lib/mail/security-messages";
 import { countCode, uncountCode } from "./code-attempts";
 import type { UserContext, Visitor } from "./context";
 import { occasionOf } from "./notices";
@@ -81,7 +81,7 @@ async function acceptRecoveryCode(context: UserContext, user: User, code: string
     return recovery_codes;
   });
   if (left === undefined) return false;
-  send(secondFactorMail(email, `A recovery code was used to sign in. ${left} are left.`, occasionOf(context, visitor)));
+  send(recoveryCodeMail(email, left, occasionOf(context, visitor)));
   return true;
 }
 
