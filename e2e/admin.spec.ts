@@ -223,12 +223,25 @@ describe("an operator", () => {
     await page.getByText("No imports yet").waitFor();
     expect((await runCommand(product, "import", [await klineFile("EURUSD.csv", 5_000)])).exitCode).toBe(0);
     await row("1 of 1 file").getByText("Done", { exact: true }).waitFor();
-    await row("1 of 1 file").getByText("5,000").waitFor();
+    await row("1 of 1 file").getByText("5,000", { exact: true }).waitFor();
     const broken = join(folder, "XAUUSD.csv");
     await writeFile(broken, "these,are,no\nmarket,data,1\n");
     expect((await runCommand(product, "import", [broken, await klineFile("GBPUSD.csv", 100)])).exitCode).toBe(1);
     await row("2 of 2 files").getByText("Failed", { exact: true }).waitFor();
     await row("2 of 2 files").getByText("XAUUSD.csv: ").waitFor();
+  });
+
+  test("undoes an import after a confirmation", async () => {
+    const imported = row("1 of 1 file");
+    await imported.getByText("5,000 added, 0 overwritten").waitFor();
+    const undo = imported.getByRole("button", { name: /^Undo import \d+$/ });
+    const number = ((await undo.getAttribute("aria-label")) ?? "").replace(/\D/g, "");
+    await undo.click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByRole("textbox").fill(number);
+    await dialog.getByRole("button", { name: "Undo import" }).click();
+    await imported.getByText("Undone", { exact: true }).waitFor();
+    expect(await undo.count()).toBe(0);
   });
 
   test("finds every one of these changes in the audit log, with before and after", async () => {
@@ -241,6 +254,7 @@ describe("an operator", () => {
     expect(line("calendar.override", "forex", "Provider outage")).toBe(1);
     expect(line("calendar.define", "metals", "weekly → never")).toBe(1);
     expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);
+    expect(line("history.undo", OPERATOR, "EURUSD")).toBe(1);
   });
 });
 

@@ -1,11 +1,16 @@
 "use client";
 
-import type { BackfillReport, BackfillState } from "#lib/contract/portal-admin";
+import { useState } from "react";
+import type { BackfillReport, BackfillSeriesReport, BackfillState } from "#lib/contract/portal-admin";
+import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
+import { Button } from "../ui/button";
 import { Section } from "../ui/card";
+import { ConfirmDialog } from "../ui/confirm-dialog";
 import { type Column, Table } from "../ui/table";
+import { useToast } from "../ui/toast";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
@@ -15,7 +20,65 @@ const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }
   lost: { tone: "danger", label: "Lost", title: "Stopped reporting progress. Its process or machine probably stopped." },
 };
 
-function Progress({ share, files, files_done, file, step, problem }: BackfillReport) {
+/** Tickers that are named one by one. */
+const NAMED_COUNT = 3;
+
+const UNDONE = { tone: "neutral", label: "Undone", title: "The klines are as if it had never run." } as const;
+
+/** What an import wrote, by ticker. */
+function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
+  const named = series.slice(0, NAMED_COUNT);
+  const more = series.length - named.length;
+  return (
+    <ul className="text-ink-faint text-xs leading-5">
+      {named.map(({ ticker, first_at, last_at, stored, already_there, overwritten }) => (
+        <li key={ticker}>
+          <span className="font-medium text-ink-soft">{ticker}</span> <Instant at={first_at} /> to <Instant at={last_at} />:{" "}
+          {countText(stored)} added, {countText(overwritten)} overwritten, {countText(already_there)} unchanged
+        </li>
+      ))}
+      {more > 0 ? <li>and {more === 1 ? "1 more ticker" : `${countText(more)} more tickers`}</li> : null}
+    </ul>
+  );
+}
+
+/** The button that undoes an import, with its confirmation dialog. */
+function Undo({ report, onDone }: { report: BackfillReport; onDone: () => void }) {
+  const announce = useToast();
+  const [open, setOpen] = useState(false);
+  const { number, series, state, undone_at, sealed } = report;
+  if (undone_at !== null || sealed || state === "running" || series.length === 0) return null;
+  const done = () => {
+    setOpen(false);
+    onDone();
+    announce(`Import ${number} is undone.`);
+  };
+  return (
+    <>
+      <Button onClick={() => setOpen(true)} aria-label={`Undo import ${number}`}>
+        Undo…
+      </Button>
+      {open ? (
+        <ConfirmDialog
+          title={`Undo import ${number}`}
+          description={
+            <>
+              Removes the klines that it added, restores those that it overwrote, and rebuilds M5 to MN1. Clients receive the
+              result at once. Its files can be imported again.
+            </>
+          }
+          word={String(number)}
+          action="Undo import"
+          send={() => callPortal("POST", `admin/imports/${number}/undo`)}
+          onDone={done}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Progress({ share, files, files_done, file, step, problem, series }: BackfillReport) {
   const percent = `${Math.floor(share * 100)} %`;
   return (
     <div className="w-full min-w-40 space-y-1 lg:min-w-56">
@@ -42,21 +105,26 @@ function Progress({ share, files, files_done, file, step, problem }: BackfillRep
           {problem}
         </p>
       )}
+      <Written series={series} />
     </div>
   );
 }
 
-const COLUMNS: readonly Column<BackfillReport>[] = [
+const columnsOf = (onUndone: () => void): readonly Column<BackfillReport>[] => [
   {
-    head: "State",
-    cell: ({ state, venue }) => (
-      <>
-        <Badge tone={STATES[state].tone} title={STATES[state].title}>
-          {STATES[state].label}
-        </Badge>
-        <span className="mt-1 block text-ink-faint text-xs leading-5">{venue}</span>
-      </>
-    ),
+    head: "Import",
+    cell: ({ number, state, venue, undone_at }) => {
+      const { tone, label, title } = undone_at === null ? STATES[state] : UNDONE;
+      return (
+        <>
+          <span className="mr-2 font-mono text-[13px] tabular-nums">{number}</span>
+          <Badge tone={tone} title={title}>
+            {label}
+          </Badge>
+          <span className="mt-1 block text-ink-faint text-xs leading-5">{venue}</span>
+        </>
+      );
+    },
   },
   { head: "Progress", cell: (backfill) => <Progress {...backfill} /> },
   { head: "Rows", numeric: true, from: "sm", cell: ({ rows }) => countText(rows) },
@@ -68,15 +136,22 @@ const COLUMNS: readonly Column<BackfillReport>[] = [
   },
   { head: "Started", from: "md", cell: ({ started_at }) => <Instant at={started_at} to="second" /> },
   { head: "Last update", from: "xl", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
+  { head: "Undo", cell: (report) => <Undo report={report} onDone={onUndone} /> },
 ];
 
-/** Runs of the import with their progress, newest first. */
-export function BackfillsView({ backfills }: { backfills: readonly BackfillReport[] }) {
+interface BackfillsViewProps {
+  readonly backfills: readonly BackfillReport[];
+  /** Called when an import was undone. */
+  readonly onUndone: () => void;
+}
+
+/** Runs of the import with their progress, newest first, and the button that undoes each. */
+export function BackfillsView({ backfills, onUndone }: BackfillsViewProps) {
   return (
     <Section title="Backfills">
       <Table
         caption="Backfills"
-        columns={COLUMNS}
+        columns={columnsOf(onUndone)}
         rows={backfills}
         rowKey={({ id }) => id}
         empty={

@@ -86,7 +86,7 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
 
 /** The feeds of the venues, updated each second, and the progress of backfills. */
 export function FeedsView() {
-  const { data, error } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
+  const { data, error, mutate } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
   const [shown, setShown] = useState({ data, before: data });
   if (shown.data !== data) setShown({ data, before: shown.data });
   return (
@@ -101,7 +101,7 @@ export function FeedsView() {
       {data?.feeds.map((feed) => (
         <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} />
       ))}
-      {data === undefined ? null : <BackfillsView backfills={data.backfills} />}
+      {data === undefined ? null : <BackfillsView backfills={data.backfills} onUndone={() => void mutate()} />}
     </>
   );
 }

@@ -8,6 +8,7 @@ import * as preview from "#app/api/portal/admin/calendars/[name]/preview/route";
 import * as calendar from "#app/api/portal/admin/calendars/[name]/route";
 import * as calendars from "#app/api/portal/admin/calendars/route";
 import * as feeds from "#app/api/portal/admin/feeds/route";
+import * as undo from "#app/api/portal/admin/imports/[number]/undo/route";
 import * as override from "#app/api/portal/admin/overrides/[id]/route";
 import * as plan from "#app/api/portal/admin/plans/[name]/route";
 import * as plans from "#app/api/portal/admin/plans/route";
@@ -16,8 +17,12 @@ import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { beginBackfill } from "#lib/market/backfills";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
+import { storeBatch } from "#lib/market/kline-batches";
+import { createKlineStore } from "#lib/market/kline-store";
+import { inTransaction } from "#lib/market/partitions";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
+import { testKline } from "#server/testing/market";
 import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const ORIGIN = "http://localhost:3000";
@@ -78,6 +83,7 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "POST overrides", route: overrides.POST, method: "POST", params: forex, body: HALT },
   { name: "DELETE overrides/[id]", route: override.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
   { name: "GET feeds", route: feeds.GET },
+  { name: "POST imports/[number]/undo", route: undo.POST, method: "POST", params: { number: "1" } },
   { name: "GET audit", route: auditLog.GET },
 ];
 
@@ -206,6 +212,28 @@ describe("an operator", () => {
     expect(data.backfills).toMatchObject([
       { venue: "live", state: "running", files: 2, files_done: 1, file: "b.csv", share: 0.4, rows: 500, rows_per_s: 2_000 },
     ]);
+  });
+
+  test("an operator undoes an import, once, with an entry in the audit log", async () => {
+    const progress = { state: "done", files: 1, filesDone: 1, filesFailed: 0, file: "a.csv", step: "", share: 1 } as const;
+    const { number } = await beginBackfill(t, "live", { ...progress, rows: 1, readMs: 1, problem: null });
+    await createKlineStore(t.db.pool, "live").ensurePartitions(1_709_683_200, 1_709_683_200);
+    await inTransaction(t.db.pool, (client) => storeBatch(client, number, [testKline("EURUSD", "M1", 1_709_683_200)]));
+    const undoing = { route: undo.POST, method: "POST", params: { number: String(number) } };
+    const { status, data } = await call(undoing);
+    expect({ status, data }).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1, restored: 0 }] } });
+    const rows = await t.db.pool.query("SELECT FROM kline WHERE ticker = 'EURUSD' AND venue = 'live'");
+    expect(rows.rowCount).toBe(0);
+    expect(await lastEntry()).toMatchObject({
+      action: "history.undo",
+      target: String(number),
+      actor: expect.stringContaining("@example.com"),
+    });
+    const [listed] = (await call({ route: feeds.GET })).data.backfills;
+    expect(listed).toMatchObject({ number, undone_at: expect.any(String), series: [{ ticker: "EURUSD", stored: 1 }] });
+    expect(await call(undoing)).toMatchObject({ status: 400, message: "invalid_parameter" });
+    for (const unknown of ["999999", "0", "first"])
+      expect(await call({ ...undoing, params: { number: unknown } })).toMatchObject({ status: 404, message: "not_found" });
   });
 
   test("answers to an operator use one naming style", async () => {

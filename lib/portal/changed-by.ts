@@ -1,6 +1,7 @@
-import { audit, type ChangedBy } from "#lib/access/audit";
+import { audit, auditOn, type ChangedBy } from "#lib/access/audit";
 import type { PortalUser } from "#lib/contract/portal";
 import type { CalendarAdmin } from "#lib/market/calendar-admin";
+import type { HistoryAdmin } from "#lib/market/import-undo";
 import type { PortalRuntime } from "./runtime";
 
 /** A user who changes their own account. Resources of other accounts do not exist for them. */
@@ -13,12 +14,21 @@ export function operatorOf({ user, address }: { readonly user: PortalUser; reado
   return { actor: { id: user.id, name: user.email }, address };
 }
 
-/** What an operator changes calendars with: each change is audited in its own transaction. */
-export function calendarAdmin(call: {
+/** A call of an operator. */
+interface OperatorCall {
   readonly running: PortalRuntime;
   readonly user: PortalUser;
   readonly address: string;
-}): CalendarAdmin {
+}
+
+/** What an operator changes calendars with: each change is audited in its own transaction. */
+export function calendarAdmin(call: OperatorCall): CalendarAdmin {
   const { db, clock } = call.running;
   return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
+}
+
+/** What an operator undoes imports with: each undo is audited in its own transaction. */
+export function historyAdmin(call: OperatorCall): HistoryAdmin {
+  const { db, clock } = call.running;
+  return { db, clock, record: (client, change) => auditOn(client, { ...operatorOf(call), accountId: null, ...change }) };
 }

@@ -35,7 +35,7 @@ interface Engine {
   ingest(tick: Tick): MarketEvent[];
   /** Closes the klines that are due, each once. */
   advance(nowMs: number): MarketEvent[];
-  /** Continues a ticker from its stored state; returns the events that show it. */
+  /** Continues a ticker from its stored state, which has all klines that are open; returns the events that show it. */
   restore(restored: RestoredTicker): MarketEvent[];
 }
 
@@ -88,9 +88,14 @@ function newSeries(ticker: string, timeframe: Timeframe): Series {
   return { timeframe, kline: undefined, endS: 0, topic: topicName("kline", ticker, timeframe), seq: 0 };
 }
 
-/** The day according to the klines; keeps the ask range known from ticks while the bids of the day are unchanged. */
-function restoreDay(known: DayState | undefined, day: DayState | undefined): DayState | undefined {
-  if (known === undefined || day === undefined || day.dayOpenS < known.dayOpenS) return known ?? day;
+/**
+ * The day according to the klines; keeps the ask range known from ticks while the bids of the day are unchanged. A later day
+ * that is known stays only if the newest quote is from it: otherwise its klines were imported, and the import was undone.
+ */
+function restoreDay(known: DayState | undefined, day: DayState | undefined, quote: Quote | undefined): DayState | undefined {
+  if (known === undefined) return day;
+  if (day === undefined || day.dayOpenS < known.dayOpenS)
+    return quote !== undefined && quote.time_msc >= known.dayOpenS * 1000 ? known : day;
   const same = day.dayOpenS === known.dayOpenS && day.bidHigh === known.bidHigh && day.bidLow === known.bidLow;
   return same ? { ...day, askHigh: known.askHigh, askLow: known.askLow } : day;
 }
@@ -177,6 +182,17 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
     return [klineEvent(series, kline, false)];
   }
 
+  /** Drops klines that are no longer open: all their minutes are gone, because an import was undone. */
+  function dropOthers(state: TickerState, open: readonly Kline[]): void {
+    const stays = ({ timeframe, time }: Kline) => open.some((kline) => kline.timeframe === timeframe && kline.time === time);
+    state.waiting = state.waiting.filter(({ kline }) => stays(kline));
+    for (const series of state.series) {
+      if (series.kline === undefined || stays(series.kline)) continue;
+      series.kline = undefined;
+      series.endS = 0;
+    }
+  }
+
   function closeDue(state: TickerState, nowMs: number): MarketEvent[] {
     const events: MarketEvent[] = [];
     for (const { series, kline, closesAtMs: due } of state.waiting)
@@ -226,7 +242,8 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
       const state = stateOf(ticker);
       if (state === undefined) return [];
       const known = state.day;
-      state.day = restoreDay(known, day);
+      state.day = restoreDay(known, day, state.quote);
+      dropOthers(state, openKlines);
       const events = openKlines.flatMap((kline) => restoreKline(state, kline));
       if (lastQuote === undefined) {
         // The quote stays; its day may have changed.

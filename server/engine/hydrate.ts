@@ -96,8 +96,13 @@ export async function hydrateTicker(
   const to = Math.floor(nowMs / 1000) + 1;
   const read = (timeframe: Timeframe, from: number, limit = READ_MAX_ROWS) =>
     store.read({ ticker, timeframe, from, to, limit, end: "newest" });
-  const [newest] = await read("M1", 0, 1);
-  if (newest === undefined && lastQuote === undefined) return [];
+  const newest = (await read("M1", 0, 1)).at(0) ?? view.recentKlines(ticker, "M1").at(-1);
+  if (newest === undefined && lastQuote === undefined) {
+    // All minutes of a running ticker are gone when the only import of its history is undone.
+    const shown = TIMEFRAMES_ORDER.some((timeframe) => view.recentKlines(ticker, timeframe).length > 0);
+    if (shown) restore({ ticker, lastQuote, openKlines: [], day: undefined }, []);
+    return [];
+  }
   const anchor = newest?.time ?? Math.floor((lastQuote?.time_msc ?? nowMs) / 1000);
   const before = (timeframe: Timeframe) => {
     const open = alignment.openTime(timeframe, anchor);

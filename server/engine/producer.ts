@@ -4,7 +4,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { Venue } from "#lib/contract/primitives";
 import { isClosed } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
-import { createAlignment } from "#lib/domain/timeframe";
+import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
@@ -133,9 +133,19 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     publish(events);
   }
 
+  /** Forgets open klines whose minutes are all gone, because an import was undone. */
+  function forgetGone({ ticker, openKlines }: RestoredTicker): void {
+    const gone = (kline: Kline) =>
+      !isClosed(kline, advancedMs, alignment) &&
+      !openKlines.some(({ timeframe, time }) => timeframe === kline.timeframe && time === kline.time);
+    if (TIMEFRAMES_ORDER.some((timeframe) => view.recentKlines(ticker, timeframe).some(gone)))
+      projection.forget(ticker, (kline) => !gone(kline));
+  }
+
   let starting = true;
   const restore = (restored: RestoredTicker, latestClosed: readonly Kline[]) => {
     watch.restored();
+    if (!starting) forgetGone(restored);
     view.fill(latestClosed);
     const events = engine.restore(restored);
     publish(starting ? events.map((event) => ({ ...event, restored: true })) : events);

@@ -1,4 +1,5 @@
 import type { Kline } from "#lib/contract/kline";
+import { MINUTE_MS } from "#lib/units";
 
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
@@ -20,6 +21,8 @@ export interface Counts {
   crossed: number;
   /** Rows without bid and ask. */
   withoutQuote: number;
+  /** Klines of the current minute, which the running service may still write. Skipped. */
+  unfinished: number;
   /** Times of the first and last valid row, Unix milliseconds; NaN when there is none. */
   firstMs: number;
   lastMs: number;
@@ -53,6 +56,7 @@ function emptyCounts(): Counts {
     outOfOrder: 0,
     crossed: 0,
     withoutQuote: 0,
+    unfinished: 0,
     firstMs: Number.NaN,
     lastMs: Number.NaN,
   };
@@ -82,6 +86,10 @@ export function createLedger(options: MinutesOptions) {
     },
     put(kline: Kline, rows: number): void {
       if (rows <= options.skipRows) return;
+      if (kline.time * 1000 + MINUTE_MS > options.nowMs) {
+        counts.unfinished += 1;
+        return;
+      }
       klines.push(kline);
       counts.klines += 1;
     },

@@ -147,6 +147,17 @@ test.each([
   expect(counts).toMatchObject({ malformed: 1, klines: 0 });
 });
 
+test("the current minute is skipped, because the running service still writes it", () => {
+  const nowMs = START + 119_999;
+  for (const [kind, rows] of [
+    ["klines", [kline(0, 1.1), kline(1, 1.1)]],
+    ["ticks", [tick(0, 1.1, 1.2), tick(60_000, 1.1, 1.2), tick(61_000, 1.1, 1.2)]],
+  ] as const) {
+    expect(fold(kind, rows, { nowMs }).counts).toMatchObject({ klines: 1, unfinished: 1, malformed: 0 });
+    expect(fold(kind, rows, { nowMs: nowMs + 1 }).counts).toMatchObject({ klines: 2, unfinished: 0 });
+  }
+});
+
 test("only complete minutes count as stored, so that a resumed import starts at a minute", () => {
   const ticks = [tick(0, 1.1, 1.2), tick(1, 1.1, 1.2), tick(60_000, 1.1, 1.2), tick(60_001, 1.1, 1.2)];
   expect(fold("ticks", ticks)).toMatchObject({ safeRows: 2, rows: 4 });

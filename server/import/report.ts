@@ -117,6 +117,7 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
   tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, "with bid above ask, kept with spread 0");
   tell(counts.withoutQuote, "skipped: no bid and ask");
+  if (counts.unfinished > 0) lines.push("  the current minute is skipped: it is not over");
   if (klines.conflicting > 0)
     lines.push(`  CONFLICTS: ${n(klines.conflicting)} M1 klines repeat a minute of these files with other values`);
   if (closedHours.count > 0 && closedHours.first !== null)

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/contract/kline";
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import { aggregate } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
+import { createLog } from "#lib/log";
+import { type BackfillProgress, beginBackfill } from "#lib/market/backfills";
+import { undoImport } from "#lib/market/import-undo";
+import { storeBatch } from "#lib/market/kline-batches";
+import { mergeRows } from "#lib/market/kline-merge";
+import { createKlineStore } from "#lib/market/kline-store";
+import { inTransaction } from "#lib/market/partitions";
+import { rebuildRange } from "#lib/market/rebuild-range";
+import { createMetrics } from "#lib/metrics";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { startMarket } from "#server/market";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { testKline } from "#server/testing/market";
+
+/** A Wednesday, the day after the month began. */
+const NOW_MS = Date.parse("2026-12-02T12:00:30Z");
+const READ = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100_000, end: "oldest" as const };
+const BEGUN: BackfillProgress = {
+  ...{
+    state: "running",
+    files: 1,
+    filesDone: 0,
+    filesFailed: 0,
+    file: "",
+    step: "",
+    share: 0,
+    rows: 0,
+    readMs: 0,
+    problem: null,
+  },
+};
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.close());
+
+/** A service with earlier minutes, into whose current day, week and month an import went. */
+async function scene(ticker: string, earlier: readonly Kline[]) {
+  const clock = manualClock(NOW_MS);
+  const store = createKlineStore(db.pool, "live");
+  const { calendar, find, list } = createSandboxCatalogue();
+  const catalogue = {
+    calendar,
+    find,
+    list: () => list().filter((listing) => listing.ticker === ticker),
+    instrument: () => undefined,
+  };
+  await store.writeKlines(earlier);
+  const first = earlier[0]?.time ?? NOW_MS / 1000;
+  await inTransaction(db.pool, (client) => rebuildRange(client, { ticker, first, last: NOW_MS / 1000 }, NOW_MS));
+  const market = await startMarket({
+    ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock },
+    log: createLog("silent"),
+    metrics: createMetrics(),
+  });
+  const served = async (timeframe: Kline["timeframe"]) =>
+    mergeRows(await store.read({ ticker, timeframe, ...READ }), market.view.recentKlines(ticker, timeframe), READ);
+  const everything = () => Promise.all(TIMEFRAMES.map(served));
+  const before = await everything();
+
+  const { number } = await beginBackfill({ db, clock }, "live", BEGUN);
+  const lastS = Math.floor(NOW_MS / 60_000) * 60 - 120;
+  const rows = [0, 60, 3_600, 86_400, 30 * 86_400].map((ago) => testKline(ticker, "M1", lastS - ago, 1.5)).reverse();
+  await store.ensurePartitions(lastS - 30 * 86_400, lastS);
+  await inTransaction(db.pool, (client) => storeBatch(client, number, rows));
+  const range = { ticker, first: lastS - 30 * 86_400, last: lastS };
+  await inTransaction(db.pool, (client) => rebuildRange(client, range, NOW_MS));
+  const changed = async () => {
+    const done = market.historyChanged(ticker);
+    await clock.advance(1_200);
+    await done;
+  };
+  await changed();
+  const undo = async () => {
+    await undoImport({ db, clock, record: async () => undefined }, number);
+    await changed();
+  };
+  return { clock, market, rows, before, everything, served, undo };
+}
+
+const alignment = createAlignment();
+
+test.each([
+  ["nothing else", "EURUSD", []],
+  ["earlier minutes of the same day", "GBPUSD", ["2026-12-02T10:00:00Z", "2026-12-01T10:00:00Z"]],
+  ["minutes of a year ago", "AUDUSD", ["2025-12-01T10:00:00Z"]],
+])("a running service serves what it served before an import once it is undone: beside %s", async (_, ticker, times) => {
+  const earlier = times.map((time) => testKline(ticker, "M1", Date.parse(time) / 1000, 1.1)).reverse();
+  const { market, rows, before, everything, served, undo } = await scene(ticker, earlier);
+  const minutes = [...earlier, ...rows].sort((a, b) => a.time - b.time);
+  for (const timeframe of TIMEFRAMES.slice(1)) expect(await served(timeframe)).toEqual(aggregate(minutes, timeframe, alignment));
+  await undo();
+  expect(await everything()).toEqual(before);
+  await market.stop();
+});
+
+test("ticks that came after an import stay when it is undone", async () => {
+  const { clock, market, served, undo } = await scene("NZDUSD", []);
+  const tick = { ticker: "NZDUSD", time_msc: clock.now(), bid: 0.6, ask: 0.6002 };
+  expect(await market.push?.([tick])).toEqual([null]);
+  await clock.advance(1_200);
+  await undo();
+  for (const timeframe of TIMEFRAMES)
+    expect(await served(timeframe)).toMatchObject([{ open: 0.6, high: 0.6, low: 0.6, close: 0.6, tick_volume: 1 }]);
+  await market.stop();
+});
