@@ -10,7 +10,7 @@ import { type BackfillProgress, beginBackfill } from "./backfills";
 import { type HistoryAdmin, undoImport } from "./import-undo";
 import { addCounts, NO_KLINES, storeBatch, tryBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
-import { inTransaction } from "./partitions";
+import { dropShortKlines, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
 
 /** Monday before a month and a year end. */
@@ -177,4 +177,16 @@ test("an undo that fails changes nothing and can be repeated", async () => {
   expect(await stored("AUDUSD", "W1")).toHaveLength(1);
   await undoImport(admin, number);
   expect(await stored("AUDUSD", "M1")).toEqual([]);
+});
+
+test("an import whose minutes the retention deleted can no longer be undone, so its days stay", async () => {
+  const at = Date.UTC(2011, 5, 6, 10) / 1000;
+  await store.ensurePartitions(at, at);
+  const number = await importBatch([[{ ...minute("NZDUSD", 0, 0), time: at }]]);
+  expect(await dropShortKlines(db.pool, 2011)).toBe("dropped");
+  await expect(undoImport(admin, number)).rejects.toMatchObject({
+    data: { detail: expect.stringContaining("can no longer be undone") },
+  });
+  expect(await stored("NZDUSD", "M1")).toEqual([]);
+  expect(await stored("NZDUSD", "D1")).toHaveLength(1);
 });
