@@ -36,6 +36,9 @@ const EARLIER = `SELECT EXISTS (SELECT FROM unnest($2::text[]) AS asked (ticker)
     LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time < $3 LIMIT 1) AS found
   ) AS earlier`;
 
+const MINUTES_AT = `SELECT time, low, high, close FROM kline
+  WHERE venue = $1 AND ticker = $2 AND timeframe = 'M1' AND time = ANY($3::bigint[])`;
+
 /** Stored klines and last quotes of a venue, in PostgreSQL. */
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
@@ -45,6 +48,8 @@ export interface KlineTable extends KlineStore {
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
+  /** The stored M1 klines with these open times, Unix seconds. */
+  minutesAt(ticker: string, times: readonly number[]): Promise<Map<number, Pick<Kline, "low" | "high" | "close">>>;
   /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
   copyKlines(klines: readonly Kline[]): Promise<void>;
   /** Atomically replaces whatever was stored with from <= time < to (Unix seconds) by `klines`, all of this series. */
@@ -127,6 +132,12 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     writeBatchAs: write,
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),
+    async minutesAt(ticker, times) {
+      const values = [venue, ticker, times];
+      const read = longQuery({ text: MINUTES_AT, values, rowMode: "array" as const, types: NUMBERS });
+      const { rows } = await pool.query<[number, number, number, number]>(read);
+      return new Map(rows.map(([time, low, high, close]) => [time, { low, high, close }]));
+    },
     async copyKlines(klines) {
       const stretches = rangesOf(klines);
       if (stretches.length === 0) return;

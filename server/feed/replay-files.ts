@@ -2,8 +2,11 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
+import { type ClockSurvey, surveyClocks } from "#server/import/clock-survey";
+import { knownClock } from "#server/import/clock-zone";
 import { type Source, sourcesOf } from "#server/import/decompress";
 import { contentOf } from "#server/import/detect";
+import { Unsure } from "#server/import/failure";
 import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
 
@@ -33,6 +36,23 @@ interface ReadOptions {
   signal: AbortSignal;
 }
 
+const NOTHING_STORED = { minutesAt: async () => new Map() };
+
+/** A recording that does not show its clock is played on the likely one: a replay is not history, so it does not ask. */
+function likelyClocks(survey: ClockSurvey): ClockSurvey {
+  return {
+    clockOf(source, rule) {
+      try {
+        return survey.clockOf(source, rule);
+      } catch (error) {
+        const [likely] = rule.likely;
+        if (!(error instanceof Unsure) || likely === undefined) throw error;
+        return { clock: knownClock(likely), because: "the likely one of its format" };
+      }
+    },
+  };
+}
+
 /**
  * The ticks of a recording in the order of its file, in any tick format the importer supports. Rows that cannot be read or that
  * go back in time are skipped and counted in the log.
@@ -42,8 +62,11 @@ export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions
   const { listings, clock, log, signal } = options;
   const parsed = readOptions({ venue: "live", ticker, force: false, "dry-run": false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
+  const survey = likelyClocks(
+    await surveyClocks([file], { options: parsed, listings, store: NOTHING_STORED, terminal, clock, signal }),
+  );
   for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "skipping a file in the archive"))) {
-    const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal });
+    const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal, survey, store: null });
     if (prepared === null) continue;
     if (prepared.recognition.kind !== "ticks") throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
     yield* readTicks(source, prepared, ticker, log);

@@ -6,6 +6,7 @@ import { manualClock } from "#lib/clock";
 import { listBackfills } from "#lib/market/backfills";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, IMPORT_NOW_MS, importCommand } from "#server/testing/import-command";
+import { openMinutes } from "#server/testing/import-rows";
 import { IMPORTING, reportBackfill } from "./backfill";
 
 let database: TestDatabase;
@@ -23,8 +24,7 @@ afterAll(async () => {
 /** Writes a file of `count` minutes. */
 function minutes(name: string, count: number): string {
   const file = path.join(folder, name);
-  const start = Date.UTC(2024, 2, 6) / 1000;
-  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  const rows = openMinutes("2024-03-06", count).map((time, index) => `${time},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
   writeFileSync(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
   return file;
 }

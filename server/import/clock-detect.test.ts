@@ -2,114 +2,158 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { zone } from "#lib/domain/zone";
-import { HOUR_MS } from "#lib/units";
-import { readFile } from "#server/testing/import-rows";
+import type { AssetClass } from "#lib/contract/instrument";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
+import { at } from "#server/testing/import-rows";
 import { type ClockRule, detectClock, doubtClock } from "./clock-detect";
-import { createEvidenceCollector } from "./clock-evidence";
+import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
+import { weeklyHours } from "./clock-judge";
+import { clockOfStored, type StoredMinute } from "./clock-overlap";
 import { type KnownClock, knownClock, parseClock } from "./clock-zone";
+import { Unsure } from "./failure";
 import { HISTDATA_CLOCK, METATRADER_CLOCK } from "./format";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
 const HOUR = HOUR_MS;
 const DAY = 24 * HOUR;
-const FOREX = 17 * HOUR;
-const METALS = 18 * HOUR;
 const metaTrader = (METATRADER_CLOCK as { detect: ClockRule }).detect;
 const histData = (HISTDATA_CLOCK as { detect: ClockRule }).detect;
-const newYork = zone("America/New_York");
 
 /** The local time that a clock shows at an instant. */
 function shownBy(clock: { toUtcMs(ms: number): number }, utcMs: number): number {
-  for (let ahead = -6 * HOUR; ahead <= 15 * HOUR; ahead += HOUR / 4)
-    if (clock.toUtcMs(utcMs + ahead) === utcMs) return utcMs + ahead;
+  for (let ahead = -6 * HOUR; ahead <= 15 * HOUR; ahead += HOUR) if (clock.toUtcMs(utcMs + ahead) === utcMs) return utcMs + ahead;
   throw new Error("no such time on this clock");
 }
 
-/** A year of quotes every half hour while the market is open, on the clock of `shown`; some hours may be omitted. */
-function year(of: number, shown: (utcMs: number) => number, sundayOpen = FOREX, isHeld = (_localMs: number) => false) {
-  const collector = createEvidenceCollector(0);
-  for (let ms = Date.UTC(of, 0, 6); ms < Date.UTC(of, 11, 20); ms += HOUR / 2) {
-    const wall = newYork.toLocal(ms);
-    const [day, time] = [new Date(wall).getUTCDay(), wall % DAY];
-    if (day === 6 || (day === 5 && time >= FOREX) || (day === 0 && time < sundayOpen)) continue;
+/** Quotes every half hour while the market is open, on the clock of `shown`; some hours may be omitted. */
+function rowsBetween(
+  from: string,
+  to: string,
+  shown: (utcMs: number) => number,
+  market: AssetClass = "forex",
+  isHeld = (_localMs: number) => false,
+): ClockEvidence {
+  const collector = createEvidenceCollector(HOUR / 2);
+  const hours = weeklyHours(market);
+  for (let ms = at(`${from}T00:00:00Z`) - DAY; ms < at(`${to}T00:00:00Z`) + DAY; ms += HOUR / 2) {
+    if (hours.sessionAt(ms).state !== "open") continue;
     const local = shown(ms);
-    if (!isHeld(local)) collector.row(local, 1);
+    if (local >= at(`${from}T00:00:00Z`) && local < at(`${to}T00:00:00Z`) && !isHeld(local)) collector.row(local, 1);
   }
   return collector.evidence();
 }
 
+const year = (of: number, shown: (utcMs: number) => number, market?: AssetClass, isHeld?: (localMs: number) => boolean) =>
+  rowsBetween(`${of}-01-06`, `${of}-12-20`, shown, market, isHeld);
+
 const CLOCKS: KnownClock[] = ["UTC", "-05:00", "EST+EU", "America/New_York", "EET", "NY+7", "CET", "Europe/London", "+03:00"];
+const detect = (evidence: ClockEvidence, rule = metaTrader, market: AssetClass = "forex") =>
+  detectClock([{ evidence, hours: weeklyHours(market) }], rule);
 
 test.each(CLOCKS)("a year of weekends identifies the clock %s, for currencies and metals", (name) => {
   const clock = knownClock(name);
-  for (const open of [FOREX, METALS]) {
-    const found = detectClock(
-      year(2021, (ms) => shownBy(clock, ms), open),
-      metaTrader,
-      open,
-    );
-    expect(found).toMatchObject({ assumed: false, clock: { name } });
-  }
+  for (const market of ["forex", "metals"] as const)
+    expect(
+      detect(
+        year(2021, (ms) => shownBy(clock, ms), market),
+        metaTrader,
+        market,
+      ).clock.name,
+    ).toBe(name);
 });
 
 test("HistData files on fixed EST and HistData files that change on European dates are distinguished", () => {
   for (const name of ["-05:00", "EST+EU"] as const)
     expect(
-      detectClock(
+      detect(
         year(2021, (ms) => shownBy(knownClock(name), ms)),
         histData,
-        FOREX,
       ).clock.name,
     ).toBe(name);
 });
 
 test("an EET server that opens at its own midnight, an hour late while US and EU clocks disagree, is detected as EET, not NY+7", () => {
-  const eet = knownClock("EET");
-  const evidence = year(
-    2022,
-    (ms) => shownBy(eet, ms),
-    FOREX,
-    (local) => new Date(local).getUTCDay() === 0,
+  const onSunday = (local: number) => new Date(local).getUTCDay() === 0;
+  const evidence = year(2022, (ms) => shownBy(knownClock("EET"), ms), "forex", onSunday);
+  expect(detect(evidence).clock.name).toBe("EET");
+});
+
+test("of an EET server's October two clocks fit, so that it asks, and names both and the day from which they differ", () => {
+  const evidence = rowsBetween(
+    "2022-10-02",
+    "2022-11-01",
+    (ms) => shownBy(knownClock("EET"), ms),
+    "forex",
+    (local) => {
+      return new Date(local).getUTCDay() === 0;
+    },
   );
-  const found = detectClock(evidence, metaTrader, FOREX);
-  expect(found.clock.name).toBe("EET");
-  expect(found.because).toContain("of them to the minute");
+  expect(() => detect(evidence)).toThrow(Unsure);
+  expect(() => detect(evidence)).toThrow(/EET.*New York \+ 7.*from 2022-10-31 on.*--tz EET or --tz NY\+7/);
+});
+
+test("a server that ends an hour early each Friday is not taken for one that opens an hour late each Sunday", () => {
+  const lastHour = (local: number) => new Date(local).getUTCDay() === 5 && new Date(local).getUTCHours() === 23;
+  const evidence = rowsBetween("2022-06-05", "2022-07-09", (ms) => shownBy(knownClock("EET"), ms), "forex", lastHour);
+  expect(() => detect(evidence)).toThrow(Unsure);
+});
+
+test("days of a currency never show its clock, and days of a metal do by its daily break", () => {
+  const day = (market: AssetClass) => rowsBetween("2022-06-07", "2022-06-09", (ms) => shownBy(knownClock("EET"), ms), market);
+  expect(() => detect(day("forex"))).toThrow(/clocks fit its rows/);
+  expect(detect(day("metals"), metaTrader, "metals").clock.name).toBe("EET");
+});
+
+test("files of one source decide their clock together", () => {
+  const day = (name: KnownClock, from: string, to: string) => ({
+    evidence: rowsBetween(from, to, (ms) => shownBy(knownClock(name), ms)),
+    hours: weeklyHours("forex"),
+  });
+  const parts = [day("CET", "2022-06-05", "2022-06-08"), day("CET", "2022-06-08", "2022-06-12")];
+  for (const part of parts) expect(() => detectClock([part], metaTrader)).toThrow(Unsure);
+  expect(detectClock(parts, metaTrader).clock.toUtcMs(at("2022-06-07T12:00:00Z"))).toBe(at("2022-06-07T10:00:00Z"));
+  expect(() => detectClock([...parts, day("EET", "2022-06-05", "2022-06-12")], metaTrader)).toThrow(Unsure);
 });
 
 test("a change of the server's clock from CET to EET is detected, and the error names both clocks in the syntax of --tz", () => {
   const [cet, eet] = [knownClock("CET"), knownClock("EET")];
   const evidence = year(2014, (ms) => shownBy(ms < Date.UTC(2014, 6, 6) ? cet : eet, ms));
-  expect(() => detectClock(evidence, metaTrader, FOREX)).toThrow(/CET.*fits until 2014-07-05.*--tz "CET\.\.2014-07-05,EET"/);
+  expect(() => detect(evidence)).toThrow(/CET.*fits until 2014-07-05.*--tz "CET\.\.2014-07-05,EET"/);
 });
 
-test("without a weekend the quietest hour identifies the clock, and a clock is assumed only where the format documents one", () => {
-  const quiet = createEvidenceCollector(0);
-  for (let ms = Date.UTC(2022, 9, 10); ms < Date.UTC(2022, 9, 12, 5); ms += HOUR / 4)
-    quiet.row(ms, new Date(ms).getUTCHours() === 0 ? 1 : 20);
-  expect(detectClock(quiet.evidence(), metaTrader, FOREX)).toMatchObject({ assumed: false, clock: { name: "EET" } });
-  const short = createEvidenceCollector(0);
-  short.row(Date.UTC(2022, 9, 10), 1);
-  expect(detectClock(short.evidence(), histData, FOREX)).toMatchObject({ assumed: true, clock: { name: "-05:00" } });
-  expect(() => detectClock(short.evidence(), metaTrader, FOREX)).toThrow("--tz EET");
+test("times labelled UTC that are New York + 7 h are doubtful, and real UTC is not", () => {
+  const doubt = (shown: (ms: number) => number) =>
+    doubtClock(knownClock("UTC"), { evidence: year(2022, shown), hours: weeklyHours("forex") });
+  expect(doubt((ms) => shownBy(knownClock("NY+7"), ms))).toContain("the market is closed");
+  expect(doubt((ms) => ms)).toBeNull();
 });
 
-test("times labelled UTC that are New York + 7 h raise a warning, and real UTC does not", () => {
-  const utc = knownClock("UTC");
-  expect(
-    doubtClock(
-      year(2022, (ms) => shownBy(knownClock("NY+7"), ms)),
-      utc,
-      FOREX,
-    ),
-  ).toContain("NY+7 would fit better");
-  expect(
-    doubtClock(
-      year(2022, (ms) => ms),
-      utc,
-      FOREX,
-    ),
-  ).toBeNull();
+describe("prices that are stored for the same minutes", () => {
+  const stored = new Map(
+    Array.from({ length: 3_000 }, (_, index) => {
+      const close = 1.1 + Math.sin(index / 7) / 100 + Math.sin(index / 90) / 50;
+      return [at("2022-06-07T00:00:00Z") / 1000 + index * 60, { low: close - 0.0001, high: close + 0.0001, close }] as const;
+    }),
+  );
+  const read = async (times: readonly number[]) =>
+    new Map(times.flatMap((time) => (stored.has(time) ? [[time, stored.get(time) as StoredMinute] as const] : [])));
+  const clocks = ["EET", "CET", "UTC"].map((name) => knownClock(name as KnownClock));
+  /** Stored prices as an EET server shows them, with what another broker's prices differ by. */
+  const samples = [...stored].slice(400, 1_900).map(([time, { close }], index) => ({
+    timeMs: shownBy(knownClock("EET"), time * 1000),
+    price: close + ((index % 3) - 1) * 0.00003,
+  }));
+
+  test.each(["klines", "ticks"] as const)("decide the clock of %s", async (kind) => {
+    expect((await clockOfStored(clocks, samples, kind, read))?.name).toBe("EET");
+  });
+
+  test("do not decide it with few common minutes, with other prices, or on none of these clocks", async () => {
+    expect(await clockOfStored(clocks, samples.slice(0, 20), "klines", read)).toBeUndefined();
+    const other = samples.map(({ timeMs, price }) => ({ timeMs, price: price * 1.5 }));
+    expect(await clockOfStored(clocks, other, "klines", read)).toBeUndefined();
+    expect(await clockOfStored(clocks.slice(1), samples, "klines", read)).toBeUndefined();
+  });
 });
 
 test.each([
@@ -131,26 +175,62 @@ test.each(["", "Mars/Olympus", "+25:00", "CET,EET", "CET..2014-03-30", "CET..201
   expect(() => parseClock(text)).toThrow("--tz");
 });
 
-const FILES: [name: string, clock: KnownClock, rule: ClockRule, open: number][] = [
-  ["nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz", "EET", metaTrader, FOREX],
-  ["nolicence/eurusd_m5_mt5_nikoaganev_202202_202212.csv.gz", "EET", metaTrader, FOREX],
-  ["nolicence/eurusd_m15_mt5_magiclovexxx_202405_202604.csv.gz", "EET", metaTrader, FOREX],
-  ["nolicence/xauusd_m15_mt5_magiclovexxx_202404_202604.csv.gz", "EET", metaTrader, METALS],
-  ["nolicence/eurusd_m15_dukascopy_jessejay247_to_20251205.csv.gz", "UTC", metaTrader, FOREX],
-  ["permissive/gbpusd_h1_mt5_ejtrader_2015_2022.csv.gz", "EET", metaTrader, FOREX],
+/** Real rows, the length of a row in minutes, and the market. */
+const FILES: [name: string, minutes: number, market: AssetClass][] = [
+  ["nolicence/eurusd_m1_mt5_nikoaganev_202210_202212", 1, "forex"],
+  ["nolicence/eurusd_m15_mt5_magiclovexxx_202405_202604", 15, "forex"],
+  ["nolicence/xauusd_m15_mt5_magiclovexxx_202404_202604", 15, "metals"],
+];
+const SLICES: [name: string, of: (localMs: number) => string][] = [
+  ["day", (ms) => new Date(ms).toISOString().slice(0, 10)],
+  ["week", (ms) => `${Math.floor((ms / DAY + 4) / 7)}`],
+  ["fortnight", (ms) => `${Math.floor((ms / DAY + 4) / 14)}`],
+  ["month", (ms) => new Date(ms).toISOString().slice(0, 7)],
+  ["file", () => "all"],
 ];
 
-describe.skipIf(!existsSync(DATA))("real files on the clock of their source (skipped without ../shared/data)", () => {
-  test.each(FILES)("the clock of %s is detected as %s", async (name, clock, rule, open) => {
-    const text = gunzipSync(readFileSync(path.join(DATA, name))).toString("latin1");
-    // The column time_src has the time as the source wrote it.
-    const header = text.slice(0, text.indexOf("\n")).replace("time,time_src", "time_utc,time");
-    const file = await readFile("x.csv", header + text.slice(text.indexOf("\n")));
-    const step = Math.min(
-      ...file.rows.slice(1, 200).map(({ timeMs }, i) => (timeMs as number) - (file.rows[i]?.timeMs as number)),
-    );
-    const collector = createEvidenceCollector(step);
-    for (const { timeMs } of file.rows) collector.row(timeMs as number, 1);
-    expect(detectClock(collector.evidence(), rule, open)).toMatchObject({ assumed: false, clock: { name: clock } });
+/** Rows of a file of the shared data: the time on the clock of its source, and the instant. */
+function timesOf(name: string): { local: number; utc: number }[] {
+  const [header = "", ...lines] = gunzipSync(readFileSync(path.join(DATA, `${name}.csv.gz`)))
+    .toString("latin1")
+    .trimEnd()
+    .split("\n");
+  const source = header.split(",").indexOf("time_src");
+  return lines.map((line) => {
+    const cells = line.split(",");
+    const utc = Date.parse(cells[0] as string);
+    return { utc, local: source < 0 ? utc : Date.parse(`${cells[source]?.replace(" ", "T")}Z`) };
+  });
+}
+
+describe.skipIf(!existsSync(DATA))("slices of real files (skipped without ../shared/data)", () => {
+  test.each(FILES)("none of %s is read an hour off: each slice is right or asked for", (name, minutes, market) => {
+    const counts: Record<string, { decided: number; asked: number }> = {};
+    const rows = timesOf(name);
+    for (const [slice, of] of SLICES) {
+      const count = { decided: 0, asked: 0 };
+      counts[slice] = count;
+      const parts = new Map<string, typeof rows>();
+      for (const row of rows) {
+        const part = parts.get(of(row.local)) ?? [];
+        part.push(row);
+        parts.set(of(row.local), part);
+      }
+      for (const part of parts.values()) {
+        const collector = createEvidenceCollector(minutes * MINUTE_MS);
+        for (const { local } of part) collector.row(local, 1);
+        try {
+          const { clock } = detect(collector.evidence(), metaTrader, market);
+          count.decided += 1;
+          expect(part.filter(({ local, utc }) => clock.toUtcMs(local) !== utc)).toEqual([]);
+        } catch (error) {
+          if (!(error instanceof Unsure)) throw error;
+          count.asked += 1;
+        }
+      }
+    }
+    // Most weeks and longer slices are decided, and complete files always.
+    expect(counts.file).toEqual({ decided: 1, asked: 0 });
+    expect(counts.week?.decided).toBeGreaterThan(counts.week?.asked ?? 0);
   });
 });

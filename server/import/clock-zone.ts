@@ -63,6 +63,11 @@ export function knownClocks(first: readonly KnownClock[]): SourceClock[] {
   return [...names].map(knownClock);
 }
 
+/** The same clock, some hours ahead: nobody names it, but a file may be on it. */
+export function shiftedClock({ name, title, toUtcMs }: SourceClock, aheadMs: number): SourceClock {
+  return { name, title, toUtcMs: (localMs) => toUtcMs(localMs - aheadMs) };
+}
+
 /** Aliases of the known clocks. */
 const ALIASES: Readonly<Record<string, KnownClock>> = {
   Z: "UTC",

@@ -46,10 +46,10 @@ export interface Format {
 
 /** MetaTrader servers: most use EET or New York + 7 h, and their files do not state it. */
 export const METATRADER_CLOCK: FormatClock = {
-  detect: { likely: ["EET", "NY+7", "UTC", "CET", "Europe/London"], documented: null },
+  detect: { likely: ["EET", "NY+7", "UTC", "CET", "Europe/London"] },
 };
 /** HistData documents EST without daylight saving; its 2021 files change on the European dates. */
-export const HISTDATA_CLOCK: FormatClock = { detect: { likely: ["-05:00", "EST+EU", "America/New_York"], documented: "-05:00" } };
+export const HISTDATA_CLOCK: FormatClock = { detect: { likely: ["-05:00", "EST+EU", "America/New_York"] } };
 
 export const UTC_CLOCK: FormatClock = { fixed: "UTC" };
 

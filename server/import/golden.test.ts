@@ -123,14 +123,18 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
   });
 
   test("the raw copy_rates file gives the same klines as the normalised file of its source", async () => {
-    const text = await importFiles(["--ticker", "NZDUSD", "raw/mt5/EURUSD_M1_copy_rates.csv"]);
-    expect(text).toContain("clock EET/EEST");
+    const raw = "raw/mt5/EURUSD_M1_copy_rates.csv";
+    await importFiles(["--ticker", "NZDUSD", "--tz", "EET", raw]);
     await expectStored("NZDUSD", "M1", rowsOf("nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz", 5).slice(0, 2_999));
+    // Two days show no clock; the same minutes that are stored do.
+    await importFiles(["--ticker", "AUDUSD", "nolicence/eurusd_m1_mt5_nikoaganev_202210_202212.csv.gz"]);
+    expect(await importFiles(["--ticker", "AUDUSD", raw])).toContain("clock EET/EEST");
+    expect((await importCommand(database, ["--force", "--ticker", "EURGBP", path.join(DATA, raw)])).exitCode).toBe(3);
   });
 
   test("HistData's May 2020 is detected an hour ahead of its documented clock, as Dukascopy's data of the same day confirms", async () => {
     const text = await importFiles(["--ticker", "USDCAD", "raw/histdata/DAT_NT_EURUSD_M1_202005.csv"]);
-    expect(text).toContain("an hour ahead while Europe has summer time: the weekend in the file matches");
+    expect(text).toContain("an hour ahead while Europe has summer time: on any other");
     await importFiles(["--ticker", "USDCHF", "--point-digits", "5", "raw/dukascopy/EURUSD_2020_04_01_BID_candles_min_1.bi5"]);
     const closes = new Map((await storedKlines(database, "USDCHF", "M1")).map(({ time, close }) => [time, close]));
     const shared = (await storedKlines(database, "USDCAD", "M1")).filter(({ time }) => closes.has(time));

@@ -8,9 +8,9 @@ import { aggregate } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { LZMA_KLINES, LZMA_TICKS } from "#lib/testing/bi5";
 import { zipOf } from "#lib/testing/zip";
-import { DAY_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, importCommand, storedKlines } from "#server/testing/import-command";
+import { openMinutes } from "#server/testing/import-rows";
 import { commandOutcome } from "#server/testing/terminal";
 import { importCommand as command } from "./index";
 
@@ -36,13 +36,11 @@ function write(name: string, content: string | Buffer): string {
 /** Weekday minutes from a day on, with prices that do not repeat from day to day. */
 function minutesFrom(day: string, count: number, scale = 1e5): string {
   const rows = ["time,open,high,low,close,tick_volume,real_volume,spread"];
-  for (let time = Date.parse(day) / 1000, index = 0; index < count; time += 60) {
-    if (Math.floor(time / DAY_S + 4) % 7 === 6) continue;
+  for (const [index, time] of openMinutes(day, count).entries()) {
     const close = 110_000 + ((index * 7919) % 997);
     rows.push(
       `${time},${close / scale},${(close + 9) / scale},${(close - 8) / scale},${(close + 3) / scale},${1 + (index % 50)},0,${index % 20}`,
     );
-    index += 1;
   }
   return `${rows.join("\n")}\n`;
 }

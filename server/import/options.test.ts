@@ -18,6 +18,7 @@ test("npm run import needs only a file", () => {
     pointDigits: null,
     maxErrors: 100,
     force: false,
+    dryRun: false,
   });
 });
 
@@ -53,4 +54,8 @@ test.each([
   expect(() => parseOptions(argv)).toThrow(
     expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
   );
+});
+
+test("an offset behind UTC can be given as the help prints it", () => {
+  expect(parseOptions(["--tz", "-05:00", "a.csv"]).clock?.name).toBe("-05:00");
 });

@@ -1,29 +1,20 @@
 import type { Clock } from "#lib/clock";
-import type { Listing } from "#lib/domain/instrument";
-import { MINUTE_MS } from "#lib/units";
+import type { KlineTable } from "#lib/market/kline-store";
 import { UsageError } from "#server/cli/usage-error";
-import { type ClockRule, type DetectedClock, detectClock } from "./clock-detect";
-import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
+import type { DetectedClock } from "./clock-detect";
+import { type ClockSurvey, checkStated } from "./clock-survey";
 import { knownClock } from "./clock-zone";
 import type { Source } from "./decompress";
-import { HEAD_MAX_BYTES, headOf, type Recognised, readHead, recognise } from "./detect";
-import { ImportFailure, Unsure } from "./failure";
-import { scanFile } from "./load";
+import type { Recognised } from "./detect";
+import { Unsure } from "./failure";
+import { type Identified, type ImportListing, identify } from "./identify";
 import type { Options } from "./options";
-import { startProgress, type Terminal } from "./progress";
-import type { ReaderSettings, Row, RowKind } from "./row";
-import { type Sample, takeSample } from "./sample";
-import { tickerOf } from "./ticker";
+import type { Terminal } from "./progress";
+import type { ReaderSettings } from "./row";
+import type { Sample } from "./sample";
 
 /** Rows needed before the decimals of a file count as those of its source. */
 const DECIMALS_MIN_ROWS = 20;
-/** Wall time in New York at which the market of an instrument opens on Sunday. */
-const FOREX_OPEN_MS = 17 * 60 * MINUTE_MS;
-const METALS_OPEN_MS = 18 * 60 * MINUTE_MS;
-
-/** Listing fields that an import needs. */
-export type ImportListing = Pick<Listing, "ticker" | "base" | "quote" | "digits" | "assetClass">;
-
 /** A file with everything that is needed to read its rows. */
 export interface Prepared extends Recognised {
   readonly source: Source;
@@ -41,53 +32,21 @@ export interface PrepareContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Where the rows will be stored; null where they are only played, and need not agree with anything. */
+  readonly store: Pick<KlineTable, "minutesAt"> | null;
+  readonly survey: ClockSurvey;
 }
 
-export function sundayOpenMs({ assetClass }: ImportListing): number {
-  return assetClass === "metals" ? METALS_OPEN_MS : FOREX_OPEN_MS;
-}
-
-/** The activity of a row. */
-export function livelinessOf(kind: RowKind): (row: Row) => number {
-  return kind === "ticks" ? () => 1 : ({ tickVolume, high, low }) => (tickVolume > 0 ? tickVolume : high - low);
-}
-
-/** A collector of evidence from rows of this kind. */
-export function evidenceFor(kind: RowKind) {
-  return createEvidenceCollector(kind === "ticks" ? 0 : MINUTE_MS);
-}
-
-const UNREAD: ReaderSettings = { toUtcMs: (ms) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
-
-async function scanClock(source: Source, { recognition }: Recognised, context: PrepareContext): Promise<ClockEvidence> {
-  const evidence = evidenceFor(recognition.kind);
-  const liveliness = livelinessOf(recognition.kind);
-  const progress = startProgress(context.terminal, "detecting the clock", source.sizeBytes, context.clock);
-  try {
-    await scanFile(source, recognition, UNREAD, progress, context.signal, (row) => evidence.row(row.timeMs, liveliness(row)));
-  } finally {
-    progress.stop();
-  }
-  return evidence.evidence();
-}
-
-async function clockOf(
-  source: Source,
-  found: Recognised,
-  listing: ImportListing,
-  context: PrepareContext,
-): Promise<DetectedClock> {
-  const { clock: rule, layout } = found.recognition;
-  const given = context.options.clock;
+function clockOf(source: Source, { recognition }: Identified, { options, survey }: PrepareContext): DetectedClock {
+  const { clock: rule, layout } = recognition;
+  const given = options.clock;
   if (given !== null) {
     if (layout === null) throw new UsageError("--tz: the times of .bi5 files are always UTC");
-    return { clock: given, because: "set with --tz", assumed: false };
+    return { clock: given, because: "set with --tz" };
   }
-  if ("fixed" in rule) {
-    const because = layout?.zoned ? "each time has an offset" : "defined by the format";
-    return { clock: knownClock(rule.fixed), because, assumed: false };
-  }
-  return detectClock(await scanClock(source, found, context), rule.detect satisfies ClockRule, sundayOpenMs(listing));
+  if (!("fixed" in rule)) return survey.clockOf(source, rule.detect);
+  const because = layout?.zoned ? "each time has an offset" : "defined by the format";
+  return { clock: knownClock(rule.fixed), because };
 }
 
 /** Decimal places of whole-number prices; null where prices are plain decimals. */
@@ -123,11 +82,6 @@ function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSe
   return notes;
 }
 
-function refuseLonger({ timeframe }: Sample): void {
-  if (timeframe !== null && timeframe !== "M1")
-    throw new ImportFailure(`klines of ${timeframe}: only ticks and M1 klines can be imported; M5 to MN1 are rebuilt from M1`);
-}
-
 /**
  * Detects everything that is needed to read the rows of a file.
  * @returns null for an empty .bi5 file: an hour or day without quotes
@@ -135,25 +89,18 @@ function refuseLonger({ timeframe }: Sample): void {
  */
 export async function prepare(source: Source, context: PrepareContext): Promise<Prepared | null> {
   const { options, listings } = context;
-  const head = await readHead(source);
-  const found = recognise(headOf(source, head, options.dateMs), options.format);
-  const { recognition } = found;
-  if (recognition.refusal !== null) throw new ImportFailure(recognition.refusal);
-  if (head.length === 0 && recognition.layout === null) return null;
-  const sample = takeSample(recognition, head, head.length < HEAD_MAX_BYTES);
-  refuseLonger(sample);
-  const ticker = tickerOf(
-    { given: options.ticker, symbol: sample.symbol, path: source.path, venue: options.venue, force: options.force },
-    listings,
-  );
-  const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;
+  const found = await identify(source, options, listings);
+  if (found === null) return null;
+  const { sample, listing, recognition } = found;
   const pointDigits = pointDigitsOf(found, sample, listing, options.pointDigits);
-  const clock = await clockOf(source, found, listing, context);
+  const clock = clockOf(source, found, context);
   const settings: ReaderSettings = {
     toUtcMs: clock.clock.toUtcMs,
     pointDigits,
     spreadDigits: spreadDigitsOf(sample, listing, pointDigits, options.pointDigits),
     overrulesOffset: options.clock !== null,
   };
-  return { ...found, source, sample, listing, clock, settings, notes: notesOf(found, sample, settings) };
+  if ("fixed" in recognition.clock && options.clock === null && recognition.layout !== null && context.store !== null)
+    await checkStated(found, settings, context.store);
+  return { ...found, source, clock, settings, notes: notesOf(found, sample, settings) };
 }

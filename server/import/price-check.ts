@@ -2,7 +2,7 @@ import type { Kline } from "#lib/contract/kline";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S } from "#lib/units";
 import { ImportFailure } from "./failure";
-import type { ImportListing } from "./prepare";
+import type { ImportListing } from "./identify";
 import { plausibleRange } from "./price-ranges";
 
 /** How far prices may be from a stored day, as a factor, by how many days lie between. Further days say nothing. */

@@ -73,11 +73,9 @@ export function createSamples() {
 
 /** What was detected about a file, before its rows are stored. */
 export function describe({ format, listing, clock, notes }: Prepared): string[] {
-  const doubt = clock.assumed ? ", ASSUMED" : "";
-  const hint = clock.assumed ? ". Set --tz if that is wrong" : "";
   return [
     `  ${format.title} (${format.id}), ${listing.ticker}`,
-    `  clock ${clock.clock.title}${doubt}: ${clock.because}${hint}`,
+    `  clock ${clock.clock.title}: ${clock.because}`,
     ...notes.map((note) => `  ${note}`),
   ];
 }

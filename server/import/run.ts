@@ -5,6 +5,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { sealOldImports } from "#lib/market/undo-retention";
 import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
 import { openBatch } from "./batch";
+import { surveyClocks } from "./clock-survey";
 import { type Source, sourcesOf } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
@@ -30,6 +31,9 @@ interface Run extends Session {
   readonly database: Database;
   readonly backfill: BackfillReporter;
 }
+
+/** A run before the clocks of its files are known. */
+type Begun = Omit<Run, "survey">;
 
 /**
  * Imports all sources of a file in sequence.
@@ -72,7 +76,8 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session)
   for (const { id, key, rows } of finished) await jobs.save(id, key, rows, true);
 }
 
-async function importAll(files: readonly string[], run: Run): Promise<void> {
+async function importAll(files: readonly string[], begun: Begun): Promise<void> {
+  const run = { ...begun, survey: await surveyClocks(files, begun) };
   const { options, backfill, rebuilders, database, signal } = run;
   for (const file of files) {
     const problem = await importFile(file, run);
@@ -84,7 +89,7 @@ async function importAll(files: readonly string[], run: Run): Promise<void> {
 }
 
 /** Runs an import and reports how it ended to the operators' page. */
-async function importAndReport(files: readonly string[], run: Run): Promise<number> {
+async function importAndReport(files: readonly string[], run: Begun): Promise<number> {
   const { backfill, signal, rebuilders, tally, terminal, options, database, clock } = run;
   const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
   const tickers = () => [...rebuilders.keys()];
@@ -125,7 +130,7 @@ export async function runImport(context: ImportContext): Promise<number> {
   const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length });
   const store = createKlineStore(database.pool, venue);
   const batch = await openBatch({ database, store, number: dryRun ? null : backfill.number });
-  const run: Run = {
+  const run: Begun = {
     ...{ options, database, catalogue, clock, signal, store, batch, batchKlines, backfill },
     listings: catalogue.list(),
     terminal: { ...terminal, onProgress: backfill.step },

@@ -4,17 +4,20 @@ import type { Catalogue } from "#lib/market/ports";
 import { IMPORTING } from "./backfill";
 import type { Batch } from "./batch";
 import { doubtClock } from "./clock-detect";
+import { weeklyHours } from "./clock-judge";
+import { evidenceOf } from "./clock-survey";
 import { knownClock } from "./clock-zone";
 import { createClosedHours } from "./closed-hours";
 import type { Source } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
 import { type Job, type JobKey, type Jobs, jobId } from "./jobs";
 import { type Loaded, loadFile } from "./load";
-import { evidenceFor, livelinessOf, type PrepareContext, type Prepared, prepare, sundayOpenMs } from "./prepare";
+import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import { checkPrices } from "./price-check";
 import { startProgress } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";
+import type { Row } from "./row";
 import type { Tally, TallyPart } from "./tally";
 
 /** A file whose rows are all stored, but not necessarily its longer timeframes. */
@@ -63,8 +66,7 @@ function touchedBy({ counts }: Loaded): Touched | null {
 /** What is known of a file while it is read, also when reading fails. */
 function startPart(session: Session, { recognition, listing }: Prepared) {
   const closedHours = createClosedHours(session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR);
-  const evidence = evidenceFor(recognition.kind);
-  const liveliness = livelinessOf(recognition.kind);
+  const evidence = evidenceOf(recognition.kind);
   const samples = createSamples();
   let rows = 0;
   let klines: TallyPart["klines"] = { ...NO_KLINES };
@@ -74,9 +76,9 @@ function startPart(session: Session, { recognition, listing }: Prepared) {
     evidence,
     part: (): TallyPart => ({ rows, refused: new Map(), klines, closedHours: closedHours.count }),
     hooks: {
-      onRow(row: Parameters<typeof liveliness>[0]) {
+      onRow(row: Row) {
         rows += 1;
-        evidence.row(row.timeMs, liveliness(row));
+        evidence.row(row);
       },
       onStored(stored: Parameters<typeof samples.add>[0], counts: TallyPart["klines"]) {
         closedHours.add(stored);
@@ -120,7 +122,7 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
   const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
   const doubt =
     "fixed" in recognition.clock && options.clock === null
-      ? doubtClock(evidence.evidence(), knownClock("UTC"), sundayOpenMs(listing))
+      ? doubtClock(knownClock("UTC"), { evidence: evidence.evidence(), hours: weeklyHours(listing.assetClass) })
       : null;
   report.result(usual, [...notable(loaded, circumstances), ...(doubt === null ? [] : [`  DOUBTFUL: ${doubt}`])]);
   const touched = job.rows > 0 ? touchedBy(loaded) : null;

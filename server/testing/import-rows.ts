@@ -1,3 +1,4 @@
+import { HOUR_S } from "#lib/units";
 import { headOf, recognise } from "#server/import/detect";
 import { asUtf8 } from "#server/import/lines";
 import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
@@ -56,4 +57,15 @@ export async function readFile(path: string, content: string | Buffer, options: 
 /** Unix milliseconds of an ISO instant. */
 export function at(instant: string): number {
   return Date.parse(instant);
+}
+
+/** Open times (Unix seconds) of `count` minutes from a day on, without the hours of a weekend in which every market is closed. */
+export function openMinutes(day: string, count: number): number[] {
+  const times: number[] = [];
+  for (let time = at(day) / 1000; times.length < count; time += 60) {
+    // Hours since Sunday 00:00 UTC; 1970-01-01 was a Thursday.
+    const hour = Math.floor(time / HOUR_S + 4 * 24) % 168;
+    if (hour >= 22 && hour < 5 * 24 + 21) times.push(time);
+  }
+  return times;
 }

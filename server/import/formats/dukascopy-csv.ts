@@ -6,7 +6,7 @@ const JFOREX_TIME = /^(gmttime|localtime|eettime|utctime|time\((utc|gmt|eet|loca
 
 function jforexClock(name: string, zoned: boolean): FormatClock {
   if (/eet/.test(name)) return { fixed: "EET" };
-  if (/local/.test(name) && !zoned) return { detect: { likely: ["UTC"], documented: null } };
+  if (/local/.test(name) && !zoned) return { detect: { likely: ["UTC"] } };
   return UTC_CLOCK;
 }
 

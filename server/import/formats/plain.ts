@@ -1,8 +1,8 @@
 import { delimited, type Format, type FormatClock, separatorOf, UTC_CLOCK } from "../format";
 import { type Layout, plainName, type Role, rolesOf } from "../layout";
 
-/** Times without an offset are UTC by definition of this format, unless the weekends in the file prove otherwise. */
-const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"], documented: "UTC" } };
+/** Many tools write such files, on any clock: times without an offset are UTC only where the rows show it. */
+const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"] } };
 const TIME_NAMES = ["time", "timemsc", "timems", "datetime", "timestamp", "date"];
 
 function timeRole(name: string, value: string): Role {

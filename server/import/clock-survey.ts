@@ -1,0 +1,213 @@
+import type { Clock } from "#lib/clock";
+import type { KlineTable } from "#lib/market/kline-store";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
+import {
+  type ClockRule,
+  type DetectedClock,
+  detectClock,
+  distinctClocks,
+  doubtClock,
+  type TimedFile,
+  unsureOf,
+} from "./clock-detect";
+import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
+import { weeklyHours } from "./clock-judge";
+import { clockOfStored } from "./clock-overlap";
+import { knownClock, knownClocks, type SourceClock, shiftedClock } from "./clock-zone";
+import { type Source, sourcesOf } from "./decompress";
+import { ImportFailure, isFileError, Unsure } from "./failure";
+import { type Identified, type ImportListing, identify } from "./identify";
+import { scanFile } from "./load";
+import type { Options } from "./options";
+import { startProgress, type Terminal } from "./progress";
+import type { ReaderSettings, Row, RowKind } from "./row";
+
+/** Hours around a stated clock that stored prices are compared on. */
+const COMPARED_HOURS = [-3, -2, -1, 1, 2, 3];
+
+interface SurveyContext {
+  readonly options: Options;
+  readonly listings: readonly ImportListing[];
+  readonly store: Pick<KlineTable, "minutesAt">;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** The clocks of the files of one run, found before any of them is stored. */
+export interface ClockSurvey {
+  /** The clock of a source whose format leaves it open. @throws Unsure when it cannot be said */
+  clockOf(source: Source, rule: ClockRule): DetectedClock;
+}
+
+/** One source whose clock is looked for. */
+interface Surveyed extends TimedFile {
+  readonly name: string;
+  readonly ticker: string;
+  readonly kind: RowKind;
+}
+
+const UNREAD: ReaderSettings = { toUtcMs: (ms) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
+
+/** Collects evidence from rows of this kind; klines without a quote say nothing. */
+export function evidenceOf(kind: RowKind) {
+  const collector = createEvidenceCollector(kind === "ticks" ? 0 : MINUTE_MS);
+  return {
+    row({ timeMs, bid, close, high, low, tickVolume, realVolume }: Row): void {
+      const isFiller =
+        kind === "klines" && high === low && (tickVolume === 0 || realVolume === 0) && !(tickVolume > 0) && !(realVolume > 0);
+      if (!isFiller) collector.row(timeMs, kind === "ticks" ? bid : close);
+    },
+    evidence: collector.evidence,
+  };
+}
+
+async function scan(source: Source, { recognition }: Identified, context: SurveyContext): Promise<ClockEvidence> {
+  const evidence = evidenceOf(recognition.kind);
+  const progress = startProgress(context.terminal, "detecting the clock", source.sizeBytes, context.clock);
+  try {
+    await scanFile(source, recognition, UNREAD, progress, context.signal, evidence.row);
+  } finally {
+    progress.stop();
+  }
+  return evidence.evidence();
+}
+
+/** The clock of the prices that are stored for the same minutes, of the known clocks and those an hour from them. */
+async function storedClock({ evidence, ticker, kind }: Surveyed, clocks: readonly SourceClock[], { store }: SurveyContext) {
+  const asked = distinctClocks(
+    [...clocks, ...clocks.flatMap((clock) => [-HOUR_MS, HOUR_MS].map((ms) => shiftedClock(clock, ms)))],
+    [{ evidence }],
+  );
+  return clockOfStored(asked, evidence.samples, kind, (times) => store.minutesAt(ticker, times));
+}
+
+const sameOn = (a: SourceClock, b: SourceClock, file: TimedFile) => distinctClocks([a, b], [file]).length === 1;
+
+/** The clock that files of one source share. */
+async function sharedClock(files: readonly Surveyed[], rule: ClockRule, context: SurveyContext): Promise<DetectedClock> {
+  const clocks = knownClocks(rule.likely);
+  let detected: DetectedClock | Unsure;
+  try {
+    detected = detectClock(files, rule);
+  } catch (error) {
+    if (!(error instanceof Unsure)) throw error;
+    detected = error;
+  }
+  for (const file of files) {
+    const stored = await storedClock(file, clocks, context);
+    if (stored === undefined) continue;
+    const because = "the prices are those that are stored for the same minutes";
+    if (detected instanceof Unsure) {
+      const named = clocks.find((clock) => sameOn(clock, stored, file));
+      if (named === undefined || doubtClock(named, file) !== null) throw detected;
+      detected = { clock: named, because };
+    } else if (!sameOn(detected.clock, stored, file))
+      throw unsureOf(`${file.name}: its rows fit ${detected.clock.title}, but the same minutes are stored at other times`, [
+        detected.clock,
+      ]);
+  }
+  if (detected instanceof Unsure) throw detected;
+  return detected;
+}
+
+/** Says so when each file fits a clock of its own, and all of them together none. */
+function refuseMixed(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure): Unsure {
+  const found = new Map<string, string>();
+  for (const file of files) {
+    try {
+      const { clock } = detectClock([file], rule);
+      if (!found.has(clock.name)) found.set(clock.name, file.name);
+    } catch (error) {
+      if (!isFileError(error)) throw error;
+    }
+  }
+  if (found.size < 2) return unsure;
+  const named = [...found].map(([clock, name]) => `${name} on ${clock}`);
+  return new Unsure(
+    `the files of this run are on different clocks: ${named.join(", ")}. Import the files of each source by themselves`,
+  );
+}
+
+async function surveySource(
+  source: Source,
+  context: SurveyContext,
+): Promise<{ format: string; rule: ClockRule; file: Surveyed } | null> {
+  const { options, listings } = context;
+  const found = await identify(source, options, listings);
+  if (found === null) return null;
+  const { recognition, format, listing } = found;
+  const { clock } = recognition;
+  if ("fixed" in clock) return null;
+  const rule = clock.detect;
+  const evidence = await scan(source, found, context);
+  const file = {
+    name: source.name,
+    ticker: listing.ticker,
+    kind: recognition.kind,
+    evidence,
+    hours: weeklyHours(listing.assetClass),
+  };
+  return { format: format.id, rule, file };
+}
+
+/**
+ * Finds the clocks of all files of a run whose format leaves it open. Files of one format are taken as one source, which has
+ * one clock. Files that cannot be read are left to the import, which reports them.
+ */
+export async function surveyClocks(files: readonly string[], context: SurveyContext): Promise<ClockSurvey> {
+  const groups = new Map<string, { rule: ClockRule; files: Surveyed[] }>();
+  const outcomes = new Map<string, DetectedClock | Unsure>();
+  for (const path of context.options.clock === null ? files : []) {
+    try {
+      for (const source of await sourcesOf(path, () => undefined)) {
+        if (/\.bi5$/i.test(source.path)) continue;
+        const found = await surveySource(source, context).catch((error) => (isFileError(error) ? null : Promise.reject(error)));
+        if (found === null) continue;
+        const group = groups.get(found.format) ?? { rule: found.rule, files: [] };
+        group.files.push(found.file);
+        groups.set(found.format, group);
+      }
+    } catch (error) {
+      if (!isFileError(error)) throw error;
+    }
+  }
+  for (const group of groups.values()) {
+    let outcome: DetectedClock | Unsure;
+    try {
+      outcome = await sharedClock(group.files, group.rule, context);
+    } catch (error) {
+      if (!(error instanceof Unsure)) throw error;
+      outcome = refuseMixed(group.files, group.rule, error);
+    }
+    for (const { name } of group.files) outcomes.set(name, outcome);
+  }
+  return {
+    clockOf({ name }) {
+      const outcome = outcomes.get(name);
+      if (outcome === undefined) throw new ImportFailure("it could not be read when its clock was looked for");
+      if (outcome instanceof Unsure) throw outcome;
+      return outcome;
+    },
+  };
+}
+
+/**
+ * Checks the clock that a file states with the beginning of the file: stored prices of the same minutes an hour or more away are
+ * proof against it.
+ * @throws Unsure when there is such proof
+ */
+export async function checkStated(found: Identified, settings: ReaderSettings, store: SurveyContext["store"]): Promise<void> {
+  const { recognition, listing, head } = found;
+  const rows = evidenceOf(recognition.kind);
+  const reader = recognition.createReader(settings, { row: rows.row, malformed: () => undefined, withoutQuote: () => undefined });
+  reader.push(head);
+  const utc = knownClock("UTC");
+  const evidence = rows.evidence();
+  const others = COMPARED_HOURS.map((hours) => shiftedClock(utc, hours * HOUR_MS));
+  const stored = await clockOfStored([utc, ...others], evidence.samples, recognition.kind, (times) =>
+    store.minutesAt(listing.ticker, times),
+  );
+  if (stored !== undefined && stored !== utc)
+    throw unsureOf("the same minutes are stored at other times than its rows state", [utc]);
+}
