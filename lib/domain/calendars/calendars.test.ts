@@ -140,13 +140,16 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
     expect(sessions(forex, "2008-01-01", "2026-12-20")).toEqual(theirs);
   });
 
-  test("metals has the gold future's sessions of the Lean database from 2024 to New Year 2027", () => {
+  test("metals has the gold future's sessions of the Lean database from 2024 to New Year 2027, and is open on 2025-01-09", () => {
     const { entries } = readJson<{ entries: Record<string, LeanEntry> }>("lean_market_hours_fx_metals.json");
     const theirs = sessions(leanCalendar(entries, "Future-comex-GC", "2028-12-31"), "2024-01-01", "2027-01-02");
-    expect(sessions(metals, "2024-01-01", "2027-01-02")).toEqual(theirs);
+    // The exchange was closed on a day of mourning on which spot gold was quoted.
+    const exchange = { ...metals, holidays: [...metals.holidays, "2025-01-09"] };
+    expect(sessions(exchange, "2024-01-01", "2027-01-02")).toEqual(theirs);
+    expect(describeAt("metals", "2025-01-09T12:00:00")).toBe("open null session_rules 2025-01-09T18:00");
   });
 
-  test("metals has 519 of the 525 closures of a broker's gold exactly; the others are listed", () => {
+  test("metals has 520 of the 525 closures of a broker's gold exactly; the others are listed", () => {
     expect(disagreements("XAUUSD", "metals")).toEqual({
       rows: 525,
       differ: [
@@ -155,8 +158,6 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
         // The broker ends earlier on the eves of Christmas and New Year, and begins at 01:00 on the day after.
         "Tue 2024-12-24 13:15 to Thu 2024-12-26 01:00",
         "Tue 2024-12-31 13:15 to Thu 2025-01-02 01:00",
-        // The database has a day of mourning that the broker traded through.
-        "Thu 2025-01-09 17:00 to Thu 2025-01-09 18:00",
         "Wed 2025-12-24 13:00 to Fri 2025-12-26 01:00",
         "Wed 2025-12-31 13:00 to Fri 2026-01-02 01:00",
       ],

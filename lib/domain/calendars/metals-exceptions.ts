@@ -1,14 +1,15 @@
 import type { DatedException } from "./dated-exceptions";
 
 /**
- * Holidays of COMEX metals on Globex, New York time; three sources, one after the other:
+ * Holidays of spot metals, New York time. All rows come from the calendars of a future, COMEX metals on Globex; those up to
+ * March 2022 and from April 2024 to April 2026 were compared with spot gold. Three sources, one after the other:
  * - 2015 to 2023: CME Group's holiday rules (United States holidays end trading at 13:00, from 2022 on at 14:30, and
  *   trading begins again at 18:00; a holiday on a Friday ends the week; the day after Thanksgiving and Christmas Eve end
  *   at 13:45; Good Friday, Christmas and New Year are closed), compared with hourly gold klines of a broker up to March
  *   2022. The hour at which the day after Thanksgiving ended in 2022 and 2023 is taken from the years before.
- * - 2024 to 2026: the gold future of the Lean market hours database (QuantConnect, Apache-2.0), date for date. Apart from
- *   the two holidays named below, a broker's gold differs from it twice: it ended at 14:45 on 2024-11-29, and it traded
- *   on 2025-01-09.
+ * - 2024 to 2026: the gold future of the Lean market hours database (QuantConnect, Apache-2.0), date for date, except
+ *   2025-01-09: the exchange was closed on that day of mourning, but two brokers quoted spot gold through it, and spot decides.
+ *   Apart from the two holidays named below, a broker's gold differs from it once: it ended at 14:45 on 2024-11-29.
  * - 2027 and 2028: the same rules as applied in 2024 to 2026, and in the years in which a holiday fell on the
  *   same weekday (2016, 2017, 2021); the database already names 2027-01-01 and 2027-06-18, and agrees.
  * Brokers often end earlier on Christmas and New Year's Eve and begin later on the day after than the exchange does.
@@ -145,7 +146,6 @@ export const METALS_EXCEPTIONS: readonly DatedException[] = [
   ["2024-12-25", "00:00", "18:00", "Christmas Day"],
   ["2024-12-31", "17:00", null, "New Year's Eve"],
   ["2025-01-01", "00:00", "18:00", "New Year's Day"],
-  ["2025-01-09", "00:00", null, "National day of mourning for Jimmy Carter"],
   ["2025-01-20", "14:30", "18:00", "Martin Luther King Jr. Day"],
   ["2025-02-17", "14:30", "18:00", "Presidents' Day"],
   ["2025-04-17", "17:00", null, "Eve of Good Friday"],
