@@ -25,7 +25,7 @@ await startVitest("test", [], {
   watch: false,
   // Without the projects of `npm test`, which do not include these files.
   config: false,
-  include: (chosen.length > 0 ? chosen : SOAKS).map((name) => `e2e/soak/${name}.ts`),
+  include: (chosen.length > 0 ? chosen : SOAKS).map((name) => `e2e/faults/soak/${name}.ts`),
   fileParallelism: false,
   testTimeout: (soakS + AROUND_S) * 1000,
   provide: { soakS },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { openScene, REDIS_PROGRAM, type Scene } from "../faults/scene";
-import { type Census, expectAgreement, growth, memory, print, untilUpToDate } from "../faults/verdict";
-import { SERVER_TIMEOUT_MS } from "../server";
+import { SERVER_TIMEOUT_MS } from "../../server";
+import { openScene, REDIS_PROGRAM, type Scene } from "../scene";
+import { type Census, expectAgreement, growth, memory, print, untilUpToDate } from "../verdict";
 
 /** Half as many ticks as in the fault suite. */
 const TICK_INTERVAL_MS = 250;

@@ -1,11 +1,11 @@
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "../browser";
-import { makeKey, runCommand } from "../commands";
-import { startBystander } from "../hostile/bystander";
-import { type Mailbox, openMailbox } from "../mailbox";
-import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
-import { createVisitor, type Visitor } from "../visitor";
+import { BROWSER_TIMEOUT_MS, openBrowser } from "../../browser";
+import { makeKey, runCommand } from "../../commands";
+import { startBystander } from "../../hostile/bystander";
+import { type Mailbox, openMailbox } from "../../mailbox";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../../server";
+import { createVisitor, type Visitor } from "../../visitor";
 import { type Loop, publicPages, startBrowsing, startDeveloper, startOperator, startReader, startStreams } from "./visits";
 
 const EMAIL = "ada@example.test";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright";
 import { createClient } from "#lib/client/index";
-import type { Product } from "../server";
-import type { Visitor } from "../visitor";
+import type { Product } from "../../server";
+import type { Visitor } from "../../visitor";
 
 /** Something that happens again and again until the soak ends. */
 export interface Loop {
@@ -25,7 +25,7 @@ const OTHER_PAGES = [
 const DOCS_LINK = /\]\((?:https?:\/\/[^/)]+)?(\/docs[^)#]*)/g;
 
 /** Runs `turn` with a pause after each, until its end. */
-export function startLoop(name: string, pauseMs: number, turn: (round: number) => Promise<void>): Loop {
+function startLoop(name: string, pauseMs: number, turn: (round: number) => Promise<void>): Loop {
   const problems: string[] = [];
   let rounds = 0;
   let ending = false;
