@@ -60,7 +60,8 @@ function likelyClocks(survey: ClockSurvey): ClockSurvey {
  */
 export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
   const { listings, clock, log, signal } = options;
-  const parsed = readOptions({ venue: "live", ticker, force: false, "dry-run": false }, [file]);
+  // Dukascopy's own months: a replay is not history, so it does not ask.
+  const parsed = readOptions({ venue: "live", ticker, months: "0", force: false, "dry-run": false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   const survey = likelyClocks(
     await surveyClocks([file], { options: parsed, listings, store: NOTHING_STORED, terminal, clock, signal }),

@@ -39,6 +39,19 @@ test.each([
   expect(number(text)).toBeCloseTo(value, 12);
 });
 
+test.each([
+  ["1,900.00", undefined, 1900],
+  ["1,234,567", undefined, 1_234_567],
+  ["1,900", undefined, Number.NaN],
+  ["1,900", ".", 1900],
+  ["1,08123", ".", Number.NaN],
+  ["1,08123", ",", 1.08123],
+  ["1.900,25", ",", 1900.25],
+  ["19,00.00", ".", Number.NaN],
+] as const)("%s with the decimal mark %s is %d", (text, mark, value) => {
+  expect(numberAt(Buffer.from(text), 0, text.length, mark)).toBe(value);
+});
+
 test.each(["", "-", ".", "nan", "NaN", "null", "inf", "0x10", "1,5", "1.2.3", "1 2", "12a", "--1", "1e", "1e5000"])(
   "%j is not a number",
   (text) => {
@@ -66,6 +79,7 @@ test.each([
   ["ymd", "2020-01-31"],
   ["ymd", "2020.01.31"],
   ["dmy", "31.01.2020"],
+  ["mdy", "01/31/2020"],
 ] as const)("a date written %s, %s, is read", (style, text) => {
   expect(createDateReader(style)(Buffer.from(text), 0)).toBe(Date.UTC(2020, 0, 31));
 });
@@ -95,7 +109,10 @@ test.each(["24:00", "17:60", "17:00:60", "1700", "17:00:", "17:00:00.", "17000",
   },
 );
 
-test("the size of a Unix time decides between seconds and milliseconds", () => {
+test("the size of a Unix time decides between seconds, milliseconds, microseconds and nanoseconds", () => {
+  expect(epoch("1549238400994999")).toBe(1_549_238_400_994);
+  for (const ms of [1_549_238_400_000, 1_549_238_400_994, 1_709_517_660_001, 4_102_444_800_007])
+    for (const zeros of ["000", "000000"]) expect(epoch(`${ms}${zeros}`)).toBe(ms);
   expect(epoch("1549238400")).toBe(1_549_238_400_000);
   expect(epoch("1549238400994")).toBe(1_549_238_400_994);
   expect(epoch("1549238400.994")).toBe(1_549_238_400_994);

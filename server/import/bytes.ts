@@ -7,6 +7,7 @@ const EXACT_DIGITS = 15;
 
 const ZERO = 48;
 const NINE = 57;
+const COMMA = 44;
 const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
@@ -19,13 +20,29 @@ const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Nu
 
 const DECIMAL = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/;
 
-function rareNumber(bytes: Buffer, from: number, to: number): number {
-  const text = bytes.toString("latin1", from, to);
+/** "1,900.00" and "1,234,567". */
+const GROUPED = /^[-+]?\d{1,3}(?:(?:,\d{3})+\.\d*|(?:,\d{3}){2,})$/;
+/** "1,900": a thousand, where the decimal mark is known to be a point; else it may be 1.9. */
+const GROUPED_ONCE = /^[-+]?\d{1,3},\d{3}$/;
+const SWAPPED: Readonly<Record<string, string>> = { ",": ".", ".": "," };
+
+/** The character before the decimals of a number. */
+export type DecimalMark = "." | ",";
+
+function rareNumber(bytes: Buffer, from: number, to: number, mark: DecimalMark | undefined): number {
+  const written = bytes.toString("latin1", from, to);
+  const dotted = mark === "," ? written.replace(/[.,]/g, (found) => SWAPPED[found] as string) : written;
+  const isGrouped = GROUPED.test(dotted) || (mark !== undefined && GROUPED_ONCE.test(dotted));
+  const text = isGrouped ? dotted.replaceAll(",", "") : dotted;
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The decimal number in bytes[from, to), NaN when there is none (an empty range, "nan", "0x10", "1,5"). */
-export function numberAt(bytes: Buffer, from: number, to: number): number {
+/**
+ * The decimal number in bytes[from, to), NaN when there is none (an empty range, "nan", "0x10", "1,5").
+ * @param decimalMark where it is known; else a point
+ */
+export function numberAt(bytes: Buffer, from: number, to: number, decimalMark?: DecimalMark): number {
+  const mark = decimalMark === "," ? COMMA : DOT;
   let at = from;
   const negative = bytes[at] === MINUS;
   if (negative) at += 1;
@@ -38,18 +55,18 @@ export function numberAt(bytes: Buffer, from: number, to: number): number {
     if (byte >= ZERO && byte <= NINE) {
       seen += 1;
       if (digits >= EXACT_DIGITS) {
-        if (decimals < 0) return rareNumber(bytes, from, to);
+        if (decimals < 0) return rareNumber(bytes, from, to, decimalMark);
         continue;
       }
       mantissa = mantissa * 10 + (byte - ZERO);
       if (mantissa > 0) digits += 1;
       if (decimals >= 0) decimals += 1;
-    } else if (byte === DOT && decimals < 0) decimals = 0;
-    else return rareNumber(bytes, from, to);
+    } else if (byte === mark && decimals < 0) decimals = 0;
+    else return rareNumber(bytes, from, to, decimalMark);
   }
   if (seen === 0) return Number.NaN;
   const power = POWERS[Math.max(decimals, 0)];
-  if (power === undefined) return rareNumber(bytes, from, to);
+  if (power === undefined) return rareNumber(bytes, from, to, decimalMark);
   const value = mantissa / power;
   return negative ? -value : value;
 }
@@ -72,13 +89,15 @@ export function dayMs(year: number, month: number, day: number): number {
   return at.getUTCDate() === day ? at.getTime() : Number.NaN;
 }
 
-/** Formats of a date: 20200131, 2020-01-31 (any separator), 31.01.2020 (any separator). */
-export type DateStyle = "compact" | "ymd" | "dmy";
-export const DATE_BYTES: Readonly<Record<DateStyle, number>> = { compact: 8, ymd: 10, dmy: 10 };
+/** Formats of a date: 20200131, 2020-01-31 (any separator), 31.01.2020 and 01/31/2020 (any separator). */
+export type DateStyle = "compact" | "ymd" | "dmy" | "mdy";
+export const DATE_BYTES: Readonly<Record<DateStyle, number>> = { compact: 8, ymd: 10, dmy: 10, mdy: 10 };
+/** Where year, month and day begin. */
+const DATE_PARTS = { compact: [0, 4, 6], ymd: [0, 5, 8], dmy: [6, 3, 0], mdy: [6, 0, 3] } as const;
 
 /** Returns a parser for dates of one style: Unix milliseconds of midnight UTC, NaN when there is no date. */
 export function createDateReader(style: DateStyle): (bytes: Buffer, at: number) => number {
-  const [yearAt, monthAt, dayAt] = style === "compact" ? [0, 4, 6] : style === "ymd" ? [0, 5, 8] : [6, 3, 0];
+  const [yearAt, monthAt, dayAt] = DATE_PARTS[style];
   // Nearly all rows have the date of the row before.
   let knownKey = -1;
   let knownMs = Number.NaN;
@@ -149,11 +168,15 @@ export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: nu
   return null;
 }
 
-/** Unix times from this value on are in milliseconds (1973), lower ones in seconds (up to the year 5138). */
+/** Unix times below this value are in seconds (up to the year 5138), those up to 1,000 times as much in milliseconds, and so on. */
 const SECONDS_END = 100_000_000_000;
+/** Against floating-point noise. */
+const NOISE_MS = 0.0005;
 
-/** Unix milliseconds of a Unix time in seconds or milliseconds. Adds 0.001 ms against floating-point noise, then rounds down. */
+/** Unix milliseconds of a Unix time in seconds, milliseconds, microseconds or nanoseconds, rounded down. */
 export function epochAt(bytes: Buffer, from: number, to: number): number {
   const value = numberAt(bytes, from, to);
-  return value < SECONDS_END ? Math.floor(value * 1000 + 0.001) : Math.floor(value);
+  if (value < SECONDS_END) return Math.floor(value * 1e3 + NOISE_MS);
+  if (value < SECONDS_END * 1e3) return Math.floor(value);
+  return Math.floor(value < SECONDS_END * 1e6 ? value / 1e3 : value / 1e6 + NOISE_MS);
 }

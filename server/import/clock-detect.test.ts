@@ -171,6 +171,30 @@ test.each([
   expect(new Date(parseClock(text).toUtcMs(Date.UTC(2022, 6, 1))).toISOString()).toBe(utc.replace("Z", ".000Z"));
 });
 
+test.each([
+  ["EET", "2024-03-31T03:30:00Z", "2024-03-31T04:00:00Z"],
+  ["NY+7", "2024-03-10T09:30:00Z", "2024-03-10T10:00:00Z"],
+  ["America/New_York..2024-06-01,EET", "2024-03-10T02:30:00Z", "2024-03-10T03:00:00Z"],
+])("the clock %s skips %s", (name, skipped, next) => {
+  const clock = parseClock(name);
+  expect([clock.exists(at(skipped)), clock.exists(at(next))]).toEqual([false, true]);
+  expect(parseClock("UTC").exists(at(skipped))).toBe(true);
+});
+
+test("the hours of a real metals server over the weeks in which only the US has daylight saving show EET", () => {
+  const [header = "", ...lines] = gunzipSync(readFileSync("lib/testing/fixtures/xauusd_h1_mt5_ejtrader_202103.csv.gz"))
+    .toString()
+    .trimEnd()
+    .split("\n");
+  const source = header.split(",").indexOf("time_src");
+  const collector = createEvidenceCollector(HOUR);
+  const times = lines.map((line) => ({ local: at(`${line.split(",")[source]}Z`), utc: at(line.split(",")[0] as string) }));
+  for (const { local } of times) collector.row(local, 1);
+  const { clock } = detect(collector.evidence(), metaTrader, "metals");
+  expect(clock.name).toBe("EET");
+  expect(times.filter(({ local, utc }) => clock.toUtcMs(local) !== utc)).toEqual([]);
+});
+
 test.each(["", "Mars/Olympus", "+25:00", "CET,EET", "CET..2014-03-30", "CET..2014-99-30,EET"])("--tz %j is rejected", (text) => {
   expect(() => parseClock(text)).toThrow("--tz");
 });

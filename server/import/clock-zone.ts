@@ -8,33 +8,37 @@ export interface SourceClock {
   readonly name: string;
   readonly title: string;
   toUtcMs(localMs: number): number;
+  /** False for a time that the clock skips when it is put forward. */
+  exists(localMs: number): boolean;
 }
 
 /** Offsets change only at full quarters of an hour. */
 const STEP_MS = 15 * MINUTE_MS;
 
-/** Caches the offset of the current quarter of an hour, because successive rows are close in time. */
-function remembering(fromLocal: (localMs: number) => number): (localMs: number) => number {
+/** Caches the value of the current quarter of an hour, because successive rows are close in time. */
+function remembering<T>(read: (localMs: number) => T): (localMs: number) => T {
   let step = Number.NaN;
-  let offset = 0;
+  let value: T;
   return (localMs) => {
     const asked = Math.floor(localMs / STEP_MS);
     if (asked !== step) {
       step = asked;
-      offset = fromLocal(localMs) - localMs;
+      value = read(localMs);
     }
-    return localMs + offset;
+    return value;
   };
 }
 
 function fixedClock(name: string, title: string, offsetMs: number): SourceClock {
-  return { name, title, toUtcMs: (localMs) => localMs - offsetMs };
+  return { name, title, toUtcMs: (localMs) => localMs - offsetMs, exists: () => true };
 }
 
 /** The wall clock of a zone, shifted by some hours. */
 function zoneClock(name: string, title: string, zoneName: string, aheadMs = 0): SourceClock {
   const local = zone(zoneName);
-  return { name, title, toUtcMs: remembering((localMs) => local.fromLocal(localMs - aheadMs)) };
+  const offset = remembering((localMs) => local.fromLocal(localMs - aheadMs) - localMs);
+  const exists = remembering((localMs) => local.toLocal(local.fromLocal(localMs - aheadMs)) === localMs - aheadMs);
+  return { name, title, exists, toUtcMs: (localMs) => localMs + offset(localMs) };
 }
 
 /** Clocks that sources of market data use; created per use, because each caches its offset. */
@@ -64,8 +68,8 @@ export function knownClocks(first: readonly KnownClock[]): SourceClock[] {
 }
 
 /** The same clock, some hours ahead: nobody names it, but a file may be on it. */
-export function shiftedClock({ name, title, toUtcMs }: SourceClock, aheadMs: number): SourceClock {
-  return { name, title, toUtcMs: (localMs) => toUtcMs(localMs - aheadMs) };
+export function shiftedClock({ name, title, toUtcMs, exists }: SourceClock, aheadMs: number): SourceClock {
+  return { name, title, toUtcMs: (localMs) => toUtcMs(localMs - aheadMs), exists: (localMs) => exists(localMs - aheadMs) };
 }
 
 /** Aliases of the known clocks. */
@@ -124,10 +128,12 @@ export function parseClock(text: string): SourceClock {
     untilMs < Number.POSITIVE_INFINITY ? `${clock.title} until ${isoDay(untilMs)}` : clock.title,
   );
   const last = stretches[stretches.length - 1] as (typeof stretches)[number];
+  const clockAt = (localMs: number) => (stretches.find(({ untilMs }) => localMs < untilMs) ?? last).clock;
   return {
     name: text,
     title: title.join(", then "),
-    toUtcMs: (localMs) => (stretches.find(({ untilMs }) => localMs < untilMs) ?? last).clock.toUtcMs(localMs),
+    toUtcMs: (localMs) => clockAt(localMs).toUtcMs(localMs),
+    exists: (localMs) => clockAt(localMs).exists(localMs),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createDateReader, DATE_BYTES, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
+import { type DecimalMark, numberAt } from "./bytes";
 import type { Layout, Role } from "./layout";
 import type { ReaderSettings, Row } from "./row";
 
@@ -9,10 +9,9 @@ const SHOWN_MAX_CHARACTERS = 40;
 
 const SPACE = 32;
 const QUOTE = 34;
-const LETTER_T = 84;
 
 /** The columns of one line, as offsets into its bytes; reused for all lines. */
-interface Cells {
+export interface Cells {
   readonly from: Int32Array;
   readonly to: Int32Array;
   count: number;
@@ -22,12 +21,16 @@ export function emptyCells(): Cells {
   return { from: new Int32Array(COLUMNS_MAX_COUNT), to: new Int32Array(COLUMNS_MAX_COUNT), count: 0 };
 }
 
-/** Finds the columns of bytes[from, to); spaces and quotation marks around a value are dropped. */
+/** Finds the columns of bytes[from, to); spaces and quotation marks around a value are dropped, separators in them belong to it. */
 export function cutCells(cells: Cells, bytes: Buffer, from: number, to: number, separator: number): void {
   let start = from;
   let count = 0;
+  let quoted = false;
   for (let at = from; at <= to && count < COLUMNS_MAX_COUNT; at += 1) {
-    if (at < to && bytes[at] !== separator) continue;
+    if (at < to) {
+      if (bytes[at] === QUOTE) quoted = !quoted;
+      if (quoted || bytes[at] !== separator) continue;
+    }
     let end = at;
     while (start < end && (bytes[start] === SPACE || bytes[start] === QUOTE)) start += 1;
     while (end > start && (bytes[end - 1] === SPACE || bytes[end - 1] === QUOTE)) end -= 1;
@@ -43,44 +46,21 @@ export function isEmpty(cells: Cells, index: number): boolean {
   return index >= cells.count || cells.from[index] === cells.to[index];
 }
 
-function numberIn(bytes: Buffer, cells: Cells, index: number): number {
-  return index >= cells.count ? Number.NaN : numberAt(bytes, cells.from[index] as number, cells.to[index] as number);
+function numberIn(bytes: Buffer, cells: Cells, index: number, mark: DecimalMark | undefined): number {
+  return index >= cells.count ? Number.NaN : numberAt(bytes, cells.from[index] as number, cells.to[index] as number, mark);
+}
+
+/** The columns of one line as texts. */
+export function cellTexts(line: string, separator: string): string[] {
+  const cells = emptyCells();
+  const bytes = Buffer.from(line);
+  cutCells(cells, bytes, 0, bytes.length, separator.charCodeAt(0));
+  return Array.from({ length: cells.count }, (_, index) => bytes.toString("utf8", cells.from[index], cells.to[index]));
 }
 
 /** A value as a report shows it. */
 export function shown(bytes: Buffer, cells: Cells, index: number): string {
   return bytes.toString("utf8", cells.from[index], cells.to[index]).slice(0, SHOWN_MAX_CHARACTERS);
-}
-
-/**
- * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time with an offset is converted
- * to UTC, unless that is overruled.
- */
-export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSettings): (bytes: Buffer, cells: Cells) => number {
-  const index = (role: Role) => layout.roles.indexOf(role);
-  const epoch = index("epoch");
-  if (epoch >= 0) return (bytes, { from, to }) => epochAt(bytes, from[epoch] as number, to[epoch] as number);
-
-  const dateBytes = DATE_BYTES[layout.dateStyle];
-  const readDate = createDateReader(layout.dateStyle);
-  const [date, timeOfDay, dateTime] = [index("date"), index("timeOfDay"), index("dateTime")];
-  if (dateTime < 0) {
-    return (bytes, { from, to }) => {
-      if ((to[date] as number) - (from[date] as number) !== dateBytes) return Number.NaN;
-      const midnight = readDate(bytes, from[date] as number);
-      return timeOfDay < 0 ? midnight : midnight + timeOfDayAt(bytes, from[timeOfDay] as number, to[timeOfDay] as number);
-    };
-  }
-  return (bytes, cells) => {
-    const from = cells.from[dateTime] as number;
-    const suffix = layout.zoned ? offsetSuffix(bytes, from, cells.to[dateTime] as number) : null;
-    if (layout.zoned && suffix === null) return Number.NaN;
-    const end = suffix?.end ?? (cells.to[dateTime] as number);
-    const midnight = readDate(bytes, from) - (overrulesOffset ? 0 : (suffix?.offsetMs ?? 0));
-    const gap = from + dateBytes;
-    if (end === gap) return midnight;
-    return bytes[gap] === SPACE || bytes[gap] === LETTER_T ? midnight + timeOfDayAt(bytes, gap + 1, end) : Number.NaN;
-  };
 }
 
 /** Copies columns of a line into the row. Returns the reason when it cannot, else null. */
@@ -108,7 +88,7 @@ export function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Fi
         if (layout.carriesPrices) continue;
         return `${role} is empty`;
       }
-      const value = numberIn(bytes, cells, index) / power;
+      const value = numberIn(bytes, cells, index, layout.decimalMark) / power;
       if (!(value > 0 && value < Number.POSITIVE_INFINITY)) return `${role} is not a price: ${shown(bytes, cells, index)}`;
       row[role] = value;
     }
@@ -121,7 +101,7 @@ export function quantityFiller(layout: Layout): Filler {
   const columns = columnsOf(layout, QUANTITIES);
   return (bytes, cells, row) => {
     for (const { index, role } of columns) {
-      row[role] = numberIn(bytes, cells, index);
+      row[role] = numberIn(bytes, cells, index, layout.decimalMark);
       if (!isEmpty(cells, index) && !(row[role] >= 0)) return `${role} is not a volume: ${shown(bytes, cells, index)}`;
     }
     return null;
@@ -141,15 +121,15 @@ export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: Read
   if (own >= 0) {
     const power = Number(`1e${spreadDigits ?? 0}`);
     return (bytes, cells, row) => {
-      row.spread = numberIn(bytes, cells, own) / power;
+      row.spread = numberIn(bytes, cells, own, layout.decimalMark) / power;
       return isEmpty(cells, own) || row.spread >= 0 ? null : `spread is not a number from 0 up: ${shown(bytes, cells, own)}`;
     };
   }
   if (askOpen < 0 || askClose < 0) return () => null;
   const power = Number(`1e${pointDigits ?? 0}`);
   return (bytes, cells, row) => {
-    const first = numberIn(bytes, cells, askOpen) / power - row.open;
-    const last = numberIn(bytes, cells, askClose) / power - row.close;
+    const first = numberIn(bytes, cells, askOpen, layout.decimalMark) / power - row.open;
+    const last = numberIn(bytes, cells, askClose, layout.decimalMark) / power - row.close;
     row.spread = Math.max(0, Math.min(first, last));
     return Number.isNaN(row.spread) ? "ask_open or ask_close is not a price" : null;
   };

@@ -56,6 +56,22 @@ test("a damaged or missing file is rejected with its name", async () => {
   await expect(contents(path.join(folder, "absent.csv"))).rejects.toThrow("absent.csv: ");
 });
 
+test("a cut off or damaged gzip file and a spreadsheet are rejected with what to do", async () => {
+  const packed = gzipSync(Buffer.from(Array.from({ length: 5_000 }, (_, i) => `${i * 7919},${i % 97}\n`).join("")));
+  await expect(contents(write("cut.csv.gz", packed.subarray(0, packed.length - 20)))).rejects.toThrow(
+    "cut off: copy or download",
+  );
+  const damaged = Buffer.from(packed);
+  damaged.fill(0xff, 200, 260);
+  await expect(contents(write("damaged.csv.gz", damaged))).rejects.toThrow("damaged: copy or download");
+  const sheets = [
+    write("book.xlsx", zipOf({ "[Content_Types].xml": "<a/>", "xl/workbook.xml": "<a/>", "xl/worksheets/sheet1.xml": "<a/>" })),
+    write("book.ods", zipOf({ mimetype: "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<a/>" })),
+    write("book.xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])),
+  ];
+  for (const file of sheets) await expect(contents(file)).rejects.toThrow("a spreadsheet: save its sheet as CSV");
+});
+
 test("a file that decompresses to an absurd size is rejected", async () => {
   await expect(contents(write("bomb.gz", gzipSync(Buffer.alloc(60_000_000))))).rejects.toThrow(
     "decompresses to more than 250 times its size",

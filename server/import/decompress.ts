@@ -13,6 +13,10 @@ const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
 
 const GZIP = [0x1f, 0x8b];
 const ZIP = [0x50, 0x4b];
+/** Excel workbooks before .xlsx. */
+const XLS = [0xd0, 0xcf];
+/** Entries that only .xlsx or .ods archives have. */
+const SPREADSHEET_ENTRY = /^(xl\/workbook\.(xml|bin)|content\.xml)$/;
 
 /** An importable source: a file, or one entry of an archive, already decompressed. */
 export interface Source {
@@ -40,9 +44,20 @@ async function magicOf(file: string): Promise<number[]> {
 
 const begins = (magic: readonly number[], with_: readonly number[]) => with_.every((byte, index) => magic[index] === byte);
 
+/** What errors of zlib mean for the file. */
+const ZLIB_ERRORS: Readonly<Record<string, string>> = {
+  Z_BUF_ERROR: "its compressed data is cut off: copy or download the file again",
+  Z_DATA_ERROR: "its compressed data is damaged: copy or download the file again",
+};
+
 /** Adds the file name to an error of zlib or the file system. */
 function failure(name: string, error: unknown): ImportFailure {
-  return new ImportFailure(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new ImportFailure(`${name}: ${ZLIB_ERRORS[code] ?? (error instanceof Error ? error.message : String(error))}`);
+}
+
+function spreadsheet(file: string): ImportFailure {
+  return new ImportFailure(`${file}: a spreadsheet: save its sheet as CSV and import that file`);
 }
 
 async function* readAll(name: string, stream: Readable, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
@@ -157,8 +172,10 @@ export async function sourcesOf(file: string, onSkip: (name: string) => void): P
   const info = await stat(file).catch((error) => Promise.reject(failure(file, error)));
   const magic = await magicOf(file).catch((error) => Promise.reject(failure(file, error)));
   if (begins(magic, GZIP)) return [gzipSource(file, info.size)];
+  if (begins(magic, XLS)) throw spreadsheet(file);
   if (!begins(magic, ZIP)) return [plainSource(file, info.size)];
   const entries = await entriesOf(file);
+  if (entries.some(({ fileName }) => SPREADSHEET_ENTRY.test(fileName))) throw spreadsheet(file);
   const [taken, skipped] = [
     entries.filter((entry) => !isRemark(entry, entries)),
     entries.filter((entry) => isRemark(entry, entries)),

@@ -1,17 +1,8 @@
-import {
-  columnsOf,
-  createTimeReader,
-  cutCells,
-  emptyCells,
-  isEmpty,
-  priceFiller,
-  quantityFiller,
-  shown,
-  spreadFiller,
-} from "./columns";
+import { columnsOf, cutCells, emptyCells, isEmpty, priceFiller, quantityFiller, shown, spreadFiller } from "./columns";
 import type { Layout, Role } from "./layout";
 import { createLineCutter } from "./lines";
 import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
+import { createTimeReader } from "./times";
 
 /** Columns that a row may omit at its end. */
 const OPTIONAL: readonly (Role | null)[] = [null, "volume", "tickVolume", "realVolume", "spread"];
@@ -53,6 +44,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     const timeMs = readTime(bytes, cells);
     if (Number.isNaN(timeMs)) return "no valid time";
     row.timeMs = isUtc ? timeMs : settings.toUtcMs(timeMs);
+    if (Number.isNaN(row.timeMs)) return "its time does not exist: the clock of the file skips it when it is put forward";
     return (
       otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)
     );

@@ -1,7 +1,8 @@
 import { UsageError } from "#server/cli/usage-error";
+import { cellTexts } from "./columns";
 import type { Source } from "./decompress";
-import { ImportFailure } from "./failure";
-import type { Format, Head, Recognition } from "./format";
+import { ImportFailure, Unsure } from "./failure";
+import { type Format, type Given, type Head, type Recognition, separatorOf } from "./format";
 import { bi5Klines, bi5Ticks } from "./formats/bi5";
 import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
 import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
@@ -13,6 +14,7 @@ import { asUtf8 } from "./lines";
 /** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 export const HEAD_MAX_BYTES = 1_048_576;
 const HEAD_LINES_COUNT = 12;
+const FIRST_LINES_MAX_BYTES = 65_536;
 
 /** Tried in this order: the specific formats before the general ones. */
 export const FORMATS: readonly Format[] = [
@@ -49,23 +51,30 @@ export function contentOf(source: Source, onRead?: (bytes: number) => void): Asy
 }
 
 /** The head that formats examine. */
-export function headOf(source: Pick<Source, "path">, bytes: Buffer, dateMs: number | null): Head {
+export function headOf(source: Pick<Source, "path">, bytes: Buffer, given: Given): Head {
   const path = source.path.replaceAll("\\", "/");
   const fileName = (path.split("/").pop() ?? "").toLowerCase();
   const isText = !fileName.endsWith(".bi5") && !bytes.subarray(0, 1024).includes(0);
-  const lines = isText
-    ? bytes
-        .toString("utf8", 0, 65_536)
-        .replace(/^\uFEFF/, "")
-        .split(/\r?\n/)
-    : [];
+  const linesOf = (end: number) =>
+    bytes
+      .toString("utf8", 0, end)
+      .replace(/^\uFEFF/, "")
+      .split(/\r?\n/);
+  const lines = isText ? linesOf(FIRST_LINES_MAX_BYTES) : [];
   return {
     path,
     fileName,
     lines: lines.filter((line) => line !== "").slice(0, HEAD_LINES_COUNT),
     sizeBytes: bytes.length,
-    dateMs,
+    given,
+    everyLine: () => (isText ? linesOf(bytes.length) : []),
   };
+}
+
+/** Whether the first line is a row of prices in separate columns. */
+function isUnnamedTable({ lines: [first = ""] }: Head): boolean {
+  const cells = cellTexts(first, separatorOf(first));
+  return cells.filter((cell) => /^\d+[.,]\d+$/.test(cell)).length >= 2;
 }
 
 /** The format of a file, and how to read it. */
@@ -79,15 +88,31 @@ export interface Recognised {
  * @throws ImportFailure when it is not a known format, or not the requested one.
  */
 export function recognise(head: Head, wanted: string | null): Recognised {
-  const asked = wanted === null ? FORMATS : FORMATS.filter(({ id }) => id === wanted);
+  const { columns, dateOrder } = head.given;
+  const named = columns === null ? wanted : plainCsv.id;
+  const asked = named === null ? FORMATS : FORMATS.filter(({ id }) => id === named);
   if (asked.length === 0)
     throw new UsageError(`--format ${wanted}: not a format. Known formats: ${FORMATS.map(({ id }) => id).join(", ")}`);
   for (const format of asked) {
     const recognition = format.recognise(head);
-    if (recognition !== null) return { format, recognition };
+    if (recognition === null) continue;
+    const { dateStyle = dateOrder, roles = [] } = recognition.layout ?? {};
+    const own = dateStyle === "compact" ? "ymd" : dateStyle;
+    if (dateOrder !== null && own !== dateOrder && !roles.includes("epoch"))
+      throw new ImportFailure(`--date-format ${dateOrder.toUpperCase()}: the dates of ${format.title} are ${own?.toUpperCase()}`);
+    return { format, recognition };
   }
   if (head.sizeBytes === 0) throw new ImportFailure("the file is empty");
   const begin = head.lines[0] === undefined ? "binary data" : `a first line of "${head.lines[0].slice(0, 80)}"`;
+  if (columns !== null)
+    throw new ImportFailure(
+      `it has ${begin}, and --columns ${columns.join(",")} names no time, or no bid and ask or open to close`,
+    );
+  if (wanted === null && isUnnamedTable(head))
+    throw new Unsure(
+      `it has ${begin}, which does not name its columns. Name them from left to right, - for one to skip: ` +
+        "--columns time,open,high,low,close,tick_volume",
+    );
   throw new ImportFailure(
     wanted === null
       ? `not recognised: it has ${begin}. Known formats: ${FORMATS.map(({ id }) => id).join(", ")}. You can convert any file to the plain format`

@@ -2,8 +2,20 @@ import type { DateStyle } from "./bytes";
 import type { ClockRule } from "./clock-detect";
 import type { KnownClock } from "./clock-zone";
 import { createDelimitedReader } from "./delimited";
-import type { Layout, Role } from "./layout";
+import type { DateOrder, Layout, Role } from "./layout";
 import type { ReaderSettings, RowKind, RowReader, RowSink } from "./row";
+
+/** What the operator says about the form of a file; null where nothing is said. */
+export interface Given {
+  /** The day (and hour) of --date, Unix milliseconds; for files whose times count from the start of an hour or day. */
+  readonly dateMs: number | null;
+  /** The number of January in the paths of .bi5 files, of --months or as they show it. */
+  readonly months: 0 | 1 | null;
+  /** The names of the columns, of --columns. */
+  readonly columns: readonly string[] | null;
+  /** Of --date-format. */
+  readonly dateOrder: DateOrder | null;
+}
 
 /** The beginning of a file, which formats examine. */
 export interface Head {
@@ -15,8 +27,9 @@ export interface Head {
   readonly lines: readonly string[];
   /** Size of the head. */
   readonly sizeBytes: number;
-  /** The day (and hour) given with --date, Unix milliseconds; for files whose times count from the start of an hour or day. */
-  readonly dateMs: number | null;
+  readonly given: Given;
+  /** All lines of the head; the last may be incomplete. */
+  everyLine(): readonly string[];
 }
 
 /** What determines the clock of a file: the format itself, or the times in it. */

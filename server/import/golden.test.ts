@@ -75,7 +75,15 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
   });
 
   test("Dukascopy's minutes, from .bi5 or text, give all its hours of that day", async () => {
-    await importFiles(["--ticker", "EURJPY", "--point-digits", "5", "raw/dukascopy/EURUSD_2019_01_04_BID_candles_min_1.bi5"]);
+    await importFiles([
+      "--ticker",
+      "EURJPY",
+      "--point-digits",
+      "5",
+      "--months",
+      "0",
+      "raw/dukascopy/EURUSD_2019_01_04_BID_candles_min_1.bi5",
+    ]);
     await importFiles(["--ticker", "EURCHF", "permissive/eurusd_m1_dukascopy_20190204.csv.gz"]);
     const day = Date.parse("2019-02-04T00:00:00Z") / 1000;
     const hours = rowsOf("permissive/eurusd_h1_dukascopy_201902.csv.gz", 5).filter(
@@ -135,7 +143,15 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
   test("HistData's May 2020 is detected an hour ahead of its documented clock, as Dukascopy's data of the same day confirms", async () => {
     const text = await importFiles(["--ticker", "USDCAD", "raw/histdata/DAT_NT_EURUSD_M1_202005.csv"]);
     expect(text).toContain("an hour ahead while Europe has summer time: on any other");
-    await importFiles(["--ticker", "USDCHF", "--point-digits", "5", "raw/dukascopy/EURUSD_2020_04_01_BID_candles_min_1.bi5"]);
+    await importFiles([
+      "--ticker",
+      "USDCHF",
+      "--point-digits",
+      "5",
+      "--months",
+      "0",
+      "raw/dukascopy/EURUSD_2020_04_01_BID_candles_min_1.bi5",
+    ]);
     const closes = new Map((await storedKlines(database, "USDCHF", "M1")).map(({ time, close }) => [time, close]));
     const shared = (await storedKlines(database, "USDCAD", "M1")).filter(({ time }) => closes.has(time));
     expect(shared.length).toBeGreaterThan(900);

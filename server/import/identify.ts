@@ -28,7 +28,7 @@ function refuseLonger({ timeframe }: Sample): void {
  */
 export async function identify(source: Source, options: Options, listings: readonly ImportListing[]): Promise<Identified | null> {
   const head = await readHead(source);
-  const found = recognise(headOf(source, head, options.dateMs), options.format);
+  const found = recognise(headOf(source, head, options), options.format);
   const { recognition } = found;
   if (recognition.refusal !== null) throw new ImportFailure(recognition.refusal);
   if (head.length === 0 && recognition.layout === null) return null;

@@ -1,5 +1,9 @@
-import type { DateStyle } from "./bytes";
+import type { DateStyle, DecimalMark } from "./bytes";
 import type { RowKind } from "./row";
+
+/** The order of year, month and day in a date. */
+export const DATE_ORDERS = ["ymd", "dmy", "mdy"] as const;
+export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** What a column of a delimited file contains. Columns without a role are ignored. */
 export type Role =
@@ -8,7 +12,7 @@ export type Role =
   | "timeOfDay"
   /** Date and time of day in one column, separated by a space or T. */
   | "dateTime"
-  /** Unix seconds or milliseconds, distinguished by their size. */
+  /** Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by their size. */
   | "epoch"
   | "symbol"
   | "bid"
@@ -34,6 +38,10 @@ export interface Layout {
   /** The role of each column, left to right. */
   readonly roles: readonly (Role | null)[];
   readonly dateStyle: DateStyle;
+  /** Where times may also be written as people and spreadsheets write them: the order of their dates. */
+  readonly dateOrder?: DateOrder;
+  /** The decimal mark of numbers, where rows show it. */
+  readonly decimalMark?: DecimalMark | undefined;
   /** True when every time has an offset (Z, +01:00, GMT+0100). */
   readonly zoned: boolean;
   /** True where an empty price means "as in the row before". */
@@ -73,6 +81,14 @@ const NAMES: Readonly<Record<string, Role>> = {
   symbol: "symbol",
   ticker: "symbol",
 };
+
+/** Names of a time column that say nothing about the form of the time. */
+export const TIME_NAMES: readonly string[] = ["time", "timestamp", "datetime", "date", "opentime", "timemsc", "timems"];
+
+/** Whether a column can have this name (as plainName returns it). */
+export function isColumnName(name: string): boolean {
+  return TIME_NAMES.includes(name) || Object.hasOwn(NAMES, name);
+}
 
 /** Normalizes a column name to the spelling of NAMES. */
 export function plainName(name: string): string {

@@ -6,7 +6,8 @@ const LINE_MAX_BYTES = 16_384;
 const NEWLINE = 10;
 const RETURN = 13;
 const MARK = [0xef, 0xbb, 0xbf] as const;
-const MARK_LITTLE_ENDIAN = [0xff, 0xfe];
+/** Bytes that show the encoding of a text. */
+const PROBE_BYTES = 4;
 
 /** Receives one line, bytes[from, to), without its line end; `line` counts from 1. */
 type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
@@ -61,13 +62,26 @@ export function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; e
   };
 }
 
-/** Converts UTF-16 text, as MetaTrader saves it with a byte order mark, to UTF-8; passes anything else through. */
+/** UTF-16 by its byte order mark, or by the zero in each of the first two characters; null for anything else. */
+function utf16Of([a, b, c, d]: Buffer): "utf-16le" | "utf-16be" | null {
+  if ((a === 0xff && b === 0xfe) || (a && b === 0 && c && d === 0)) return "utf-16le";
+  return (a === 0xfe && b === 0xff) || (a === 0 && b && c === 0 && d) ? "utf-16be" : null;
+}
+
+/** Converts UTF-16 text, as MetaTrader and spreadsheets save it, to UTF-8; passes anything else through. */
 export async function* asUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: InstanceType<typeof TextDecoder> | null | undefined;
+  let begin = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    if (chunk.length === 0) continue;
-    if (decoder === undefined)
-      decoder = MARK_LITTLE_ENDIAN.every((byte, index) => chunk[index] === byte) ? new TextDecoder("utf-16le") : null;
-    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+    let bytes = chunk;
+    if (decoder === undefined) {
+      begin = Buffer.concat([begin, chunk]);
+      if (begin.length < PROBE_BYTES) continue;
+      const encoding = utf16Of(begin);
+      decoder = encoding === null ? null : new TextDecoder(encoding);
+      bytes = begin;
+    }
+    yield decoder === null ? bytes : Buffer.from(decoder.decode(bytes, { stream: true }), "utf8");
   }
+  if (decoder === undefined && begin.length > 0) yield begin;
 }

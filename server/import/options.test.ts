@@ -15,6 +15,9 @@ test("npm run import needs only a file", () => {
     format: null,
     clock: null,
     dateMs: null,
+    months: null,
+    columns: null,
+    dateOrder: null,
     pointDigits: null,
     maxErrors: 100,
     force: false,
@@ -49,6 +52,10 @@ test.each([
   [["--date", "2019-02-03T25", "a"], "must be a day"],
   [["--point-digits", "x", "a"], "whole number from 0 to 10"],
   [["--max-errors", "-1", "a"], "max-errors"],
+  [["--months", "2", "a"], "must be 0 or 1"],
+  [["--columns", "time,opne,high,low,close", "a"], '"opne" is not a column'],
+  [["--columns", "time,bid,ask", "--format", "mt5", "a"], "only files of --format plain"],
+  [["--date-format", "DDMM", "a"], "must be YMD, DMY or MDY"],
   [["--ticker"], "ticker"],
 ])("npm run import rejects %j as wrong usage", (argv, message) => {
   expect(() => parseOptions(argv)).toThrow(
@@ -58,4 +65,13 @@ test.each([
 
 test("an offset behind UTC can be given as the help prints it", () => {
   expect(parseOptions(["--tz", "-05:00", "a.csv"]).clock?.name).toBe("-05:00");
+});
+
+test.each([
+  ["DMY", "dmy"],
+  ["MM/DD/YYYY", "mdy"],
+  ["dd.mm.yyyy hh:mm", "dmy"],
+  ["YYYY-MM-DD HH:mm:ss", "ymd"],
+])("--date-format %s is the order %s", (text, order) => {
+  expect(parseOptions(["--date-format", text, "a.csv"]).dateOrder).toBe(order);
 });

@@ -3,20 +3,20 @@ import { UsageError } from "#server/cli/usage-error";
 import { dayMs } from "./bytes";
 import { parseClock, type SourceClock } from "./clock-zone";
 import { FORMATS } from "./detect";
+import type { Given } from "./format";
+import { DATE_ORDERS, type DateOrder, isColumnName, plainName } from "./layout";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
 const MAX_ERRORS_MAX_ROWS = 999_999_999;
 const POINT_DIGITS_MAX = 10;
 
 /** The parsed command line. */
-export interface Options {
+export interface Options extends Given {
   readonly venue: "live";
   readonly files: readonly string[];
   readonly ticker: string | null;
   readonly format: string | null;
   readonly clock: SourceClock | null;
-  /** Start of the hour or day of a .bi5 file, Unix milliseconds. */
-  readonly dateMs: number | null;
   readonly pointDigits: number | null;
   readonly maxErrors: number;
   readonly force: boolean;
@@ -38,6 +38,10 @@ resume an interrupted import, run the same command again.
   --tz ZONE             time zone of the times: Europe/Athens, -05:00, EET or NY+7, or CET..2014-03-30,EET for a server
                         that changed its time zone
   --date 2019-02-04T10  day and hour of a single .bi5 file whose path does not contain them
+  --months 0            the number of January in the paths of .bi5 files, 0 or 1, where the files do not show it
+  --columns NAMES       names the columns of a file without a header line, from left to right, - for one to skip:
+                        time,open,high,low,close,tick_volume or date,time,bid,ask
+  --date-format DMY     order of day, month and year in the dates of a plain file: YMD, DMY or MDY
   --point-digits 2      decimal places of whole-number prices, and of points in a spread column
   --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows after which the import of a file stops
   --dry-run             stores nothing and prints what would happen: the clock, the first klines in UTC, repeated and
@@ -69,6 +73,30 @@ function parseDate(text: string): number {
   return atMs;
 }
 
+function parseMonths(text: string): 0 | 1 {
+  if (text !== "0" && text !== "1") throw new UsageError(`--months ${text}: must be 0 or 1, the number of January.`);
+  return text === "0" ? 0 : 1;
+}
+
+function parseColumns(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => name !== "-" && !isColumnName(plainName(name)));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--columns ${text}: "${unknown}" is not a column. Use time, date, open, high, low, close, bid, ask, tick_volume, real_volume, spread, symbol, or - for one to skip.`,
+    );
+  return names;
+}
+
+/** YMD, DMY or MDY, or a pattern of them such as DD.MM.YYYY HH:mm. */
+function parseDateOrder(text: string): DateOrder {
+  const [letters = ""] = /^[ymd./-]+/i.exec(text) ?? [];
+  const order = [...new Set(letters.toLowerCase().replace(/[^ymd]/g, ""))].join("");
+  const found = DATE_ORDERS.find((known) => known === order);
+  if (found === undefined) throw new UsageError(`--date-format ${text}: must be YMD, DMY or MDY, for example MM/DD/YYYY.`);
+  return found;
+}
+
 function venueOf(text: string): "live" {
   if (text === "live") return text;
   const reason = text === "sandbox" ? "must be live; the sandbox generates its klines and stores none." : "must be live.";
@@ -82,6 +110,9 @@ export const OPTIONS = {
   format: { type: "string" },
   tz: { type: "string" },
   date: { type: "string" },
+  months: { type: "string" },
+  columns: { type: "string" },
+  "date-format": { type: "string" },
   "point-digits": { type: "string" },
   "max-errors": { type: "string" },
   force: { type: "boolean", default: false },
@@ -94,6 +125,9 @@ interface Values {
   readonly format?: string;
   readonly tz?: string;
   readonly date?: string;
+  readonly months?: string;
+  readonly columns?: string;
+  readonly "date-format"?: string;
   readonly "point-digits"?: string;
   readonly "max-errors"?: string;
   readonly force: boolean;
@@ -113,6 +147,8 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     throw new UsageError(`--ticker ${values.ticker}: must be 3 to 20 letters and digits, for example EURUSD.`);
   if (values.format !== undefined && !FORMATS.some(({ id }) => id === values.format))
     throw new UsageError(`--format ${values.format}: must be one of ${FORMATS.map(({ id }) => id).join(", ")}.`);
+  if (values.columns !== undefined && values.format !== undefined && values.format !== "plain")
+    throw new UsageError(`--columns ${values.columns}: only files of --format plain have columns to name.`);
   const { "point-digits": pointDigits, "max-errors": maxErrors } = values;
   return {
     venue: venueOf(values.venue),
@@ -121,6 +157,9 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     format: values.format ?? null,
     clock: values.tz === undefined ? null : parseClock(values.tz),
     dateMs: values.date === undefined ? null : parseDate(values.date),
+    months: values.months === undefined ? null : parseMonths(values.months),
+    columns: values.columns === undefined ? null : parseColumns(values.columns),
+    dateOrder: values["date-format"] === undefined ? null : parseDateOrder(values["date-format"]),
     pointDigits: pointDigits === undefined ? null : wholeNumber("point-digits", pointDigits, POINT_DIGITS_MAX),
     maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
     force: values.force,

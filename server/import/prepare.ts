@@ -67,6 +67,12 @@ function spreadDigitsOf(sample: Sample, listing: ImportListing, pointDigits: num
   return sample.rows >= DECIMALS_MIN_ROWS ? Math.min(sample.decimals, listing.digits) : listing.digits;
 }
 
+/** How the date in the path of a .bi5 file is read. */
+function pathNotes({ recognition }: Recognised, { dateMs, months }: Options): string[] {
+  if (recognition.layout !== null || dateMs !== null) return [];
+  return [`months in its path counted from ${months} (01 is ${months === 0 ? "February" : "January"})`];
+}
+
 function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSettings): string[] {
   const { layout, inPoints, kind } = recognition;
   const notes: string[] = [];
@@ -95,12 +101,13 @@ export async function prepare(source: Source, context: PrepareContext): Promise<
   const pointDigits = pointDigitsOf(found, sample, listing, options.pointDigits);
   const clock = clockOf(source, found, context);
   const settings: ReaderSettings = {
-    toUtcMs: clock.clock.toUtcMs,
+    toUtcMs: (localMs) => (clock.clock.exists(localMs) ? clock.clock.toUtcMs(localMs) : Number.NaN),
     pointDigits,
     spreadDigits: spreadDigitsOf(sample, listing, pointDigits, options.pointDigits),
     overrulesOffset: options.clock !== null,
   };
   if ("fixed" in recognition.clock && options.clock === null && recognition.layout !== null && context.store !== null)
     await checkStated(found, settings, context.store);
-  return { ...found, source, clock, settings, notes: notesOf(found, sample, settings) };
+  const notes = [...pathNotes(found, options), ...notesOf(found, sample, settings)];
+  return { ...found, source, clock, settings, notes };
 }

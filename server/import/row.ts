@@ -40,7 +40,7 @@ export interface RowReader {
 
 /** What a reader needs besides the bytes. */
 export interface ReaderSettings {
-  /** Converts the clock of the source to UTC, both in milliseconds. */
+  /** Converts the clock of the source to UTC, both in milliseconds; NaN for a time that the clock skips. */
   toUtcMs(localMs: number): number;
   /** Decimal places of whole-number prices; null when prices are plain decimals. */
   readonly pointDigits: number | null;

@@ -11,6 +11,7 @@ import { ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, NO_JOBS } from "./jobs";
 import { BATCH_KLINES } from "./load";
+import { surveyMonths } from "./months";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
 import { createReport } from "./report";
@@ -77,8 +78,9 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session)
 }
 
 async function importAll(files: readonly string[], begun: Begun): Promise<void> {
-  const run = { ...begun, survey: await surveyClocks(files, begun) };
-  const { options, backfill, rebuilders, database, signal } = run;
+  const { backfill, rebuilders, database, signal } = begun;
+  const options = { ...begun.options, months: await surveyMonths(files, begun.options, signal) };
+  const run = { ...begun, options, survey: await surveyClocks(files, { ...begun, options }) };
   for (const file of files) {
     const problem = await importFile(file, run);
     // An interrupted file is neither done nor failed.

@@ -1,6 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { DAY_S } from "#lib/units";
+import { cellTexts } from "./columns";
 import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
 import type { Row } from "./row";
@@ -47,14 +48,14 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
   if (lines.length === 0) return { ...texts, wholePrices: false };
   const step = Math.max(1, Math.floor(lines.length / LINES_MAX_COUNT));
   for (let index = 0; index < lines.length; index += step) {
-    const cells = (lines[index] as string).split(layout.separator).map((cell) => cell.replace(/^[\s"]+|[\s"]+$/g, ""));
+    const cells = cellTexts(lines[index] as string, layout.separator);
     layout.roles.forEach((role, column) => {
       const cell = cells[column] ?? "";
       if (cell === "") return;
       if (role === "symbol") texts.symbol ??= cell;
-      if (role === "spread" && Number(cell) % 1 !== 0) texts.wholeSpreads = false;
+      const [, decimals] = cell.split(layout.decimalMark ?? ".");
+      if (role === "spread" && (Number(decimals ?? 0) !== 0 || /e-/i.test(cell))) texts.wholeSpreads = false;
       if (!PRICE_ROLES.includes(role)) return;
-      const [, decimals] = cell.split(".");
       if (decimals === undefined) return;
       texts.wholePrices = false;
       if (decimals.length <= DECIMALS_MAX_COUNT) texts.decimals = Math.max(texts.decimals, decimals.length);
@@ -67,7 +68,8 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
 function timeframeOf(timesMs: readonly number[]): Timeframe | null {
   let stepS = Number.POSITIVE_INFINITY;
   for (let index = 1; index < timesMs.length; index += 1) {
-    const step = ((timesMs[index] as number) - (timesMs[index - 1] as number)) / 1000;
+    // Some files begin with the newest row.
+    const step = Math.abs((timesMs[index] as number) - (timesMs[index - 1] as number)) / 1000;
     if (step > 0 && step < stepS) stepS = step;
   }
   if (!Number.isFinite(stepS)) return null;

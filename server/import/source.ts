@@ -12,6 +12,7 @@ import type { Source } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
 import { type Job, type JobKey, type Jobs, jobId } from "./jobs";
 import { type Loaded, loadFile } from "./load";
+import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import { checkPrices } from "./price-check";
 import { startProgress } from "./progress";
@@ -50,10 +51,14 @@ interface Begun {
 const NO_REBUILDER = { follow: async () => undefined, writeSome: async () => undefined };
 const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
 
-function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, venue: string): JobKey {
+function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, options: Options): JobKey {
+  const { venue, columns, dateOrder, months, dateMs } = options;
   // The date of a .bi5 file is in its path.
   const part = recognition.layout === null || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
-  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits]);
+  const isBi5 = recognition.layout === null;
+  const said = isBi5 ? { ...(months === 1 && { months }), ...(dateMs !== null && { dateMs }) } : { columns, dateOrder };
+  const form = isBi5 || columns !== null || dateOrder !== null ? Object.values(said) : [];
+  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
 }
 
@@ -135,7 +140,7 @@ async function importPrepared(prepared: Prepared, session: Session, begun: Begun
   const { options, jobs, report, tally, finished } = session;
   const { source } = prepared;
   report.detected(describe(prepared));
-  const key = keyOf(prepared, options.venue);
+  const key = keyOf(prepared, options);
   const id = await jobId({ ...key, file: source.file });
   const found = await jobs.find(id);
   if (found.done && !options.force) {

@@ -1,5 +1,6 @@
 import { HOUR_S } from "#lib/units";
 import { headOf, recognise } from "#server/import/detect";
+import type { Given } from "#server/import/format";
 import { asUtf8 } from "#server/import/lines";
 import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
 import { type Sample, takeSample } from "#server/import/sample";
@@ -15,12 +16,13 @@ interface ReadFile {
   readonly withoutQuote: readonly number[];
 }
 
-interface ReadOptions extends Partial<ReaderSettings> {
+interface ReadOptions extends Partial<ReaderSettings>, Partial<Given> {
   readonly format?: string;
-  readonly dateMs?: number;
   /** Bytes handed to the reader at once. */
   readonly chunkBytes?: number;
 }
+
+const NOTHING_GIVEN: Given = { dateMs: null, months: null, columns: null, dateOrder: null };
 
 /** Only the fields that the row contains. */
 function stated(row: Row): Partial<Row> {
@@ -38,7 +40,7 @@ export async function readFile(path: string, content: string | Buffer, options: 
   const source = pieces(bytes, options.chunkBytes ?? 65_536);
   for await (const chunk of path.endsWith(".bi5") ? source : asUtf8(source)) chunks.push(chunk);
   const text = Buffer.concat(chunks);
-  const { format, recognition } = recognise(headOf({ path }, text, options.dateMs ?? null), options.format ?? null);
+  const { format, recognition } = recognise(headOf({ path }, text, { ...NOTHING_GIVEN, ...options }), options.format ?? null);
   const rows: Partial<Row>[] = [];
   const malformed: { line: number; reason: string }[] = [];
   const withoutQuote: number[] = [];

@@ -9,7 +9,7 @@ const RAW = path.resolve(process.cwd(), "../shared/data/raw/dukascopy");
 test.each(["data/EURUSD/2019/01/04/00h_ticks.bi5", "EURUSD_2019_01_04_00h_ticks.bi5"])(
   "ticks of %s are of the 4th of February: months count from 0",
   async (name) => {
-    const file = await readFile(name, LZMA_TICKS, { pointDigits: 5 });
+    const file = await readFile(name, LZMA_TICKS, { pointDigits: 5, months: 0 });
     expect(file).toMatchObject({ format: "bi5-ticks", kind: "ticks", refusal: null, malformed: [] });
     expect(file.rows).toHaveLength(8);
     expect(file.rows[0]).toEqual({ timeMs: at("2019-02-04T00:00:00.994Z"), bid: 1.14543, ask: 1.14545, volume: 2.06 });
@@ -17,8 +17,14 @@ test.each(["data/EURUSD/2019/01/04/00h_ticks.bi5", "EURUSD_2019_01_04_00h_ticks.
   },
 );
 
+test("months counted from 1 are read as such, and without knowing how they are counted a file asks", async () => {
+  const file = await readFile("EURUSD/2019/02/04/00h_ticks.bi5", LZMA_TICKS, { pointDigits: 5, months: 1 });
+  expect(file.rows[0]).toMatchObject({ timeMs: at("2019-02-04T00:00:00.994Z") });
+  await expect(readFile("EURUSD/2019/02/04/00h_ticks.bi5", LZMA_TICKS)).rejects.toThrow("set --months 0 or --months 1");
+});
+
 test("Dukascopy's bid candles become klines with their real volume in millions", async () => {
-  const file = await readFile("EURUSD/2019/01/04/BID_candles_min_1.bi5", LZMA_KLINES, { pointDigits: 5 });
+  const file = await readFile("EURUSD/2019/01/04/BID_candles_min_1.bi5", LZMA_KLINES, { pointDigits: 5, months: 0 });
   expect(file).toMatchObject({ format: "bi5-klines", kind: "klines", refusal: null, malformed: [] });
   expect(file.rows[0]).toEqual({
     timeMs: at("2019-02-04T00:00:00Z"),
@@ -36,7 +42,7 @@ test("the date comes from --date when the path has none, and is required when bo
   const given = await readFile("x.bi5", LZMA_TICKS, { pointDigits: 5, dateMs: at("2020-03-01T05:00:00Z") });
   expect(given.rows[0]).toMatchObject({ timeMs: at("2020-03-01T05:00:00.994Z") });
   expect((await readFile("x.bi5", LZMA_TICKS)).refusal).toContain("--date");
-  expect((await readFile("EURUSD/2019/12/04/00h_ticks.bi5", LZMA_TICKS)).refusal).toContain("--date");
+  expect((await readFile("EURUSD/2019/12/04/00h_ticks.bi5", LZMA_TICKS, { months: 0 })).refusal).toContain("--date");
 });
 
 test("an empty file is an hour without ticks", async () => {
@@ -52,13 +58,15 @@ test("candles of ask prices and of longer timeframes are recognised and rejected
 });
 
 test("damaged data is rejected with the file name, and records outside their hour one by one", async () => {
-  await expect(readFile("EURUSD_2019_01_04_00h_ticks.bi5", "certainly not LZMA")).rejects.toThrow("not a readable .bi5 file");
-  const file = await readFile("EURUSD_2019_01_04_00h_ticks.bi5", LZMA_KLINES, { pointDigits: 5, format: "bi5-ticks" });
+  await expect(readFile("EURUSD_2019_01_04_00h_ticks.bi5", "certainly not LZMA", { months: 0 })).rejects.toThrow(
+    "not a readable .bi5 file",
+  );
+  const file = await readFile("EURUSD_2019_01_04_00h_ticks.bi5", LZMA_KLINES, { pointDigits: 5, months: 0, format: "bi5-ticks" });
   expect(file.malformed.length).toBeGreaterThan(0);
 });
 
 describe.skipIf(!existsSync(RAW))("Dukascopy's own files (skipped where ../shared/data is absent)", () => {
-  const read = (name: string) => readFile(name, readFileSync(path.join(RAW, name)), { pointDigits: 5 });
+  const read = (name: string) => readFile(name, readFileSync(path.join(RAW, name)), { pointDigits: 5, months: 0 });
 
   test.each([
     ["00h", 3_733],

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from "#lib/units";
-import { ImportFailure } from "../failure";
+import { dayMs } from "../bytes";
+import { ImportFailure, Unsure } from "../failure";
 import { type Format, type Head, type Recognition, UTC_CLOCK } from "../format";
 import { decodeLzma, LzmaError } from "../lzma";
 import { emptyRow, type ReaderSettings, type RowKind, type RowReader, type RowSink } from "../row";
@@ -14,20 +15,34 @@ const UNPACKED_MAX_BYTES = 67_108_864;
 /** Significant digits of a volume, which is a single-precision float. */
 const VOLUME_DIGITS = 7;
 
-/** The date in the path or name. Its months are zero-based: `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
+/** The date in the path or name. Dukascopy's months are zero-based: `EURUSD/2019/01/04/00h_ticks.bi5` is the 4th of February. */
 const TICKS_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](\d\d)h_ticks\.bi5$/i;
 const MINUTES_NAME = /(\d{4})[/_](\d\d)[/_](\d\d)[/_](bid|ask)_candles_min_1\.bi5$/i;
 const LONGER_NAME = /(bid|ask)_candles_(hour|day)_1\.bi5$/i;
 
-function startOf(head: Head, pattern: RegExp): number | null {
-  if (head.dateMs !== null) return head.dateMs;
-  const found = pattern.exec(head.path);
+/**
+ * The start of the hour or day that the path of a file names.
+ * @param january the number of January in paths
+ * @returns NaN for a date that does not exist, null when the path has none
+ */
+export function startInPath(path: string, january: 0 | 1): number | null {
+  const ticks = TICKS_NAME.exec(path);
+  const found = ticks ?? MINUTES_NAME.exec(path);
   if (found === null) return null;
   const [, year, month, day, hour] = found;
-  const atMs = Date.UTC(Number(year), Number(month), Number(day), pattern === TICKS_NAME ? Number(hour) : 0);
-  const date = new Date(atMs);
-  // Date.UTC moves a month or day that does not exist to a later date.
-  return date.getUTCMonth() === Number(month) && date.getUTCDate() === Number(day) ? atMs : null;
+  return dayMs(Number(year), Number(month) - january + 1, Number(day)) + (ticks === null ? 0 : Number(hour) * HOUR_MS);
+}
+
+/** @throws Unsure when the path has a date, but it is unknown how its months are counted */
+function startOf({ given, path }: Head): number | null {
+  if (given.dateMs !== null) return given.dateMs;
+  if (startInPath(path, 0) === null) return null;
+  if (given.months === null)
+    throw new Unsure(
+      "the month in its path can be counted from 0, as Dukascopy does (01 is February), or from 1, and these files do not show which: set --months 0 or --months 1",
+    );
+  const startMs = startInPath(path, given.months);
+  return Number.isNaN(startMs) ? null : startMs;
 }
 
 type ReadRecord = (view: DataView, at: number) => string | null;
@@ -100,10 +115,10 @@ function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSetting
   };
 }
 
-function recognition(head: Head, kind: RowKind, pattern: RegExp): Recognition {
-  const startMs = startOf(head, pattern);
-  const undated = startMs === null && head.sizeBytes > 0;
+function recognition(head: Head, kind: RowKind): Recognition {
   const isAsk = kind === "klines" && /ask_candles/i.test(head.fileName);
+  const startMs = isAsk || head.sizeBytes === 0 ? null : startOf(head);
+  const undated = startMs === null && head.sizeBytes > 0;
   return {
     kind,
     layout: null,
@@ -112,7 +127,7 @@ function recognition(head: Head, kind: RowKind, pattern: RegExp): Recognition {
     refusal: isAsk
       ? "ask klines: Spotwire stores klines of bid prices, import the BID file"
       : undated
-        ? "its path has no date (EURUSD/2019/01/04/00h_ticks.bi5, months from 00): set it with --date 2019-02-04T00"
+        ? "its path has no valid date (EURUSD/2019/01/04/00h_ticks.bi5): set it with --date 2019-02-04T00"
         : null,
     createReader: (settings, sink) => createBi5Reader(kind, startMs ?? 0, settings, sink),
   };
@@ -123,7 +138,7 @@ const isBi5 = (head: Head) => head.fileName.endsWith(".bi5");
 export const bi5Ticks: Format = {
   id: "bi5-ticks",
   title: "Dukascopy .bi5 ticks",
-  recognise: (head) => (isBi5(head) && !head.fileName.includes("candles") ? recognition(head, "ticks", TICKS_NAME) : null),
+  recognise: (head) => (isBi5(head) && !head.fileName.includes("candles") ? recognition(head, "ticks") : null),
 };
 
 export const bi5Klines: Format = {
@@ -132,7 +147,7 @@ export const bi5Klines: Format = {
   recognise(head) {
     if (!isBi5(head) || head.fileName.includes("ticks")) return null;
     const longer = LONGER_NAME.exec(head.fileName);
-    const found = recognition(head, "klines", MINUTES_NAME);
+    const found = recognition(head, "klines");
     if (longer === null) return found;
     const timeframe = longer[2] === "hour" ? "H1" : "D1";
     return {

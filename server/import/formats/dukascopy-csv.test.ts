@@ -66,3 +66,17 @@ test.each(["EURUSD_Candlestick_1_M_ASK_04.02.2019.csv", "eurusd-m1-ask-2019.csv"
     );
   },
 );
+
+test.each([
+  [
+    "volumes that are numbers of quotes",
+    "1549238400000,1.14543,1.1457,1.14542,1.14569,42",
+    { ...KLINE, realVolume: undefined, tickVolume: 42 },
+  ],
+  ["times without an offset", "2019-02-04 00:00:00,1.14543,1.1457,1.14542,1.14569,293.76", KLINE],
+  ["Unix seconds", "1549238400,1.14543,1.1457,1.14542,1.14569,293760000", { ...KLINE, realVolume: 293_760_000 }],
+])("the same header with %s is of another tool", async (_, row, { realVolume, ...kline }) => {
+  const file = await readFile("EURUSD.csv", `timestamp,open,high,low,close,volume\n${row}\n`);
+  expect(file).toMatchObject({ format: "plain", malformed: [] });
+  expect(file.rows).toEqual([{ ...kline, ...(realVolume !== undefined && { realVolume }) }]);
+});

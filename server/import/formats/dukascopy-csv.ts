@@ -1,5 +1,6 @@
 import { delimited, type Format, type FormatClock, refuseAsk, separatorOf, UTC_CLOCK } from "../format";
 import { type Layout, plainName, type Role, rolesOf } from "../layout";
+import { areCounts } from "../volumes";
 
 /** Names of the time column in JForex exports; the part in parentheses is the zone. */
 const JFOREX_TIME = /^(gmttime|localtime|eettime|utctime|time\((utc|gmt|eet|local)\))$/;
@@ -41,9 +42,13 @@ export const jforex: Format = {
   },
 };
 
+const NODE_HEADER = /^timestamp,(open,high,low,close(,volume)?|askprice,bidprice(,askvolume,bidvolume)?)$/;
+const NODE_TIME = /^\d{12,13}$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 /**
  * CSV of the dukascopy-node package: `timestamp,open,high,low,close,volume` or
- * `timestamp,askPrice,bidPrice,askVolume,bidVolume`, Unix milliseconds or, on request, UTC in text.
+ * `timestamp,askPrice,bidPrice,askVolume,bidVolume`, Unix milliseconds or, on request, UTC in text. Other tools write
+ * the same header: volumes that can be numbers of quotes are not Dukascopy's, which are amounts.
  */
 export const dukascopyNode: Format = {
   id: "dukascopy-node",
@@ -52,10 +57,11 @@ export const dukascopyNode: Format = {
     const header = head.lines[0] ?? "";
     const separator = separatorOf(header);
     const names = header.split(separator).map(plainName);
-    if (names[0] !== "timestamp") return null;
-    const kind = names.includes("bidprice") ? "ticks" : names.includes("open") ? "klines" : null;
-    if (kind === null) return null;
-    const [first = ""] = (head.lines[1] ?? "").split(separator);
+    const rows = head.lines.slice(1).map((line) => line.split(separator));
+    const first = rows[0]?.[0] ?? "";
+    if (!NODE_HEADER.test(names.join(",")) || !NODE_TIME.test(first)) return null;
+    const kind = names.includes("bidprice") ? "ticks" : "klines";
+    if (kind === "klines" && areCounts(rows.map((row) => row[names.indexOf("volume")] ?? ""))) return null;
     const own: Record<string, Role | null> = {
       timestamp: /^-?\d+$/.test(first) ? "epoch" : "dateTime",
       ...(kind === "klines" && { volume: "realVolume" as const }),

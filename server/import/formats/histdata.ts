@@ -43,6 +43,8 @@ export const metaTraderCsvM1: Format = {
   title: "HistData M1, MetaTrader, or a MetaTrader 4 export",
   recognise(head) {
     if (!any(head, /^\d{4}\.\d\d\.\d\d,\d\d:\d\d,[^,]+,[^,]+,[^,]+,[^,]+/)) return null;
+    // With a header line it is a plain file, whose columns may be others.
+    if (/open/i.test(head.lines[0] ?? "")) return null;
     const layout = headless("klines", ",", ["date", "timeOfDay", "open", "high", "low", "close", "tickVolume"], "ymd");
     return delimited(layout, head.fileName.startsWith("dat_mt") ? HISTDATA_CLOCK : METATRADER_CLOCK);
   },

@@ -41,10 +41,18 @@ test("an empty price of a tick repeats the row before, and rows without bid and 
   ]);
 });
 
-test("an export saved as UTF-16 is read like any other", async () => {
-  const text = `\uFEFF${KLINES_HEADER}2024.03.04\t02:01:00\t1.08000\t1.08120\t1.07990\t1.08110\t42\t0\t7\r\n`;
-  const file = await readFile("EURUSD_M1.csv", Buffer.from(text, "utf16le"), { spreadDigits: 5, chunkBytes: 101 });
-  expect(file.rows).toEqual([KLINE]);
+test.each([
+  ["little-endian", "\uFEFF", false],
+  ["big-endian", "\uFEFF", true],
+  ["little-endian without a mark", "", false],
+  ["big-endian without a mark", "", true],
+])("an export saved as UTF-16, %s, is read like any other", async (_, mark, isBig) => {
+  const text = `${mark}${KLINES_HEADER}2024.03.04\t02:01:00\t1.08000\t1.08120\t1.07990\t1.08110\t42\t0\t7\r\n`;
+  const bytes = Buffer.from(text, "utf16le");
+  for (const chunkBytes of [1, 101])
+    expect(
+      (await readFile("EURUSD_M1.csv", isBig ? Buffer.from(bytes).swap16() : bytes, { spreadDigits: 5, chunkBytes })).rows,
+    ).toEqual([KLINE]);
 });
 
 test.each([

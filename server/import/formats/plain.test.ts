@@ -63,6 +63,103 @@ test("--tz overrules a wrong offset in the times", async () => {
   expect(file.rows[0]).toMatchObject({ timeMs: at("2014-05-04T20:00:00.462Z") });
 });
 
+/** The kline of 2014-05-01 as tools and spreadsheets write it. */
+const WRITTEN: [what: string, text: string, given?: { columns?: string[]; dateOrder?: "ymd" | "dmy" | "mdy" }][] = [
+  ["date and time columns", "Date,Time,Open,High,Low,Close\n2014.05.01,00:00,1.38676,1.38686,1.38669,1.38686\n"],
+  [
+    "a compact date and time",
+    "<DATE>;<TIME>;Open;High;Low;Close\n20140501;000000;1.38676;1.38686;1.38669;1.38686\n".replace(/[<>]/g, ""),
+  ],
+  ["one compact number", "time,open,high,low,close\n20140501000000,1.38676,1.38686,1.38669,1.38686\n"],
+  ["a compact number without seconds", "time,open,high,low,close\n201405010000,1.38676,1.38686,1.38669,1.38686\n"],
+  ["tabs", "time\topen\thigh\tlow\tclose\n2014-05-01 00:00\t1.38676\t1.38686\t1.38669\t1.38686\n"],
+  ["decimal commas", "time;open;high;low;close\n2014-05-01 00:00;1,38676;1,38686;1,38669;1,38686\n"],
+  ["quoted decimal commas", 'time,open,high,low,close\n2014-05-01 00:00,"1,38676","1,38686","1,38669","1,38686"\n'],
+  ["microseconds", "time,open,high,low,close\n1398902400000000,1.38676,1.38686,1.38669,1.38686\n"],
+  ["nanoseconds", "time,open,high,low,close\n1398902400000000000,1.38676,1.38686,1.38669,1.38686\n"],
+  ["no header line", "2014-05-01 00:00,1.38676,1.38686,1.38669,1.38686\n", { columns: ["time", "open", "high", "low", "close"] }],
+  [
+    "columns to skip, in another order",
+    "EUR;1,38686;1,38676;1,38669;1,38686;01.05.2014 00:00\n",
+    { columns: ["-", "high", "open", "low", "close", "time"], dateOrder: "dmy" },
+  ],
+  [
+    "a header line that --columns overrides",
+    "a,b,c,d,e\n5/1/2014 12:00 AM,1.38676,1.38686,1.38669,1.38686\n",
+    { columns: ["time", "open", "high", "low", "close"], dateOrder: "mdy" },
+  ],
+  ["years of two digits", "date,time,open,high,low,close\n1.5.14,0:00,1.38676,1.38686,1.38669,1.38686\n", { dateOrder: "dmy" }],
+  ["US dates", "time,open,high,low,close\n05/01/2014 00:00:00,1.38676,1.38686,1.38669,1.38686\n", { dateOrder: "mdy" }],
+];
+
+test.each(WRITTEN)("klines with %s are read", async (_, text, given = {}) => {
+  const file = await readFile("x.csv", text, given);
+  expect(file).toMatchObject({ format: "plain", malformed: [], sample: { wholePrices: false, decimals: 5 } });
+  expect(file.rows).toEqual([KLINE]);
+});
+
+test("a thousand with separators is one price", async () => {
+  const text = 'time,open,high,low,close,volume\n2024-01-02 00:00,"1,900.00","1,901.50","1,899.00","1,900","1,234"\n';
+  const file = await readFile("XAUUSD.csv", text);
+  expect(file).toMatchObject({ malformed: [], sample: { wholePrices: false, decimals: 2 } });
+  expect(file.rows).toMatchObject([{ open: 1900, high: 1901.5, low: 1899, close: 1900, tickVolume: 1234 }]);
+});
+
+test("day and month are told apart by the first row that can be read in one order only, and asked for otherwise", async () => {
+  const rows = (...dates: string[]) => dates.map((date) => `${date} 00:00,1.3,1.3,1.3,1.3\n`).join("");
+  const header = "time,open,high,low,close\n";
+  const times = async (text: string) =>
+    (await readFile("x.csv", header + text)).rows.map(({ timeMs = 0 }) => new Date(timeMs).toISOString().slice(0, 10));
+  expect(await times(rows("04/03/2024", "13/03/2024"))).toEqual(["2024-03-04", "2024-03-13"]);
+  expect(await times(rows("03/04/2024", "03/13/2024"))).toEqual(["2024-03-04", "2024-03-13"]);
+  expect(await times(rows("3.4.2024", "3.13.2024"))).toEqual(["2024-03-04", "2024-03-13"]);
+  const unsure = expect.objectContaining({
+    name: "Unsure",
+    message: expect.stringContaining("--date-format DMY or --date-format MDY"),
+  });
+  await expect(times(rows("04/03/2024", "05/03/2024"))).rejects.toThrow(unsure);
+  await expect(times(rows("04.03.2024"))).rejects.toThrow(unsure);
+  await expect(times(rows("13/03/2024", "03/13/2024"))).rejects.toThrow(unsure);
+  await expect(times(rows("31/01/20"))).rejects.toThrow(unsure);
+});
+
+test.each([
+  ["tick_volume,volume", "42,1.5", { tickVolume: 42, realVolume: 1.5 }],
+  ["volume,real_volume", "42,1.5", { tickVolume: 42, realVolume: 1.5 }],
+  ["volume", "42", { tickVolume: 42 }],
+  ["volume", "42.5", { realVolume: 42.5 }],
+  ["vol", "293760000", { realVolume: 293_760_000 }],
+])("the columns %s with %s are the volumes that their names and values say", async (names, values, volumes) => {
+  const file = await readFile(
+    "x.csv",
+    `time,open,high,low,close,${names}\n2014-05-01T00:00:00Z,1.38676,1.38686,1.38669,1.38686,${values}\n`,
+  );
+  expect(file.rows).toEqual([{ ...KLINE, ...volumes }]);
+});
+
+test("hours in date and time columns are not taken for days, also with the newest first", async () => {
+  const rows = ["2014.05.01,02:00", "2014.05.01,01:00", "2014.05.01,00:00"].map((time) => `${time},1.3,1.3,1.3,1.3\n`);
+  for (const order of [rows, rows.toReversed()])
+    expect((await readFile("x.csv", `Date,Time,Open,High,Low,Close\n${order.join("")}`)).sample.timeframe).toBe("H1");
+});
+
+test("a file whose columns have no names asks for them", async () => {
+  const unsure = expect.objectContaining({
+    name: "Unsure",
+    message: expect.stringContaining("--columns time,open,high,low,close"),
+  });
+  await expect(readFile("x.csv", "2014-05-01 00:00;1,38676;1,38686;1,38669;1,38686\n")).rejects.toThrow(unsure);
+  await expect(readFile("x.csv", "a,b\n1,2\n", { columns: ["open", "high"] })).rejects.toThrow(
+    "--columns open,high names no time",
+  );
+  await expect(readFile("x.csv", "EUR/USD,20200102 00:00:00.123,1.1,1.2\n", { dateOrder: "dmy" })).rejects.toThrow("are YMD");
+});
+
+test("a time that the clock skips is reported, not moved", async () => {
+  const file = await readFile("x.csv", "time,bid,ask\n2024-03-31 02:30,1.1,1.2\n", { toUtcMs: () => Number.NaN });
+  expect(file).toMatchObject({ rows: [], malformed: [{ line: 2, reason: expect.stringContaining("does not exist") }] });
+});
+
 test("an unknown format is rejected with the first line of the file", async () => {
   await expect(readFile("x.csv", "hello,world\n1,2\n")).rejects.toThrow('a first line of "hello,world"');
   await expect(readFile("x.csv", Buffer.from([0, 1, 2, 3]))).rejects.toThrow("binary data");
