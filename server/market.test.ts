@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
-import { aggregate } from "#lib/domain/kline";
+import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
 import { feedGaps } from "#lib/market/feed-gaps";

@@ -15,7 +15,9 @@ export const Kline = z
     close: Price.describe("Last bid; the current bid while the kline is open."),
     tick_volume: z.number().min(0).describe("Number of quotes, not traded volume."),
     real_volume: z.number().nullable().describe("Traded volume, if the source provides it; otherwise null."),
-    spread: Price.describe("Smallest ask - bid among the kline's quotes, in price units."),
+    spread: Price.describe(
+      "Smallest known ask - bid among the kline's quotes, in price units; 0 if none is known (imported history).",
+    ),
   })
   .meta({ id: "Kline", description: "A candle of bid prices." });
 export type Kline = z.infer<typeof Kline>;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Kline } from "#lib/contract/kline";
+import { Kline as PublicKline } from "#lib/contract/kline";
 import { HOUR_MS } from "#lib/units";
-import { aggregate, closesAtMs, foldKline, foldQuote, isClosed, mergeKlines } from "./kline";
+import { aggregate, closesAtMs, foldKline, foldQuote, isClosed, type Kline, mergeKlines, toPublic } from "./kline";
 import { toQuote } from "./quote";
 import type { Tick } from "./tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "./timeframe";
@@ -49,7 +49,7 @@ test("a kline is a record of the contract: low <= open, close <= high, spread no
     fc.property(ticks, timeframe, (all, name) => {
       const klines = fold(all, name);
       for (const kline of klines) {
-        expect(Kline.parse(kline)).toEqual(kline);
+        expect(PublicKline.parse(kline)).toEqual(kline);
         for (const price of [kline.open, kline.close]) {
           expect(price).toBeGreaterThanOrEqual(kline.low);
           expect(price).toBeLessThanOrEqual(kline.high);
@@ -118,6 +118,28 @@ test("folding rows one by one gives the same kline as aggregating them", () => {
       expect([...klines.values()]).toEqual(aggregate(fold(all, "M1"), name, ALIGNMENT));
     }),
   );
+});
+
+test("the spread of a kline is the smallest known one of its minutes, unknown only where none is known, and 0 for clients then", () => {
+  const unknown = fc.infiniteStream(fc.boolean());
+  fc.assert(
+    fc.property(ticks, timeframe, unknown, (all, name, hides) => {
+      const rows = fold(all, "M1").map((row) => (hides.next().value ? { ...row, spread: null } : row));
+      for (const kline of aggregate(rows, name, ALIGNMENT)) {
+        const inside = rows.filter(({ time }) => ALIGNMENT.openTime(name, time) === kline.time);
+        const known = inside.flatMap(({ spread }) => spread ?? []);
+        expect(kline.spread).toBe(known.length === 0 ? null : Math.min(...known));
+        expect(PublicKline.parse(toPublic(kline))).toEqual({ ...kline, spread: kline.spread ?? 0 });
+      }
+    }),
+  );
+});
+
+test("the first quote in an interval whose minutes have no spread gives it one", () => {
+  const tick = { ticker: "EURUSD", time_msc: 1_767_225_720_000, bid: 1.08543, ask: 1.08551 };
+  const quote = toQuote(tick, DIGITS);
+  const imported = { ...foldQuote(undefined, quote, undefined, "H1", 1_767_225_600), spread: null };
+  expect(foldQuote(imported, quote, undefined, "H1", 1_767_225_600).spread).toBe(0.00008);
 });
 
 test("an interval without quotes has no kline", () => {

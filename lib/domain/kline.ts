@@ -1,9 +1,23 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline as PublicKline } from "#lib/contract/kline";
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
-import { addVolumes } from "./price";
+import { addVolumes, leastSpread } from "./price";
 import type { TradingAlignment } from "./timeframe";
+
+/** A kline inside the service: the record of the contract, except that its spread is null where no source knows one. */
+export interface Kline extends Omit<PublicKline, "spread"> {
+  spread: number | null;
+}
+
+/** The record of the contract, in which an unknown spread is 0. */
+export function toPublic(kline: Kline): PublicKline {
+  return hasSpread(kline) ? kline : { ...kline, spread: 0 };
+}
+
+function hasSpread(kline: Kline): kline is PublicKline {
+  return kline.spread !== null;
+}
 
 /**
  * Adds a quote to the kline of an interval; does not mutate its arguments. Prices are bid, `tick_volume` counts
@@ -50,13 +64,13 @@ export function foldQuote(
     close: bid,
     tick_volume: kline.tick_volume + 1,
     real_volume: addVolumes(kline.real_volume, realVolume),
-    spread: Math.min(spread, kline.spread),
+    spread: leastSpread(spread, kline.spread),
   };
 }
 
 /**
  * Merges two parts of an interval into one kline, `earlier` before `later`: open first, high max, low min, close last, volumes
- * summed (real volume null only where both are), spread min. It keeps the timeframe and open time of `earlier`.
+ * summed, spread min (real volume and spread null only where both are). It keeps the timeframe and open time of `earlier`.
  */
 export function mergeKlines(earlier: Kline, later: Kline): Kline {
   return {
@@ -70,7 +84,7 @@ export function mergeKlines(earlier: Kline, later: Kline): Kline {
     close: later.close,
     tick_volume: earlier.tick_volume + later.tick_volume,
     real_volume: addVolumes(earlier.real_volume, later.real_volume),
-    spread: Math.min(later.spread, earlier.spread),
+    spread: leastSpread(later.spread, earlier.spread),
   };
 }
 

@@ -22,3 +22,9 @@ export function addVolumes(a: number | null, b: number | null): number | null {
   // Whole numbers are exact already, and large ones would lose their last digits in the rounding.
   return Number.isInteger(sum) ? sum : roundTo(sum, VOLUME_DIGITS);
 }
+
+/** The smaller of two spreads; null stands for "unknown" and never wins. */
+export function leastSpread(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null || a < b ? a : b;
+}

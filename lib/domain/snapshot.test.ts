@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
 import { Quote } from "#lib/contract/quote";
 import { Snapshot } from "#lib/contract/snapshot";
 import { compileCalendar } from "./calendar";
 import { SEED_CALENDARS } from "./calendars/index";
-import { foldQuote } from "./kline";
+import { foldQuote, type Kline } from "./kline";
 import { toQuote } from "./quote";
 import { type DayState, foldDay, hydrateDay, toSnapshot } from "./snapshot";
 import { createAlignment } from "./timeframe";

@@ -1,7 +1,7 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { Calendar } from "./calendar";
+import type { Kline } from "./kline";
 import { roundTo } from "./price";
 import type { TradingAlignment } from "./timeframe";
 import { previousTradingDay } from "./trading-day";

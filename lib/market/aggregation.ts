@@ -1,6 +1,5 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
-import { mergeKlines } from "#lib/domain/kline";
+import { type Kline, mergeKlines } from "#lib/domain/kline";
 import type { TradingAlignment } from "#lib/domain/timeframe";
 
 /** The timeframe that each timeframe aggregates. MN1 aggregates D1, because a week can span two months. */

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { aggregate } from "#lib/domain/kline";
+import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type BackfillProgress, beginBackfill } from "./backfills";
@@ -43,7 +42,14 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 const minute = (ticker: string, slot: number, value: number): Kline => ({
-  ...{ type: "kline", ticker, timeframe: "M1", time: START_S + slot * 60, tick_volume: value + 1, spread: 0.0001 },
+  ...{
+    type: "kline",
+    ticker,
+    timeframe: "M1",
+    time: START_S + slot * 60,
+    tick_volume: value + 1,
+    spread: value === 1 ? null : 0.0001,
+  },
   ...{ open: 1 + value / 10, high: 1.5 + value / 10, low: 0.5, close: 1.2, real_volume: value % 2 === 0 ? null : value },
 });
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { Kline } from "#lib/contract/kline";
 import { longQuery } from "#lib/db";
+import type { Kline } from "#lib/domain/kline";
 import { distinct, rangesOf } from "./kline-rows";
 import { anyStored, copyInto, listOf, mergeIncoming, VALUES } from "./kline-sql";
 

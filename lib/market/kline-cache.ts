@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
+import { type Kline, toPublic } from "#lib/domain/kline";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
 import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 import type { Market } from "./ports";
@@ -77,7 +77,7 @@ function createEntry(rows: readonly Kline[], viewRevision: number | null, histor
     encode(state, calendar, make) {
       if (last !== undefined && last.state === state && last.calendar === calendar) return last.window;
       const { head, items } = make(rows);
-      itemsJson ??= JSON.stringify(items);
+      itemsJson ??= JSON.stringify(items.map(toPublic));
       last = { state, calendar, window: encoded(head, itemsJson) };
       return last.window;
     },

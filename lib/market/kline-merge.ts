@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { WindowRead } from "#lib/domain/window";
 
 /** How many of the newest rows may still have been open when they were read: a kline closes shortly after the next opens. */

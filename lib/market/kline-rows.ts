@@ -1,6 +1,6 @@
 import type { CustomTypesConfig } from "pg";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { Kline } from "#lib/domain/kline";
 
 /** Bytes handed to the database connection at once. */
 const COPY_CHUNK_BYTES = 65_536;
@@ -17,7 +17,7 @@ const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 export const NUMBERS: CustomTypesConfig = { getTypeParser: () => Number as (text: string) => number };
 
 /** A stored row: time, open, high, low, close, tick_volume, real_volume, spread. */
-export type KlineRow = [number, number, number, number, number, number, number | null, number];
+export type KlineRow = [number, number, number, number, number, number, number | null, number | null];
 
 /** The wire record of a stored row. */
 export function toKline(ticker: string, timeframe: Timeframe, row: KlineRow): Kline {
@@ -113,8 +113,9 @@ function copyPrefix(texts: readonly string[], batch: number | null): Buffer {
   ]);
 }
 
-/** Writes a number as a field of a row; returns where the next field starts. */
-function writeDouble(buffer: Buffer, end: number, value: number, { ticker, timeframe, time }: Kline): number {
+/** Writes a number, or null, as a field of a row; returns where the next field starts. */
+function writeDouble(buffer: Buffer, end: number, value: number | null, { ticker, timeframe, time }: Kline): number {
+  if (value === null) return buffer.writeInt32BE(-1, end);
   if (!Number.isFinite(value)) throw new RangeError(`kline ${ticker} ${timeframe} ${time} holds ${value}`);
   buffer.writeInt32BE(8, end);
   return buffer.writeDoubleBE(value, end + 4);
@@ -131,7 +132,7 @@ function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): num
   end = writeDouble(buffer, end, kline.low, kline);
   end = writeDouble(buffer, end, kline.close, kline);
   end = writeDouble(buffer, end, kline.tick_volume, kline);
-  end = kline.real_volume === null ? buffer.writeInt32BE(-1, end) : writeDouble(buffer, end, kline.real_volume, kline);
+  end = writeDouble(buffer, end, kline.real_volume, kline);
   return writeDouble(buffer, end, kline.spread, kline);
 }
 

@@ -2,9 +2,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import type { Kline } from "#lib/contract/kline";
 import type { Venue } from "#lib/contract/primitives";
 import { longQuery, promptQuery } from "#lib/db";
+import type { Kline } from "#lib/domain/kline";
 import { COPY_COLUMNS, copyChunks, type KlineRow, NUMBERS, type RowRange, toKline } from "./kline-rows";
 import type { KlineQuery } from "./ports";
 

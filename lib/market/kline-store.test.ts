@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createKlineStore, type KlineTable } from "./kline-store";
@@ -73,6 +73,18 @@ describe("write", () => {
     await store.writeKlines([kline("LASTWINS", START_S, { close: 1 }), kline("LASTWINS", START_S, { close: 2 })]);
     await store.writeKlines([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
     expect(await readAll("LASTWINS")).toEqual([kline("LASTWINS", START_S, { close: 3, real_volume: 7.5 })]);
+  });
+
+  test("an unknown spread stays unknown, and is another value than 0", async () => {
+    // In a partition that is older than unknown spreads.
+    const rows = minutes("NOSPREAD", 3, { spread: null }, Date.UTC(2026, 5, 1) / 1000);
+    await store.writeKlines(rows);
+    expect(await readAll("NOSPREAD")).toEqual(rows);
+    for (const spread of [0, null, 0]) {
+      const again = rows.map((row) => ({ ...row, spread }));
+      await store.copyKlines(again);
+      expect(await readAll("NOSPREAD")).toEqual(again);
+    }
   });
 
   test("the newest quote of a ticker is kept, in whatever order quotes are written", async () => {

@@ -1,7 +1,7 @@
 import type pg from "pg";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
+import type { Kline } from "#lib/domain/kline";
 import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
 import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
 import { createPartitions, inTransaction } from "./partitions";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
 import { DEMO_COMPUTED_DAYS_PER_MINUTE_COUNT } from "#lib/contract/limits";
+import type { Kline } from "#lib/domain/kline";
 import { DAY_S, HOUR_S } from "#lib/units";
 import { testKline, testKlines } from "#server/testing/market";
 import {
@@ -101,6 +101,14 @@ test("klines match the contract byte for byte", async () => {
   expect(answer.text).toBe(
     `{"code":0,"message":"success","data":{"ticker":"EURGBP","timeframe":"D1","from":1767650400,"to":1767650401,"count":1,"limit":500,"next_from":null,"expected_count":1,"items":[{"type":"kline","ticker":"EURGBP","timeframe":"D1","time":1767650400,"open":1.1,"high":1.10002,"low":1.1,"close":1.10002,"tick_volume":10,"real_volume":3,"spread":0.00008}]}}`,
   );
+});
+
+test("an unknown spread is shown as 0, stored or in the view", async () => {
+  await live().store.writeBatch([{ ...testKline("EURNOK", "M1", NOW - 180, 11.5), spread: null }], []);
+  live().kline({ ...testKline("EURNOK", "M1", NOW - 120, 11.5), spread: null });
+  live().kline(testKline("EURNOK", "M1", NOW - 60, 11.5));
+  const answer = await ask(`ticker=EURNOK&timeframe=M1&from=${NOW - 180}`);
+  expect(answer.body.data.items.map(({ spread }: Kline) => spread)).toEqual([0, 0, 0.00008]);
 });
 
 describe("rows of the view", () => {

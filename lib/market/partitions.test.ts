@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
+import type { Kline } from "#lib/domain/kline";
 import { DAY_S, HOUR_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { testKline } from "#server/testing/market";

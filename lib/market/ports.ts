@@ -1,11 +1,11 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { Instrument } from "#lib/contract/instrument";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
+import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import type { FeedSight } from "./feed-watch";
 

@@ -1,8 +1,7 @@
 import type pg from "pg";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
-import { isClosed } from "#lib/domain/kline";
+import { isClosed, type Kline } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { createAggregation, MADE_OF } from "./aggregation";
 import type { BatchRange } from "./kline-batches";

@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { GoldenCase } from "./golden";
 
 const shared = (file: string) => ({ shared: file });

@@ -1,6 +1,5 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
-import { aggregate, foldQuote } from "#lib/domain/kline";
+import { aggregate, foldQuote, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";

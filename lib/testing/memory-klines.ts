@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
 
 /** A kline store in memory, with its writer, for tests that need no database. */

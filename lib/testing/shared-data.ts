@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import type { Tick } from "#lib/domain/tick";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { systemClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { MINUTE_S } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";

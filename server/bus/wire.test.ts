@@ -32,7 +32,7 @@ const snapshot = fc
   .map((parts) => Object.assign({ type: "snapshot" as const }, ...parts));
 const klineHead = fc.record({ ticker, timeframe: fc.constantFrom(...TIMEFRAMES), time: fc.nat(), tick_volume: count });
 const kline = fc
-  .tuple(klineHead, prices(["open", "high", "low", "close", "spread"]), fc.record({ real_volume: orNull(count) }))
+  .tuple(klineHead, prices(["open", "high", "low", "close"]), fc.record({ real_volume: orNull(count), spread: orNull(price) }))
   .map((parts) => Object.assign({ type: "kline" as const }, ...parts));
 
 /** Any event that an engine may publish. */

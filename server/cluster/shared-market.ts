@@ -1,6 +1,5 @@
 import type { Pool } from "pg";
-import type { Kline } from "#lib/contract/kline";
-import { isClosed } from "#lib/domain/kline";
+import { isClosed, type Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
-import { aggregate, foldQuote, isClosed } from "#lib/domain/kline";
+import { aggregate, foldQuote, isClosed, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";

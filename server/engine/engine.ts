@@ -1,10 +1,9 @@
 import type { TickRejection } from "#lib/contract/ingest";
-import type { Kline } from "#lib/contract/kline";
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Listing } from "#lib/domain/instrument";
-import { foldQuote } from "#lib/domain/kline";
+import { foldQuote, type Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay, toSnapshot } from "#lib/domain/snapshot";

@@ -1,9 +1,8 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
-import { aggregate, isClosed } from "#lib/domain/kline";
+import { aggregate, isClosed, type Kline } from "#lib/domain/kline";
 import { hydrateDay } from "#lib/domain/snapshot";
 import { TIMEFRAMES_ORDER, type TradingAlignment } from "#lib/domain/timeframe";
 import { previousTradingDay } from "#lib/domain/trading-day";

@@ -1,8 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
-import type { Kline } from "#lib/contract/kline";
 import type { Venue } from "#lib/contract/primitives";
-import { isClosed } from "#lib/domain/kline";
+import { isClosed, type Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { klineExample } from "#lib/contract/kline";
 import { snapshotExample } from "#lib/contract/snapshot";
+import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "#server/events/event";

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";

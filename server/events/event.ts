@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
+import type { Kline } from "#lib/domain/kline";
 
 /** Long enough that two epochs never share an id. */
 const EPOCH_CHARACTERS = 8;
@@ -38,7 +38,7 @@ export interface KlineEvent extends Sequenced {
 
 /**
  * One change of the market. Only the engine creates events; the bus carries them, the view shows them, the recorder stores
- * them, the hub sends them. `record` is the wire record and never changes once published.
+ * them, the hub sends them. `record` is that of the contract, except that an unknown spread of a kline is null, and never changes once published.
  */
 export type MarketEvent = QuoteEvent | SnapshotEvent | KlineEvent;
 

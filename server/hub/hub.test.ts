@@ -6,7 +6,7 @@ import { eventOf } from "#server/testing/events";
 import { createStreamReader } from "#server/testing/stream-reader";
 import { createHub, topicOf } from "./hub";
 import { createFlusher, FLUSH_INTERVAL_MS, Outbox } from "./outbox";
-import { controlOf, type Outgoing } from "./outgoing";
+import { controlOf, type Outgoing, updateOf } from "./outgoing";
 
 const EURUSD = topicOf("quote", "EURUSD");
 const KLINE = topicOf("kline", "EURUSD", "M1");
@@ -39,6 +39,12 @@ describe("the hub", () => {
     expect(topicsOf(a.read())).toEqual(["quote:EURUSD", "kline:EURUSD:M1", "quote:EURUSD"]);
     expect(topicsOf(b.read())).toEqual(["quote:EURUSD", "quote:EURUSD"]);
     expect(topicsOf(c.read())).toEqual(["quote:GBPUSD"]);
+  });
+
+  test("a kline whose spread is unknown is sent with spread 0, and is measured as it is sent", () => {
+    const { text, bytes } = updateOf(eventOf({ ...klineExample, spread: null }));
+    expect(JSON.parse(text).data).toEqual({ ...klineExample, spread: 0 });
+    expect(bytes).toBe(text.length);
   });
 
   test("an event reaches a subscriber once although it subscribed twice, and never after it unsubscribes", () => {

@@ -1,4 +1,5 @@
 import type { PushMessage, ServerMessage } from "#lib/contract/stream";
+import { toPublic } from "#lib/domain/kline";
 import type { MarketEvent } from "#server/events/event";
 
 /** A message for one or many connections; its text is created once. */
@@ -28,7 +29,7 @@ function pushText(event: MarketEvent, kind: PushEvent, merged: number): string {
   const mergedText = merged > 0 ? `,"merged":${merged}` : "";
   const closed = type === "kline" ? `,"closed":${event.closed}` : "";
   const head = `{"type":"${type}","event":"${kind}","ticker":"${record.ticker}"${timeframe}`;
-  return `${head},"epoch":"${epoch}","seq":${seq}${mergedText}${closed},"data":${JSON.stringify(record)}}`;
+  return `${head},"epoch":"${epoch}","seq":${seq}${mergedText}${closed},"data":${JSON.stringify(type === "kline" ? toPublic(event.record) : record)}}`;
 }
 
 function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {

@@ -1,5 +1,5 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Database } from "#lib/db";
+import type { Kline } from "#lib/domain/kline";
 import { lockBatch, lockTicker } from "#lib/market/history-lock";
 import { type BatchCounts, storeBatch, tryBatch } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";

@@ -1,5 +1,5 @@
-import type { Kline } from "#lib/contract/kline";
 import type { SessionAnswer } from "#lib/domain/calendar";
+import type { Kline } from "#lib/domain/kline";
 
 type CalendarHours = {
   sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;

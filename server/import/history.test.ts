@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { foldQuote, mergeKlines } from "#lib/domain/kline";
+import { foldQuote, type Kline, mergeKlines } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";

@@ -149,6 +149,22 @@ test("too many malformed rows stop the import of a file, and fewer are reported 
   expect(await storedKlines(database, "EURGBP", "M1")).toHaveLength(297);
 });
 
+test("a file without spreads leaves them unknown, so that M5 to MN1 have the smallest known one", async () => {
+  const rows = openMinutes("2024-03-06", 10).map((time) => `${time},1.1,1.1,1.1,1.1`);
+  const without = write("EURAUD_a.csv", `time,open,high,low,close\n${rows.join("\n")}\n`);
+  expect((await importCommand(database, [without])).text).toContain("no spread in this file: it stays unknown");
+  const spreads = async (timeframe: "M1" | "M5") =>
+    (await storedKlines(database, "EURAUD", timeframe)).map(({ spread }) => spread);
+  expect([await spreads("M1"), await spreads("M5")]).toEqual([Array(10).fill(null), [null, null]]);
+  const known = rows.slice(8).map((row, index) => `${row},0.0001${index}`);
+  await importCommand(database, [write("EURAUD_b.csv", `time,open,high,low,close,spread\n${known.join("\n")}\n`)]);
+  expect([(await spreads("M1")).slice(7), await spreads("M5")]).toEqual([
+    [null, 0.0001, 0.00011],
+    [null, 0.0001],
+  ]);
+  await expectRebuilt("EURAUD");
+});
+
 test("a tree of .bi5 files gives tickers and dates by its paths, and fillers and empty hours are skipped and reported", async () => {
   write("bi5/EURJPY/2019/01/04/00h_ticks.bi5", LZMA_TICKS);
   write("bi5/EURJPY/2019/01/04/01h_ticks.bi5", "");

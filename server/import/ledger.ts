@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import { MINUTE_MS } from "#lib/units";
 
 /** No instrument has quotes from before. */

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { Batch } from "./batch";
 import type { Source } from "./decompress";

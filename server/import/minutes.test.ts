@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { MinutesOptions } from "./ledger";
 import { createMinutes } from "./minutes";
 import { emptyRow, type Row, type RowKind } from "./row";
@@ -130,9 +130,9 @@ test("flat klines without volume are fillers only if the source has volumes", ()
   ).toMatchObject({ fillers: 0, klines: 2 });
 });
 
-test("fields that the source does not have are 0 or null", () => {
+test("fields that the source does not have are 0 or unknown", () => {
   const { klines } = fold("klines", [kline(0, 1.1, { tickVolume: Number.NaN, spread: Number.NaN })]);
-  expect(klines[0]).toMatchObject({ tick_volume: 0, real_volume: null, spread: 0 });
+  expect(klines[0]).toMatchObject({ tick_volume: 0, real_volume: null, spread: null });
 });
 
 test.each([

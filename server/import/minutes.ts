@@ -1,5 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
-import { foldQuote } from "#lib/domain/kline";
+import { foldQuote, type Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import type { Tick } from "#lib/domain/tick";
@@ -48,7 +47,7 @@ function klinesOf(options: MinutesOptions): Minutes {
       close: roundTo(row.close, digits),
       tick_volume: Number.isNaN(row.tickVolume) ? 0 : row.tickVolume,
       real_volume: Number.isNaN(row.realVolume) ? null : row.realVolume,
-      spread: Number.isNaN(row.spread) ? 0 : roundTo(row.spread, digits + 1),
+      spread: Number.isNaN(row.spread) ? null : roundTo(row.spread, digits + 1),
     };
   }
 

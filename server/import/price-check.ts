@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S } from "#lib/units";
 import { ImportFailure } from "./failure";

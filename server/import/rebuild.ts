@@ -1,7 +1,6 @@
 import type { Clock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
-import { isClosed } from "#lib/domain/kline";
+import { isClosed, type Kline } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { createAggregation, type Level, MADE_OF } from "#lib/market/aggregation";
 import type { KlineTable } from "#lib/market/kline-store";

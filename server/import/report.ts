@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import { printableName } from "#lib/printable";
 import type { ClosedHours } from "./closed-hours";
 import type { Loaded } from "./load";

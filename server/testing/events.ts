@@ -1,6 +1,6 @@
-import type { Kline } from "#lib/contract/kline";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
+import type { Kline } from "#lib/domain/kline";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 

@@ -1,8 +1,8 @@
 import type { Clock } from "#lib/clock";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
+import type { Kline } from "#lib/domain/kline";
 import { createKlineStore } from "#lib/market/kline-store";
 import { parseArguments } from "#server/cli/run-command";
 import { exitCodeOf, isFileError } from "#server/import/failure";

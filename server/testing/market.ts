@@ -1,6 +1,6 @@
 import { systemClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
+import type { Kline } from "#lib/domain/kline";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, Market } from "#lib/market/ports";
 import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";

@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
+import type { Kline } from "#lib/domain/kline";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";

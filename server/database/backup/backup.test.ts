@@ -5,7 +5,8 @@ import { findKey } from "#lib/access/find-key";
 import { hashKey } from "#lib/access/key-format";
 import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
-import { type Kline, klineExample } from "#lib/contract/kline";
+import { klineExample } from "#lib/contract/kline";
+import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
 import { createKlineStore } from "#lib/market/kline-store";
 import { applyInTransaction, migrationNames } from "#prisma/migrate";
@@ -39,7 +40,7 @@ const klines = Array.from({ length: KLINES_COUNT }, (_, index): Kline => {
     ...klineExample,
     timeframe: "M30",
     time,
-    spread: odd,
+    spread: index % 11 === 0 ? null : odd,
     real_volume: index % 7 === 0 ? null : odd,
     low,
     open: low + 0.1,

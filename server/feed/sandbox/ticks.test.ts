@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/contract/kline";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { foldQuote } from "#lib/domain/kline";
+import { foldQuote, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
