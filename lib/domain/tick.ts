@@ -68,16 +68,27 @@ function isPrice(value: number): boolean {
 }
 
 /**
- * Why a tick is rejected, null when it is valid. In this order: bad_price (not a number between 0 and PRICE_END), crossed_quote
- * (bid above ask), duplicate (time, bid and ask of a recently accepted tick, which is what a repeated batch gets), in_future
- * (more than TICK_MAX_AHEAD_MS ahead of the clock), too_late (its M1 kline has closed on the clock), out_of_order (older than the
- * last accepted one).
+ * Why the prices of a tick are rejected, null when they are possible: bad_price (not a number between 0 and PRICE_END), then
+ * crossed_quote (bid above ask).
+ */
+export function judgePrices({
+  bid,
+  ask,
+}: Pick<Tick, "bid" | "ask">): Extract<TickRejection, "bad_price" | "crossed_quote"> | null {
+  if (!isPrice(bid) || !isPrice(ask)) return "bad_price";
+  return bid > ask ? "crossed_quote" : null;
+}
+
+/**
+ * Why a tick is rejected, null when it is valid. In this order: those of judgePrices, duplicate (time, bid and ask of a
+ * recently accepted tick, which is what a repeated batch gets), in_future (more than TICK_MAX_AHEAD_MS ahead of the clock),
+ * too_late (its M1 kline has closed on the clock), out_of_order (older than the last accepted one).
  * @param recent accepted ticks of this ticker; undefined before the first
  * @param nowMs the clock, Unix milliseconds
  */
 export function judgeTick(recent: RecentTicks | undefined, tick: Tick, nowMs: number): TickRejection | null {
-  if (!isPrice(tick.bid) || !isPrice(tick.ask)) return "bad_price";
-  if (tick.bid > tick.ask) return "crossed_quote";
+  const badPrices = judgePrices(tick);
+  if (badPrices !== null) return badPrices;
   const newestMs = recent?.newestMs() ?? Number.NEGATIVE_INFINITY;
   if (tick.time_msc <= newestMs && recent?.has(tick)) return "duplicate";
   if (tick.time_msc > nowMs + TICK_MAX_AHEAD_MS) return "in_future";

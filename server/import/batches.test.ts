@@ -138,6 +138,29 @@ test("prices of another instrument are refused, by the stored days around them o
   ).toBe(0);
 });
 
+test("a file whose prices become those of another instrument is refused from there, and the rows before stay", async () => {
+  const rows = (from: string, count: number, price: number) => minutes(from, count, price).trimEnd().split("\n").slice(1);
+  const header = minutes("2024-03-04T00:00Z", 0, 1).trimEnd();
+  // Longer than what is read at once.
+  const turning = write(
+    "AUDCAD.csv",
+    [header, ...rows("2024-03-04T00:00Z", 9_000, 0.89), ...rows("2024-03-11T00:00Z", 9_000, 110.5)].join("\n"),
+  );
+  expect(await importCommand(database, [turning], { batchKlines: 1_000 })).toMatchObject({
+    exitCode: 1,
+    text: expect.stringMatching(/earlier rows are stored: a price of 110.5 is not one of AUDCAD/),
+  });
+  const stored = await storedKlines(database, "AUDCAD", "M1");
+  expect([...new Set(stored.map(({ close }) => close))]).toEqual([0.89]);
+  // The days of the second part are stored already, at other prices.
+  await importCommand(database, [write("NZDCAD.csv", minutes("2024-03-06T00:00Z", 4_000, 0.82))]);
+  const text = [header, ...rows("2024-02-19T00:00Z", 9_000, 0.82), ...rows("2024-03-06T00:00Z", 9_000, 0.95)].join("\n");
+  expect(await importCommand(database, [write("NZDCAD_b.csv", text)], { batchKlines: 1_000 })).toMatchObject({
+    exitCode: 1,
+    text: expect.stringMatching(/earlier rows are stored: it is probably not NZDCAD: 0.95 where 0.82 is stored/),
+  });
+});
+
 test("many files end with one table, with the refused ones by reason", async () => {
   for (let index = 10; index < 40; index += 1)
     write(

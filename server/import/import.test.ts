@@ -165,6 +165,17 @@ test("a file without spreads leaves them unknown, so that M5 to MN1 have the sma
   await expectRebuilt("EURAUD");
 });
 
+test("crossed quotes of a tick file are refused by reason, as in a push, however many, and the other ticks are stored", async () => {
+  const rows = openMinutes("2024-03-06", 300).flatMap((time) => [`${time}000,1.1,1.1002`, `${time}500,1.1005,1.1003`]);
+  const file = write("GBPAUD.csv", `time_msc,bid,ask\n${rows.join("\n")}\n`);
+  const { exitCode, text } = await importCommand(database, [file]);
+  expect(exitCode).toBe(1);
+  expect(text).toContain("REFUSED, 300 rows: bid above ask (crossed quote)");
+  const minutes = await storedKlines(database, "GBPAUD", "M1");
+  expect(minutes).toHaveLength(300);
+  expect(minutes[0]).toMatchObject({ high: 1.1, spread: 0.0002, tick_volume: 1 });
+});
+
 test("a tree of .bi5 files gives tickers and dates by its paths, and fillers and empty hours are skipped and reported", async () => {
   write("bi5/EURJPY/2019/01/04/00h_ticks.bi5", LZMA_TICKS);
   write("bi5/EURJPY/2019/01/04/01h_ticks.bi5", "");

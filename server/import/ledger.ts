@@ -4,6 +4,9 @@ import { MINUTE_MS } from "#lib/units";
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
 
+/** Why a tick with bid above ask is refused. */
+export const CROSSED = "bid above ask (crossed quote)";
+
 /** Counts of what happened to the rows of a file. */
 export interface Counts {
   /** All rows, valid or not. */
@@ -17,7 +20,7 @@ export interface Counts {
   repeated: number;
   /** Rows older than the one before. Ticks of one minute are sorted, klines stored at their time. */
   outOfOrder: number;
-  /** Ticks with bid above ask: kept, with spread 0. */
+  /** Ticks with bid above ask. Refused like pushed ones, but not malformed: some brokers record many. */
   crossed: number;
   /** Rows without bid and ask. */
   withoutQuote: number;

@@ -7,7 +7,7 @@ import { contentOf } from "./detect";
 import { ImportFailure } from "./failure";
 import type { Recognition } from "./format";
 import type { Job, JobKey, Jobs } from "./jobs";
-import type { Counts, Harvest } from "./ledger";
+import { type Counts, CROSSED, type Harvest } from "./ledger";
 import { createMinutes } from "./minutes";
 import type { Progress } from "./progress";
 import type { Rebuilder } from "./rebuild";
@@ -35,7 +35,7 @@ export interface Loaded {
   readonly klines: BatchCounts;
   /** The first malformed rows. */
   readonly malformed: readonly Malformed[];
-  /** Malformed rows by reason. */
+  /** Malformed rows and crossed quotes by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly ms: number;
   /** Why it stopped before the end of the file; null when it did not. */
@@ -61,8 +61,8 @@ interface LoadOptions {
   readonly progress: Progress;
   /** Called with every valid row, stored or not. */
   onRow(row: Row): void;
-  /** Called with the first klines before they are stored. @throws ImportFailure when they cannot be right */
-  check(klines: readonly Kline[]): Promise<void>;
+  /** Called with klines before they are stored, in parts. @throws ImportFailure when they cannot be right */
+  check(klines: readonly Kline[], isFirst: boolean): Promise<void>;
   /** Called with klines that are stored, and how they compare with those before. */
   onStored(klines: readonly Kline[], counts: BatchCounts): void;
 }
@@ -70,7 +70,7 @@ interface LoadOptions {
 /** Writes one batch while the next is read, and saves how far the file is stored. */
 function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
   let writing: Promise<unknown> = Promise.resolve();
-  let checked = false;
+  let isFirst = true;
   let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
@@ -85,9 +85,9 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
     async flush(): Promise<void> {
       await writing;
       const harvest = take();
-      if (!checked && harvest.klines.length > 0) {
-        await check(harvest.klines);
-        checked = true;
+      if (harvest.klines.length > 0) {
+        await check(harvest.klines, isFirst);
+        isFirst = false;
       }
       await rebuilder.follow(harvest.klines);
       writing = Promise.all([write(harvest), rebuilder.writeSome()]);
@@ -156,6 +156,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     // Also when reading failed: no write may be in progress when this returns.
     await writer.settled();
   }
+  if (counts.crossed > 0) refused.set(CROSSED, counts.crossed);
   return { counts, klines: writer.counts(), malformed, refused, ms: clock.now() - startMs, stopped: early };
 }
 

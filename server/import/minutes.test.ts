@@ -87,10 +87,18 @@ test("ticks of the same millisecond are all kept, in the order of the file", () 
   expect(klines[0]).toMatchObject({ open: 1.1, high: 1.3, close: 1.2, tick_volume: 3 });
 });
 
-test("ticks with bid above ask keep their bid, get spread 0, and are counted", () => {
-  const { klines, counts } = fold("ticks", [tick(0, 1.1, 1.1002), tick(1, 1.1005, 1.1003)]);
-  expect(klines[0]).toMatchObject({ high: 1.1005, spread: 0, tick_volume: 2 });
-  expect(counts.crossed).toBe(1);
+test("ticks that a push would refuse are refused: bid above ask, which does not make a row malformed, and impossible prices", () => {
+  const rows = [
+    tick(0, 1.1, 1.1002),
+    tick(1, 1.1005, 1.1003),
+    tick(2, 1.1001, 1.1001),
+    tick(60_000, 1.2, 1.1),
+    tick(60_001, 1, 2e12),
+  ];
+  const { klines, counts, malformed } = fold("ticks", rows);
+  expect(klines).toMatchObject([{ high: 1.1001, spread: 0, tick_volume: 2 }]);
+  expect(counts).toMatchObject({ rows: 5, crossed: 2, malformed: 1 });
+  expect(malformed).toEqual(["5: bid or ask is not a possible price"]);
 });
 
 test("late ticks are sorted within their minute and rejected after it", () => {

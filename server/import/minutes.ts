@@ -1,7 +1,7 @@
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
-import type { Tick } from "#lib/domain/tick";
+import { judgePrices, type Tick } from "#lib/domain/tick";
 import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
@@ -117,7 +117,12 @@ function ticksOf(options: MinutesOptions): Minutes {
 
   function onRow(row: Row, line: number): void {
     counts.rows += 1;
-    const reason = ledger.doubt(row.timeMs);
+    const badPrices = judgePrices(row);
+    if (badPrices === "crossed_quote") {
+      counts.crossed += 1;
+      return;
+    }
+    const reason = badPrices === null ? ledger.doubt(row.timeMs) : "bid or ask is not a possible price";
     if (reason !== null) {
       ledger.refuse(line, reason);
       return;
@@ -136,7 +141,6 @@ function ticksOf(options: MinutesOptions): Minutes {
     ledger.note(row.timeMs);
     if (counts.rows <= options.skipRows) return;
     if (buffer.add(row)) counts.outOfOrder += 1;
-    if (row.bid > row.ask) counts.crossed += 1;
   }
 
   return {

@@ -52,11 +52,13 @@ function offStored(days: readonly Kline[], stored: readonly Kline[]): string | n
 /**
  * Refuses klines of another instrument by their prices: they must be near those of the stored days around them and possible for
  * the pair.
- * @param klines the first that a file would store
+ * @param klines that a file would store next
+ * @param isFirst whether they are its first: those after them are not compared with days before theirs, which may be of this file
  * @throws ImportFailure that says what is off
  */
 export async function checkPrices(
   klines: readonly Kline[],
+  isFirst: boolean,
   { ticker, base, quote }: ImportListing,
   store: Pick<KlineTable, "read">,
 ): Promise<void> {
@@ -70,7 +72,8 @@ export async function checkPrices(
       `a price of ${price} is not one of ${ticker}, which is between ${Number(range.low.toPrecision(2))} and ${Number(range.high.toPrecision(2))}: another instrument, or --point-digits is missing. ${insist}`,
     );
   const times = days.map(({ time }) => time);
-  const around = { from: Math.min(...times) - FURTHEST_DAYS * DAY_S, to: Math.max(...times) + FURTHEST_DAYS * DAY_S };
+  const from = Math.min(...times) - (isFirst ? FURTHEST_DAYS * DAY_S : 0);
+  const around = { from, to: Math.max(...times) + FURTHEST_DAYS * DAY_S };
   const stored = await store.read({ ticker, timeframe: "D1", ...around, limit: STORED_MAX_DAYS, end: "oldest" });
   const reason = offStored(days, stored);
   if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);

@@ -1,6 +1,7 @@
 import type { Kline } from "#lib/domain/kline";
 import { printableName } from "#lib/printable";
 import type { ClosedHours } from "./closed-hours";
+import { CROSSED } from "./ledger";
 import type { Loaded } from "./load";
 import type { Prepared } from "./prepare";
 import { perSecond, type Terminal } from "./progress";
@@ -113,7 +114,7 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
   tell(counts.fillers, "skipped: no quote (volume 0, one price)");
   tell(counts.repeated, "with the time of the row before: the later row counts");
   tell(counts.outOfOrder, "out of order, sorted");
-  tell(counts.crossed, "with bid above ask, kept with spread 0");
+  tell(counts.crossed, `refused: ${CROSSED}`);
   tell(counts.withoutQuote, "skipped: no bid and ask");
   if (counts.unfinished > 0) lines.push("  the current minute is skipped: it is not over");
   if (klines.conflicting > 0)

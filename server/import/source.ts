@@ -113,7 +113,7 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
       maxErrors: options.maxErrors,
       batchKlines: session.batchKlines,
       rebuilder: rebuilder ?? NO_REBUILDER,
-      check: async (klines) => (options.force ? undefined : checkPrices(klines, listing, store)),
+      check: async (klines, isFirst) => (options.force ? undefined : checkPrices(klines, isFirst, listing, store)),
     });
   } catch (error) {
     tally.add(part());

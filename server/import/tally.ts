@@ -32,7 +32,7 @@ export interface Tally {
 /** What one file came to. */
 export interface TallyPart {
   readonly rows: number;
-  /** Malformed rows by reason. */
+  /** Refused rows by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly klines: BatchCounts;
   readonly closedHours: number;
@@ -128,12 +128,12 @@ export function createTally(trial: boolean): Tally {
     failed: () => exitCode !== EXIT_DONE || !holdsAny(),
     lines() {
       const { rows, klines, closedHours } = total;
-      const malformed = rowReasons.rows();
+      const refusedRows = rowReasons.rows();
       const refused = [...reasons.values()].reduce((sum, { names }) => sum + names.length, 0);
       const beside = [...(refused > 0 ? [`${n(refused)} refused`] : []), ...(known > 0 ? [`${n(known)} imported before`] : [])];
       const table: [string, string][] = [
         ["files", [n(files), ...beside].join(", ")],
-        ["rows read", [n(rows), ...(malformed > 0 ? [`${n(malformed)} refused`] : [])].join(", ")],
+        ["rows read", [n(rows), ...(refusedRows > 0 ? [`${n(refusedRows)} refused`] : [])].join(", ")],
         [trial ? "would be stored" : "stored", n(klines.stored)],
         ["already there", n(klines.alreadyThere)],
         [trial ? "would be overwritten" : "overwritten", n(klines.overwritten)],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Unsure } from "./failure";
 import { tickerOf } from "./ticker";
 
-const KNOWN = ["EURUSD", "USDJPY", "XAUUSD", "GBPUSD"].map((ticker) => ({
+const KNOWN = ["EURUSD", "USDJPY", "XAUUSD", "XAGUSD", "GBPUSD"].map((ticker) => ({
   ticker,
   base: ticker.slice(0, 3),
   quote: ticker.slice(3),
@@ -19,6 +19,13 @@ test.each([
   ["data/XAUUSD/2019/01/04/00h_ticks.bi5", "XAUUSD"],
   ["history.zip/usdjpy.csv", "USDJPY"],
   ["EURUSD/GBPUSD.csv", "GBPUSD"],
+  ["GOLD_M1.csv", "XAUUSD"],
+  ["goldm1.csv", "XAUUSD"],
+  ["XAU_1m_data_2020.csv", "XAUUSD"],
+  ["XAU_USD.csv", "XAUUSD"],
+  ["Gold-XAUUSD.csv", "XAUUSD"],
+  ["SILVER.csv", "XAGUSD"],
+  ["XAG_BID/2019/01/04/00h_ticks.bi5", "XAGUSD"],
 ])("the ticker of %s is %s", (path, ticker) => {
   expect(ofPath(path)).toBe(ticker);
 });
@@ -43,9 +50,12 @@ test("rows and a name of two instruments leave the choice to --ticker", () => {
   expect(() => ofPath("EURUSD.csv", null, "GBP/USD")).toThrow(Unsure);
 });
 
-test.each(["prices.csv", "GOLD_M1.csv", "MYEURUSDX.csv"])("%s contains no ticker, so --ticker is required", (path) => {
-  expect(() => ofPath(path)).toThrow("--ticker");
-});
+test.each(["prices.csv", "GOLDEN_M1.csv", "MARIGOLD.csv", "XAUT_M1.csv", "XAU_EUR.csv", "XAUAUD.csv", "MYEURUSDX.csv"])(
+  "%s contains no ticker, so --ticker is required",
+  (path) => {
+    expect(() => ofPath(path)).toThrow("--ticker");
+  },
+);
 
 test("two tickers in a name require a choice with --ticker", () => {
   expect(() => ofPath("EURUSD_GBPUSD.csv")).toThrow("EURUSD and GBPUSD");
@@ -57,4 +67,14 @@ test("an unlisted instrument is named, with the command that adds it", () => {
   );
   expect(() => ofPath("x.csv", null, "AED/CNH")).toThrow("npm run instruments -- add");
   expect(() => ofPath("DAT_ASCII_AEDCNH_M1.csv")).toThrow("AEDCNH is not an instrument");
+});
+
+test("--ticker and a symbol column may say gold or silver, unless an instrument has that ticker", () => {
+  expect(ofPath("prices.csv", "GOLD")).toBe("XAUUSD");
+  expect(ofPath("XAU.csv", "XAUUSD")).toBe("XAUUSD");
+  expect(ofPath("prices.csv", null, "SILVER")).toBe("XAGUSD");
+  expect(() => ofPath("GOLD.csv", "EURUSD")).toThrow("its name contains XAUUSD, but --ticker is EURUSD");
+  expect(() => ofPath("GOLD_XAGUSD.csv")).toThrow("XAGUSD and XAUUSD");
+  const listed = [...KNOWN, { ticker: "GOLD", base: "GOLD", quote: "EUR" }];
+  expect(tickerOf({ given: null, symbol: null, path: "GOLD_M1.csv", venue: "live", force: false }, listed)).toBe("GOLD");
 });

@@ -18,8 +18,36 @@ function isNamed({ ticker, base, quote }: TickerName, text: string): boolean {
   return new RegExp(`(?<![A-Z])${word}(?![A-Z]{2})`, "i").test(text);
 }
 
+/** Names of metals that brokers use instead of the ticker. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["GOLD", "XAUUSD"],
+  ["XAU", "XAUUSD"],
+  ["SILVER", "XAGUSD"],
+  ["XAG", "XAGUSD"],
+]);
+
+/** The ticker that a word stands for; the word itself where it is an instrument, or stands for none that is listed. */
+function resolve(word: string, known: readonly TickerName[]): string {
+  const listed = (ticker: string | undefined) => known.some((name) => name.ticker === ticker);
+  const ticker = ALIASES.get(word);
+  return ticker !== undefined && listed(ticker) && !listed(word) ? ticker : word;
+}
+
+/** The instruments whose aliases a text contains: not inside a longer word, nor before another currency (XAU_EUR). */
+function aliasesIn(text: string, known: readonly TickerName[]): string[] {
+  const found: string[] = [];
+  for (const [alias, ticker] of ALIASES) {
+    const match = new RegExp(`(?<![A-Z])${alias}(?![A-Z](?!\\d))(?:[-_./ ]([A-Z]{3})(?![A-Z]))?`, "i").exec(text);
+    const quote = match?.[1]?.toUpperCase() ?? "USD";
+    const inDollars = quote === "USD" || !isCurrency(quote);
+    if (match !== null && inDollars && resolve(alias, known) === ticker) found.push(ticker);
+  }
+  return found;
+}
+
 function tickersIn(text: string, known: readonly TickerName[]): string[] {
-  return known.filter((name) => isNamed(name, text)).map(({ ticker }) => ticker);
+  const named = known.filter((name) => isNamed(name, text)).map(({ ticker }) => ticker);
+  return [...new Set([...named, ...aliasesIn(text, known)])];
 }
 
 /** A word of six capital letters, which may be an unlisted ticker. */
@@ -66,9 +94,10 @@ function namedBy(path: string, known: readonly TickerName[]): string[] {
  * @throws UsageError when none or several are found, the instrument is not listed, or --ticker is not what the file names; Unsure
  * when its rows and its name say different things.
  */
-export function tickerOf({ given, symbol, path, venue, force }: TickerSources, known: readonly TickerName[]): string {
+export function tickerOf({ symbol, path, venue, force, ...sources }: TickerSources, known: readonly TickerName[]): string {
+  const given = sources.given === null ? null : resolve(sources.given, known);
   const listed = (ticker: string) => known.some((name) => name.ticker === ticker);
-  const own = symbol?.replace(/[^A-Za-z0-9]/g, "").toUpperCase() ?? null;
+  const own = symbol === null ? null : resolve(symbol.replace(/[^A-Za-z0-9]/g, "").toUpperCase(), known);
   const names = namedBy(path, known);
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
