@@ -1,8 +1,9 @@
 "use client";
 
-import type { PortalUser } from "#lib/contract/portal";
+import type { PendingEmail, PortalUser } from "#lib/contract/portal";
 import { NewPasswordField } from "../auth/new-password-field";
 import { callPortal } from "../portal/api";
+import { usePortal } from "../portal/read";
 import { type Submission, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Card } from "../ui/card";
@@ -47,18 +48,51 @@ export function ProfileForm({ user, onChange }: FormProps) {
   );
 }
 
+/** The links of a requested change that have not been opened, as a sentence. */
+function linksOf({ new_address, old_address }: PendingEmail): string {
+  if (new_address && old_address) return "Open the links we sent to both addresses.";
+  return `Open the link we sent to ${new_address ? "the new address" : "your current address"}.`;
+}
+
+interface PendingProps {
+  readonly pending: PendingEmail;
+  readonly onWithdrawn: () => void;
+}
+
+/** A requested change of address, and the button that withdraws it. */
+function PendingChange({ pending, onWithdrawn }: PendingProps) {
+  const withdrawal = useSubmit({ fields: [], send: () => callPortal("DELETE", "email"), done: onWithdrawn });
+  return (
+    <form onSubmit={withdrawal.onSubmit} className="mb-4 space-y-3 rounded-md border border-line p-3 text-sm leading-6">
+      <p>
+        Changing to <span className="font-medium [overflow-wrap:anywhere]">{pending.email}</span>. {linksOf(pending)}
+      </p>
+      <FormEnd submission={withdrawal} label="Cancel the change" />
+    </form>
+  );
+}
+
 /** Changes the address; the new one applies once the link in its mail is opened, and the old one, if verified, has approved. */
 export function EmailForm({ user, onChange }: FormProps) {
   const announce = useToast();
+  const change = usePortal<{ pending: PendingEmail | null }>("email");
+  const onChanged = () => {
+    void change.mutate();
+    onChange();
+  };
   const submission = useSubmit({
     fields: ["email"],
     send: (form) => callPortal("POST", "email", { email: textOf(form, "email") }),
     done: (_, form) => {
       form.reset();
-      onChange();
+      onChanged();
       announce(user.emailVerified ? "Open the links we sent to both addresses." : "Open the link we sent to the new address.");
     },
   });
+  const onWithdrawn = () => {
+    onChanged();
+    announce("The change of email is canceled.");
+  };
   return (
     <Card>
       <p className="mb-4 text-ink-soft text-sm leading-6">
@@ -67,6 +101,7 @@ export function EmailForm({ user, onChange }: FormProps) {
           ? ". It changes when you open the links we send to this address and to the new one."
           : " (not verified). It changes when you open the link we send to the new address."}
       </p>
+      {change.data?.pending ? <PendingChange pending={change.data.pending} onWithdrawn={onWithdrawn} /> : null}
       <form onSubmit={submission.onSubmit} className="space-y-4">
         <TextField
           label="New email"

@@ -192,6 +192,16 @@ export interface PortalUser {
   readonly provedAtMs: number;
 }
 
+/** A change of address that has been requested. */
+export interface PendingEmail {
+  /** The new address. */
+  readonly email: string;
+  /** True while the link sent to the new address has not been opened. */
+  readonly new_address: boolean;
+  /** True while the link sent to the current address has not been opened. */
+  readonly old_address: boolean;
+}
+
 /** How hard a password is to guess. */
 export interface PasswordRating {
   /** From 0 to 4. */

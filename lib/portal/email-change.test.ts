@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POST as cancel } from "#app/api/portal/email/cancel/route";
-import { POST as changeEmail } from "#app/api/portal/email/route";
+import { POST as changeEmail, GET as pendingEmail, DELETE as withdraw } from "#app/api/portal/email/route";
 import { POST as changePassword } from "#app/api/portal/password/route";
 import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
@@ -139,4 +139,16 @@ test("the link that cancels a change works for nothing else, and not after the c
   await thief.send(verify, linkTo(loot));
   expect((await thief.send(verify, approve)).status).toBe(200);
   expect(await portalBrowser().send(cancel, link)).toMatchObject({ status: 400 });
+});
+
+test("a requested change of email is shown with the links that are not opened, and can be withdrawn", async () => {
+  const { email, loot, owner, thief } = await theft();
+  const pending = async () => (await owner.send(pendingEmail, { method: "GET" })).body.data;
+  expect(await pending()).toEqual({ pending: { email: loot, new_address: true, old_address: true } });
+  const link = linkTo(loot);
+  expect((await thief.send(verify, link)).status).toBe(200);
+  expect(await pending()).toEqual({ pending: { email: loot, new_address: false, old_address: true } });
+  expect((await owner.send(withdraw, { method: "DELETE" })).status).toBe(200);
+  expect(await pending()).toEqual({ pending: null });
+  expect(await owner.send(verify, linkTo(email))).toMatchObject(failed("invalid_parameter", { parameter: "token" }));
 });

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { audit, type ChangedBy, COMMAND_LINE } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
-import { Email, type EmailForm, type PortalUser, type VerifyForm } from "#lib/contract/portal";
+import { Email, type EmailForm, type PendingEmail, type PortalUser, type VerifyForm } from "#lib/contract/portal";
 import { Fault, isFault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, changeMail } from "#lib/mail/messages";
@@ -64,6 +64,31 @@ export async function cancelEmailChange(context: UserContext, token: string, vis
   await db.control.publish({ kind: "sessions" });
   send(changeCanceledMail(email, occasionOf(context, visitor)));
   return email;
+}
+
+const CHANGING = ["change_email", "approve_email", "cancel_email"] as const;
+
+/** The change of address that a user has requested and that is not complete; null without one. */
+export async function pendingEmailChange({ db, clock }: UserContext, userId: string): Promise<PendingEmail | null> {
+  const where = { userId, purpose: { in: ["change_email", "approve_email"] } };
+  const halves = await db.prisma.oneTimeToken.findMany({ where });
+  const change = halves.find(({ purpose }) => purpose === "change_email");
+  const unopened = halves.filter(({ usedAt }) => usedAt === null);
+  const lost = unopened.some(({ expiresAt }) => expiresAt.getTime() <= clock.now());
+  if (change === undefined || unopened.length === 0 || lost) return null;
+  const isWaiting = (wanted: string) => unopened.some(({ purpose }) => purpose === wanted);
+  return { email: change.email, new_address: isWaiting("change_email"), old_address: isWaiting("approve_email") };
+}
+
+/** Withdraws the change of address that a user has requested: its links no longer work. Without one nothing happens. */
+export async function withdrawEmailChange({ db }: UserContext, user: PortalUser, { address }: Visitor): Promise<void> {
+  const { id: userId, email, accountId } = user;
+  await db.prisma.$transaction(async (tx) => {
+    const { count } = await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: [...CHANGING] } } });
+    if (count === 0) return;
+    const actor = { id: userId, name: email };
+    await audit(tx, { actor, accountId, action: "account.cancel_email", target: email, address });
+  });
 }
 
 /** A change of address that both sides agreed to, or that an operator makes. */

@@ -1,4 +1,4 @@
-import { requestEmailChange } from "#lib/access/users/email";
+import { pendingEmailChange, requestEmailChange, withdrawEmailChange } from "#lib/access/users/email";
 import { EmailForm } from "#lib/contract/portal";
 import { ownCookie } from "#lib/portal/cookies";
 import { otherMethods } from "#lib/portal/methods";
@@ -11,4 +11,15 @@ export const POST = portalRoute({ input: EmailForm, user: "required", proof: tru
   return {};
 });
 
-export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = otherMethods({ POST });
+/** The requested change of address, if there is one. */
+export const GET = portalRoute({ user: "required" }, async ({ user, running }) => ({
+  pending: await pendingEmailChange(running.users, user.id),
+}));
+
+/** Withdraws it. */
+export const DELETE = portalRoute({ user: "required" }, async ({ user, running, visitor }) => {
+  await withdrawEmailChange(running.users, user, visitor);
+  return {};
+});
+
+export const { HEAD, OPTIONS, PATCH, PUT } = otherMethods({ DELETE, GET, POST });
