@@ -193,6 +193,21 @@ test("unknown keys of a client that failed too often are looked up only while fe
   await Promise.all(refused);
 });
 
+test.each([
+  ["of changes that may have been missed leaves the key trusted", { kind: "everything" }, true],
+  ["about the key leaves it untrusted", { kind: "keys", keyId: KEY }, false],
+] as const)("a message during a look-up %s while the database is then unavailable", async (_what, message, trusted) => {
+  verifier.apply({ kind: "everything" });
+  state = "silent";
+  const verifying = verify();
+  verifier.apply(message);
+  answer();
+  await verifying;
+  state = "refusing";
+  if (trusted) expect(await verify()).toMatchObject({ keyId: KEY });
+  else await expect(verify()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
 test("an error of our own does not count as an unavailable database", async () => {
   state = "broken";
   clock.set(TEST_START_MS + 60_000);

@@ -78,6 +78,8 @@ export function createVerifier({
   const lookUps = createKeyLookUps(lookUpAndCache, clock);
   /** Rises with each message: what was read before it is looked up again. */
   let generation = 0;
+  /** Rises with each message that names a change of keys: what was read before it is not trusted. */
+  let changes = 0;
 
   const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (controlConnected() ? FRESH_MS : FRESH_DISCONNECTED_MS);
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
@@ -89,12 +91,12 @@ export function createVerifier({
   }
 
   async function lookUpAndCache(text: string): Promise<Principal | undefined> {
-    const before = generation;
+    const [before, changesBefore] = [generation, changes];
     const lookedUpMs = clock.now();
     const principal = await lookUp(text);
     const changed = before !== generation;
     if (principal !== undefined) {
-      const trustedUntilMs = changed ? NEVER_MS : lookedUpMs + KEY_TRUST_STORE_AWAY_S * SECOND_MS;
+      const trustedUntilMs = changesBefore === changes ? lookedUpMs + KEY_TRUST_STORE_AWAY_S * SECOND_MS : NEVER_MS;
       verified.set(text, { principal, lookedUpMs: changed ? NEVER_MS : lookedUpMs, trustedUntilMs, backgroundMs: NEVER_MS });
     } else {
       verified.delete(text);
@@ -146,6 +148,7 @@ export function createVerifier({
       const { kind } = message;
       if (kind !== "keys" && kind !== "account" && kind !== "sessions" && kind !== "everything") return;
       generation += 1;
+      if (kind !== "everything") changes += 1;
       refused.clear();
       // The channel is back, so the database may be: the next look-up shows it.
       if (kind === "everything") lookUps.databaseMayBeBack();
