@@ -58,20 +58,24 @@ export function leaderCases(scene: () => Scene): void {
     CASE_TIMEOUT_MS,
   );
 
-  test("the other node takes over at once when the leader stops cleanly", async () => {
-    const before = await memory(scene());
-    const leader = await leaderOf(scene());
-    const sinceMs = Date.now();
-    const [code, takeoverMs] = await Promise.all([leader.stop(), takenOver(scene(), leader, sinceMs)]);
-    const upToDateMs = await untilUpToDate(scene(), sinceMs);
-    print(
-      `leader stopped: taken over after ${takeoverMs} ms (limit 1000), every client up to date after ${seconds(upToDateMs)} s`,
-    );
-    expect(code).toBe(0);
-    expect(takeoverMs).toBeLessThan(TAKEOVER_STOPPED_MAX_MS);
-    await leader.start();
-    await expectAgreement(scene(), before);
-  });
+  test(
+    "the other node takes over at once when the leader stops cleanly",
+    async () => {
+      const before = await memory(scene());
+      const leader = await leaderOf(scene());
+      const sinceMs = Date.now();
+      const [code, takeoverMs] = await Promise.all([leader.stop(), takenOver(scene(), leader, sinceMs)]);
+      const upToDateMs = await untilUpToDate(scene(), sinceMs);
+      print(
+        `leader stopped: taken over after ${takeoverMs} ms (limit 1000), every client up to date after ${seconds(upToDateMs)} s`,
+      );
+      expect(code).toBe(0);
+      expect(takeoverMs).toBeLessThan(TAKEOVER_STOPPED_MAX_MS);
+      await leader.start();
+      await expectAgreement(scene(), before);
+    },
+    CASE_TIMEOUT_MS,
+  );
 
   test("nothing is accepted from a leader that comes back after a pause of 10 s", async () => {
     const before = await memory(scene());

@@ -22,4 +22,4 @@ export const DELETE = portalRoute({ user: "required" }, async ({ user, running, 
   return {};
 });
 
-export const { HEAD, OPTIONS, PATCH, PUT } = otherMethods({ DELETE, GET, POST });
+export const { OPTIONS, PATCH, PUT } = otherMethods({ DELETE, GET, POST });
