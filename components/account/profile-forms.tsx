@@ -49,7 +49,7 @@ export function ProfileForm({ user, onChange }: FormProps) {
 }
 
 /** The links of a requested change that have not been opened, as a sentence. */
-function linksOf({ new_address, old_address }: PendingEmail): string {
+function linksOf({ new_address, old_address }: Omit<PendingEmail, "email">): string {
   if (new_address && old_address) return "Open the links we sent to both addresses.";
   return `Open the link we sent to ${new_address ? "the new address" : "your current address"}.`;
 }
@@ -86,7 +86,7 @@ export function EmailForm({ user, onChange }: FormProps) {
     done: (_, form) => {
       form.reset();
       onChanged();
-      announce(user.emailVerified ? "Open the links we sent to both addresses." : "Open the link we sent to the new address.");
+      announce(linksOf({ new_address: true, old_address: user.emailVerified }));
     },
   });
   const onWithdrawn = () => {

@@ -107,7 +107,7 @@ function openId(
         const info = client.issuer.metadata.userinfo_endpoint === undefined ? {} : await client.userinfo(tokens as never);
         const claims = (tokens as unknown as { claims(): ProviderProfile }).claims();
         // Only the signed token says when the user authenticated.
-        return { ...claims, ...info, ...(claims.auth_time !== undefined && { auth_time: claims.auth_time }) };
+        return { ...claims, ...info, auth_time: claims.auth_time };
       },
     },
     profile: ({ sub }) => ({ id: sub }),

@@ -66,25 +66,29 @@ export async function cancelEmailChange(context: UserContext, token: string, vis
   return email;
 }
 
-const CHANGING = ["change_email", "approve_email", "cancel_email"] as const;
+const HALVES = ["change_email", "approve_email"] as const;
+
+/** The links of a user's change of address: that of the new address, and that with which the old one approves. */
+async function halvesOf(store: Pick<Prisma.TransactionClient, "oneTimeToken">, userId: string) {
+  const halves = await store.oneTimeToken.findMany({ where: { userId, purpose: { in: [...HALVES] } } });
+  const half = (wanted: (typeof HALVES)[number]) => halves.find(({ purpose }) => purpose === wanted);
+  return { change: half("change_email"), approval: half("approve_email") };
+}
 
 /** The change of address that a user has requested and that is not complete; null without one. */
 export async function pendingEmailChange({ db, clock }: UserContext, userId: string): Promise<PendingEmail | null> {
-  const where = { userId, purpose: { in: ["change_email", "approve_email"] } };
-  const halves = await db.prisma.oneTimeToken.findMany({ where });
-  const change = halves.find(({ purpose }) => purpose === "change_email");
-  const unopened = halves.filter(({ usedAt }) => usedAt === null);
-  const lost = unopened.some(({ expiresAt }) => expiresAt.getTime() <= clock.now());
+  const { change, approval } = await halvesOf(db.prisma, userId);
+  const unopened = [change, approval].filter((half) => half?.usedAt === null);
+  const lost = unopened.some((half) => half !== undefined && half.expiresAt.getTime() <= clock.now());
   if (change === undefined || unopened.length === 0 || lost) return null;
-  const isWaiting = (wanted: string) => unopened.some(({ purpose }) => purpose === wanted);
-  return { email: change.email, new_address: isWaiting("change_email"), old_address: isWaiting("approve_email") };
+  return { email: change.email, new_address: change.usedAt === null, old_address: approval?.usedAt === null };
 }
 
 /** Withdraws the change of address that a user has requested: its links no longer work. Without one nothing happens. */
 export async function withdrawEmailChange({ db }: UserContext, user: PortalUser, { address }: Visitor): Promise<void> {
   const { id: userId, email, accountId } = user;
   await db.prisma.$transaction(async (tx) => {
-    const { count } = await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: [...CHANGING] } } });
+    const { count } = await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: [...HALVES, "cancel_email"] } } });
     if (count === 0) return;
     const actor = { id: userId, name: email };
     await audit(tx, { actor, accountId, action: "account.cancel_email", target: email, address });
@@ -151,9 +155,7 @@ async function followChange(
   const { id: userId, email: old, accountId } = user;
   // Of two links opened at once, the second finds the first used.
   await tx.$queryRaw`SELECT 1 FROM portal_user WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
-  const halves = await tx.oneTimeToken.findMany({ where: { userId, purpose: { in: ["change_email", "approve_email"] } } });
-  const change = halves.find((half) => half.purpose === "change_email");
-  const approval = halves.find((half) => half.purpose === "approve_email");
+  const { change, approval } = await halvesOf(tx, userId);
   if (purpose === "approve_email")
     await audit(tx, { actor: { id: userId, name: old }, accountId, action: "account.approve_email", target: old, address });
   if (change?.usedAt == null) return "new_address";
