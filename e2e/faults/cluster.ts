@@ -87,6 +87,8 @@ export async function startCluster(program: string, dataDir?: string): Promise<C
 
   async function query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const client = new pg.Client({ connectionString: postgres.url() });
+    // PostgreSQL may end between two answers; the query below rejects then. Without a listener the whole run would fail.
+    client.on("error", () => undefined);
     await client.connect();
     try {
       return (await client.query<Row>(text, [...values])).rows;
