@@ -4,6 +4,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFailure } from "./failure";
+import { parquetText } from "./parquet";
 
 const READ_BYTES = 262_144;
 /** Market data compresses to about a tenth. A file that expands by more than this, past the first bytes, counts as an attack. */
@@ -11,8 +12,12 @@ const EXPANSION_MAX_RATIO = 250;
 const EXPANSION_UNCHECKED_BYTES = 16_777_216;
 const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
 
+/** The longest beginning that shows what a file is. */
+const MAGIC_BYTES = 4;
 const GZIP = [0x1f, 0x8b];
 const ZIP = [0x50, 0x4b];
+/** "PAR1". */
+const PARQUET = [0x50, 0x41, 0x52, 0x31];
 /** Excel workbooks before .xlsx. */
 const XLS = [0xd0, 0xcf];
 /** Entries that only .xlsx or .ods archives have. */
@@ -28,6 +33,8 @@ export interface Source {
   readonly file: string;
   /** The total that progress is measured against. */
   readonly sizeBytes: number;
+  /** What its rows are stored as, where that is not text: `open` gives them as text, row n on line n + 1. */
+  readonly form?: "Parquet";
   /** The decompressed bytes from the start. `onRead` receives how many compressed bytes were read. Callable repeatedly. */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
@@ -35,7 +42,7 @@ export interface Source {
 async function magicOf(file: string): Promise<number[]> {
   const handle = await open(file);
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAGIC_BYTES), 0, MAGIC_BYTES, 0);
     return [...buffer.subarray(0, bytesRead)];
   } finally {
     await handle.close();
@@ -172,6 +179,10 @@ export async function sourcesOf(file: string, onSkip: (name: string) => void): P
   const info = await stat(file).catch((error) => Promise.reject(failure(file, error)));
   const magic = await magicOf(file).catch((error) => Promise.reject(failure(file, error)));
   if (begins(magic, GZIP)) return [gzipSource(file, info.size)];
+  if (begins(magic, PARQUET))
+    return [
+      { ...{ name: file, path: file, file, sizeBytes: info.size, form: "Parquet" }, open: (onRead) => parquetText(file, onRead) },
+    ];
   if (begins(magic, XLS)) throw spreadsheet(file);
   if (!begins(magic, ZIP)) return [plainSource(file, info.size)];
   const entries = await entriesOf(file);

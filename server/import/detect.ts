@@ -9,11 +9,14 @@ import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
 import { trueFx } from "./formats/truefx";
+import { isColumnName, plainName, TIME_NAMES } from "./layout";
 import { asUtf8 } from "./lines";
 
 /** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 export const HEAD_MAX_BYTES = 1_048_576;
 const HEAD_LINES_COUNT = 12;
+/** Characters of a header line that a message shows. */
+const SHOWN_MAX_CHARACTERS = 200;
 const FIRST_LINES_MAX_BYTES = 65_536;
 
 /** Tried in this order: the specific formats before the general ones. */
@@ -77,6 +80,17 @@ function isUnnamedTable({ lines: [first = ""] }: Head): boolean {
   return cells.filter((cell) => /^\d+[.,]\d+$/.test(cell)).length >= 2;
 }
 
+/** Names the columns of a header line among which the time or the prices are missing. */
+function refuseColumns({ lines: [first = ""] }: Head): void {
+  const names = cellTexts(first, separatorOf(first));
+  const known = names.map(plainName).filter(isColumnName);
+  if (names.length < 2 || known.length === 0) return;
+  const missing = known.some((name) => TIME_NAMES.includes(name)) ? "prices (bid and ask, or open to close)" : "time";
+  throw new ImportFailure(
+    `no column is named as its ${missing}: it has ${names.join(", ").slice(0, SHOWN_MAX_CHARACTERS)}. --columns can name them`,
+  );
+}
+
 /** The format of a file, and how to read it. */
 export interface Recognised {
   readonly format: Format;
@@ -108,6 +122,7 @@ export function recognise(head: Head, wanted: string | null): Recognised {
     throw new ImportFailure(
       `it has ${begin}, and --columns ${columns.join(",")} names no time, or no bid and ask or open to close`,
     );
+  if (wanted === null) refuseColumns(head);
   if (wanted === null && isUnnamedTable(head))
     throw new Unsure(
       `it has ${begin}, which does not name its columns. Name them from left to right, - for one to skip: ` +

@@ -28,8 +28,8 @@ export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
 npm run import -- undo NUMBER
 
-Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines, plain, gzipped or
-zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
+Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines: text, Parquet or .bi5,
+plain, gzipped or zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
 resume an interrupted import, run the same command again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports

@@ -73,9 +73,10 @@ export function createSamples() {
 }
 
 /** What was detected about a file, before its rows are stored. */
-export function describe({ format, listing, clock, notes }: Prepared): string[] {
+export function describe({ source, format, listing, clock, notes }: Prepared): string[] {
+  const form = source.form === undefined ? "" : `${source.form}, read as `;
   return [
-    `  ${format.title} (${format.id}), ${listing.ticker}`,
+    `  ${form}${format.title} (${format.id}), ${listing.ticker}`,
     `  clock ${clock.clock.title}: ${clock.because}`,
     ...notes.map((note) => `  ${note}`),
   ];
@@ -88,6 +89,8 @@ interface Circumstances {
   readonly maxErrors: number;
   readonly closedHours: Pick<ClosedHours, "count" | "first">;
   readonly trial: boolean;
+  /** True for a file whose rows are not lines of text. */
+  readonly countsRows: boolean;
 }
 
 /** The result in figures. */
@@ -106,7 +109,7 @@ export function summarise({ counts, klines, ms }: Loaded, { skippedRows, trial }
 
 /** Everything that was skipped, corrected or unexpected. */
 export function notable({ counts, klines, malformed, stopped }: Loaded, circumstances: Circumstances): string[] {
-  const { closedHours, maxErrors } = circumstances;
+  const { closedHours, maxErrors, countsRows } = circumstances;
   const lines: string[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
@@ -124,7 +127,7 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
       `  ${n(closedHours.count)} M1 klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
     );
   tell(counts.malformed, "malformed and skipped:");
-  for (const { line, reason } of malformed) lines.push(`    line ${line}: ${reason}`);
+  for (const { line, reason } of malformed) lines.push(`    ${countsRows ? `row ${line - 1}` : `line ${line}`}: ${reason}`);
   if (counts.malformed > malformed.length) lines.push(`    and ${n(counts.malformed - malformed.length)} more`);
   if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again to resume");
   if (stopped === "too many malformed rows")

@@ -123,7 +123,13 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
     progress.stop();
   }
   tally.add({ ...part(), rows: loaded.counts.rows, refused: loaded.refused });
-  const circumstances = { skippedRows: job.rows, maxErrors: options.maxErrors, closedHours, trial };
+  const circumstances = {
+    skippedRows: job.rows,
+    maxErrors: options.maxErrors,
+    closedHours,
+    trial,
+    countsRows: source.form !== undefined,
+  };
   const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
   const doubt =
     "fixed" in recognition.clock && options.clock === null

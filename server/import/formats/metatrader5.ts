@@ -49,6 +49,8 @@ export const metaTrader5Python: Format = {
     const kind = is(RATES) ? "klines" : is(TICKS) ? "ticks" : null;
     if (kind === null) return null;
     const first = (head.lines[1] ?? "").split(separator)[start] ?? "";
+    // Its times have no offset: those of other tools do.
+    if (/(Z|[+-]\d\d:?\d\d)$/.test(first) && first.length > 10) return null;
     const time: Role = /^\d+(\.\d+)?$/.test(first) ? "epoch" : "dateTime";
     const own = kind === "ticks" ? { time: null, volume: null, volumereal: "volume" as const } : { time };
     const layout: Layout = {
