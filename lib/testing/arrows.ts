@@ -150,6 +150,7 @@ export const FLOORS: readonly string[] = [
   "server/database/",
   "server/import/",
   "server/feed/",
+  "server/export/",
   "server/view/",
   "server/engine/",
   "server/bus/",

@@ -19,16 +19,20 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     spreadFiller(layout, settings),
   ];
   const quote = columnsOf(layout, ["bid", "ask"]);
-  const symbol = layout.roles.indexOf("symbol");
+  const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
   const isUtc = layout.zoned && !settings.overrulesOffset;
-  let firstSymbol: string | undefined;
+  const first = new Map<Role, string>();
 
-  function otherSymbol(bytes: Buffer): string | null {
-    if (symbol < 0) return null;
-    const text = shown(bytes, cells, symbol);
-    firstSymbol ??= text;
-    return text === firstSymbol ? null : `${text} in a file of ${firstSymbol}`;
+  /** A row of another instrument or timeframe than the first one. */
+  function otherSeries(bytes: Buffer): string | null {
+    for (const { index, role } of constants) {
+      const text = shown(bytes, cells, index);
+      const expected = first.get(role) ?? text;
+      first.set(role, expected);
+      if (text !== expected) return `${text} in a file of ${expected}`;
+    }
+    return null;
   }
 
   /** A trade or a volume: where prices carry over, a row with neither bid nor ask, or one before the first bid and ask. */
@@ -46,7 +50,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     row.timeMs = isUtc ? timeMs : settings.toUtcMs(timeMs);
     if (Number.isNaN(row.timeMs)) return "its time does not exist: the clock of the file skips it when it is put forward";
     return (
-      otherSymbol(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)
+      otherSeries(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)
     );
   }
 

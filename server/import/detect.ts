@@ -8,6 +8,7 @@ import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
 import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
+import { spotwireCsv } from "./formats/spotwire";
 import { trueFx } from "./formats/truefx";
 import { isColumnName, plainName, TIME_NAMES } from "./layout";
 import { asUtf8 } from "./lines";
@@ -32,6 +33,7 @@ export const FORMATS: readonly Format[] = [
   metaTrader5Python,
   jforex,
   dukascopyNode,
+  spotwireCsv,
   plainCsv,
 ];
 

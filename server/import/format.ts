@@ -1,3 +1,4 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import type { DateStyle } from "./bytes";
 import type { ClockRule } from "./clock-detect";
 import type { KnownClock } from "./clock-zone";
@@ -45,6 +46,8 @@ export interface Recognition {
   readonly inPoints: boolean;
   /** Why such a file is not imported although its format is known. */
   readonly refusal: string | null;
+  /** Set where Spotwire wrote the file: its rows are taken as they are, and its timeframe is known. */
+  readonly exported?: { readonly timeframe: Timeframe };
   createReader(settings: ReaderSettings, sink: RowSink): RowReader;
 }
 

@@ -15,6 +15,8 @@ export type Role =
   /** Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by their size. */
   | "epoch"
   | "symbol"
+  /** Of all rows, as the column of the symbol is. */
+  | "timeframe"
   | "bid"
   | "ask"
   | "volume"

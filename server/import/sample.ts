@@ -101,5 +101,6 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(recognition.layout, head, isWhole);
-  return { rows: times.length, hasVolume, timeframe: recognition.kind === "klines" ? timeframeOf(times) : null, ...texts };
+  const timeframe = recognition.kind === "klines" ? (recognition.exported?.timeframe ?? timeframeOf(times)) : null;
+  return { rows: times.length, hasVolume, timeframe, ...texts };
 }

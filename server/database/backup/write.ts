@@ -7,6 +7,7 @@ import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { Clock } from "#lib/clock";
+import { isUnwritable } from "../unwritable";
 import { withConnection } from "./connection";
 import {
   BACKUP_FORMAT,
@@ -23,9 +24,6 @@ import { readSequences, readTables, whoseTables } from "./tables";
 
 /** Only the owner can read the file, because it contains email addresses and hashes of passwords and keys. */
 const FILE_MODE = 0o600;
-
-/** Error codes of a full disk. */
-const UNWRITABLE_CODES = ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO"];
 
 /** SQLSTATE of a table that does not exist; tables are created and dropped a few times a year. */
 const VIEW_ATTEMPTS_COUNT = 5;
@@ -169,7 +167,6 @@ export async function writeBackup(options: WriteOptions): Promise<BackupSummary>
     await handle.close().catch(() => undefined);
     await rm(part, { force: true });
     if (signal?.aborted) throw new BackupError("Stopped. Nothing was written.");
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw UNWRITABLE_CODES.includes(code) ? cannotWrite(file, error as Error) : error;
+    throw isUnwritable(error) ? cannotWrite(file, error) : error;
   }
 }

@@ -1,0 +1,24 @@
+import { createCatalogue } from "#lib/market/catalogue";
+import { defineCommand, runAsProcess } from "#server/cli/run-command";
+import { OPTIONS, readOptions, USAGE } from "./options";
+import { runExport } from "./run";
+import { sandboxKlines, storedKlines } from "./series";
+
+/** `npm run export`. */
+export const exportCommand = defineCommand({
+  name: "export",
+  usage: USAGE,
+  options: OPTIONS,
+  async run({ values, positionals }, { clock, print, readEnv, stopSignal, withDatabase }) {
+    const options = readOptions(values, positionals);
+    const { venue } = options;
+    const terminal = { line: print, bar: process.stdout.isTTY ? process.stdout : null };
+    return withDatabase(async (database) => {
+      const catalogue = await createCatalogue(database, venue);
+      const source = venue === "live" ? storedKlines(database, clock) : sandboxKlines(catalogue, readEnv().SANDBOX_SEED, clock);
+      return runExport({ options, catalogue, source, terminal, clock, signal: stopSignal() });
+    });
+  },
+});
+
+await runAsProcess(import.meta.url, exportCommand);

@@ -1,0 +1,122 @@
+import { UNIX_SECONDS_END } from "#lib/contract/limits";
+import { InstantParameter, TIMEFRAMES, TickerListParameter, type Timeframe, VENUES, type Venue } from "#lib/contract/primitives";
+import { UsageError } from "#server/cli/usage-error";
+
+/** The file formats of an export; each is also the ending of its files. */
+const EXPORT_FORMATS = ["csv"] as const;
+type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** The parsed command line. */
+export interface ExportOptions {
+  readonly venue: Venue;
+  /** Null for all instruments of the venue. */
+  readonly tickers: readonly string[] | null;
+  readonly timeframe: Timeframe;
+  /** Open times in Unix seconds, `to` excluded. */
+  readonly from: number;
+  readonly to: number;
+  readonly format: ExportFormat;
+  /** A file or folder; null for the current folder. */
+  readonly out: string | null;
+  readonly force: boolean;
+}
+
+export const USAGE = `npm run export -- --ticker EURUSD [options]
+
+Writes closed klines to a file for each ticker, with the rows that the API returns for the same range. The open kline, and
+klines that closed within the last 10 seconds, are left out. npm run import reads the files back exactly.
+
+  --ticker EURUSD       the instrument, or several: EURUSD,GBPUSD; all for all instruments of the venue
+  --timeframe M1        one of ${TIMEFRAMES.join(", ")}; M1 by default
+  --from 2024-01-01     first open time, included: a day in UTC, ISO 8601 with an offset (2024-01-01T00:00:00Z), or Unix
+                        seconds; by default the first kline
+  --to 2025-01-01       the same, excluded; by default now
+  --format csv          ${EXPORT_FORMATS.join(" or ")}; by default what --out ends with, else csv
+  --out PATH            the file, or an existing folder or a name with a final slash for EURUSD_M1.csv in it; by default in
+                        the current folder
+  --venue live          live or sandbox
+  --force               overwrites files that exist
+  --help                prints this text
+
+A file appears when it is complete; if the export fails or is interrupted, nothing of it is left.
+Exit code: 0 done, 1 failed or no klines in the range, 2 wrong usage.`;
+
+/** Options of the command line, as for node:util parseArgs. */
+export const OPTIONS = {
+  ticker: { type: "string" },
+  timeframe: { type: "string", default: "M1" },
+  from: { type: "string" },
+  to: { type: "string" },
+  format: { type: "string" },
+  out: { type: "string" },
+  venue: { type: "string", default: "live" },
+  force: { type: "boolean", default: false },
+} as const;
+
+interface Values {
+  readonly ticker?: string;
+  readonly timeframe: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly format?: string;
+  readonly out?: string;
+  readonly venue: string;
+  readonly force: boolean;
+}
+
+function oneOf<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new UsageError(`--${option} ${text}: must be one of ${words.join(", ")}.`);
+  return word;
+}
+
+/** Unix seconds; a fraction of a second is rounded up, because klines open on whole seconds. */
+function instantOf(option: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) {
+    if (Number(text) < UNIX_SECONDS_END) return Number(text);
+    throw new UsageError(`--${option} ${text}: must be in Unix seconds; this value looks like milliseconds.`);
+  }
+  const parsed = InstantParameter.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (parsed.success) return Math.ceil(parsed.data / 1_000);
+  throw new UsageError(
+    `--${option} ${text}: must be a day, an ISO 8601 time with an offset such as 2024-01-01T00:00:00Z, or Unix seconds.`,
+  );
+}
+
+function tickersOf(text: string | undefined): readonly string[] | null {
+  if (text === undefined) throw new UsageError("Missing option: --ticker, for example --ticker EURUSD, or --ticker all.");
+  if (text.trim().toLowerCase() === "all") return null;
+  const parsed = TickerListParameter.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`--ticker ${text}: must be a ticker such as EURUSD, several with commas between them, or all.`);
+}
+
+function formatOf(format: string | undefined, out: string | undefined): ExportFormat {
+  const shown = EXPORT_FORMATS.find((known) => out?.toLowerCase().endsWith(`.${known}`));
+  if (format === undefined) return shown ?? EXPORT_FORMATS[0];
+  const chosen = oneOf("format", format, EXPORT_FORMATS);
+  if (shown !== undefined && shown !== chosen)
+    throw new UsageError(`--out ${out}: ends with .${shown}, but --format is ${chosen}.`);
+  return chosen;
+}
+
+/**
+ * Reads the command line.
+ * @throws UsageError that names the option and its valid values
+ */
+export function readOptions(values: Values, words: readonly string[]): ExportOptions {
+  const [word] = words;
+  if (word !== undefined) throw new UsageError(`Unexpected argument "${word}": name instruments with --ticker.`);
+  const from = values.from === undefined ? 0 : instantOf("from", values.from);
+  const to = values.to === undefined ? Number.MAX_SAFE_INTEGER : instantOf("to", values.to);
+  if (from >= to) throw new UsageError(`--from ${values.from ?? 0} is not before --to ${values.to}.`);
+  return {
+    venue: oneOf("venue", values.venue, VENUES),
+    tickers: tickersOf(values.ticker),
+    timeframe: oneOf("timeframe", values.timeframe, TIMEFRAMES),
+    ...{ from, to },
+    format: formatOf(values.format, values.out),
+    out: values.out ?? null,
+    force: values.force,
+  };
+}

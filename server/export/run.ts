@@ -1,0 +1,123 @@
+import type { FileHandle } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Clock } from "#lib/clock";
+import type { Listing } from "#lib/domain/instrument";
+import type { Catalogue } from "#lib/market/ports";
+import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
+import { startProgress, type Terminal } from "#server/import/progress";
+import { CSV_HEAD, csvLine } from "./csv";
+import { ExportFailure } from "./failure";
+import { writeWhole } from "./file";
+import type { ExportOptions } from "./options";
+import type { ClosedKlines, KlineSource } from "./series";
+
+interface ExportContext {
+  readonly options: ExportOptions;
+  readonly catalogue: Pick<Catalogue, "list" | "find">;
+  readonly source: KlineSource;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Called with the open time of the last kline that was read, and the number of rows so far. */
+type OnPage = (time: number, rows: number) => void;
+
+/** @throws UsageError for instruments that the venue does not have, or not in this timeframe */
+function listingsOf({ tickers, venue, timeframe }: ExportOptions, catalogue: ExportContext["catalogue"]): readonly Listing[] {
+  const offered = ({ timeframes }: Listing) => timeframes.includes(timeframe);
+  if (tickers === null) return catalogue.list().filter(offered);
+  return tickers.map((ticker) => {
+    const listing = catalogue.find(ticker);
+    if (listing === undefined) throw new UsageError(`${ticker} is not an instrument of the ${venue} venue.`);
+    if (!offered(listing))
+      throw new UsageError(`${ticker} is not offered in ${timeframe}, only in ${listing.timeframes.join(", ")}.`);
+    return listing;
+  });
+}
+
+/** Where the file of a ticker goes. Creates the folder if it is missing. */
+async function placeOf({ out, tickers, timeframe, format }: ExportOptions): Promise<(ticker: string) => string> {
+  const isFolder = out === null || /[\\/]$/.test(out) || ((await stat(out).catch(() => null))?.isDirectory() ?? false);
+  if (!isFolder && tickers?.length !== 1)
+    throw new UsageError(`--out ${out}: must be a folder for several tickers. A name with a final slash is created as one.`);
+  if (!isFolder) return () => out;
+  const folder = out ?? "";
+  if (folder !== "")
+    await mkdir(folder, { recursive: true }).catch((error: Error) => {
+      throw new ExportFailure(`${folder} cannot be created: ${error.message}.`);
+    });
+  return (ticker) => path.join(folder, `${ticker}_${timeframe}.${format}`);
+}
+
+async function* csvText(klines: ClosedKlines, digits: number, onPage: OnPage): AsyncGenerator<string> {
+  let rows = 0;
+  yield CSV_HEAD;
+  for await (const page of klines.pages()) {
+    yield page.map((kline) => csvLine(kline, digits)).join("");
+    rows += page.length;
+    onPage(page.at(-1)?.time ?? 0, rows);
+  }
+}
+
+async function writeCsv(handle: FileHandle, text: AsyncGenerator<string>, signal: AbortSignal): Promise<void> {
+  // One page waits at a time, so that memory does not grow with the range.
+  await pipeline(Readable.from(text, { objectMode: true, highWaterMark: 1 }), handle.createWriteStream({ flush: true }), {
+    signal,
+  });
+}
+
+/** @returns the number of rows, 0 when there is nothing to write */
+async function exportTicker({ ticker, digits }: Listing, file: string, context: ExportContext): Promise<number> {
+  const { options, source, terminal, clock, signal } = context;
+  const { timeframe, from, to, force } = options;
+  return source.withKlines({ ticker, timeframe, from, to }, async (klines) => {
+    const { bounds } = klines;
+    if (bounds === null) return 0;
+    const spanS = bounds.last - bounds.first + 1;
+    const progress = startProgress(terminal, `${ticker} ${timeframe}`, spanS, clock);
+    let rows = 0;
+    const onPage: OnPage = (time, count) => {
+      rows = count;
+      progress.update(time - bounds.first + 1, count);
+    };
+    try {
+      await writeWhole(file, force, (handle) => writeCsv(handle, csvText(klines, digits, onPage), signal));
+    } finally {
+      progress.stop();
+    }
+    const [first, last] = [bounds.first, bounds.last].map((time) => `${new Date(time * 1_000).toISOString().slice(0, 16)}Z`);
+    terminal.line(`${file}: ${rows.toLocaleString("en-US")} klines, ${first} to ${last}`);
+    return rows;
+  });
+}
+
+/**
+ * Exports the klines of the chosen tickers, each to a file of its own.
+ * @returns the exit code
+ * @throws UsageError for wrong usage; ExportFailure when a file cannot be written or the export is interrupted, then files that
+ * were complete stay; the error of pg when the database is unavailable
+ */
+export async function runExport(context: ExportContext): Promise<number> {
+  const { options, catalogue, terminal, signal } = context;
+  const listings = listingsOf(options, catalogue);
+  const fileOf = await placeOf(options);
+  let written = 0;
+  const empty: string[] = [];
+  for (const listing of listings) {
+    const file = fileOf(listing.ticker);
+    const rows = await exportTicker(listing, file, context).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      const complete =
+        written === 0 ? "Nothing was written" : `${written} complete ${written === 1 ? "file stays" : "files stay"}`;
+      throw new ExportFailure(`Stopped. ${complete}, nothing of ${file}.`);
+    });
+    if (rows === 0) empty.push(listing.ticker);
+    else written += 1;
+  }
+  if (empty.length > 0) terminal.line(`No closed ${options.timeframe} klines in the range: ${empty.join(", ")}`);
+  return written > 0 && (options.tickers === null || empty.length === 0) ? EXIT_DONE : EXIT_FAILED;
+}
