@@ -6,6 +6,7 @@ import { type Format, type Given, type Head, type Recognition, separatorOf } fro
 import { bi5Klines, bi5Ticks } from "./formats/bi5";
 import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
 import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
+import { lean } from "./formats/lean";
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
 import { spotwireCsv } from "./formats/spotwire";
@@ -24,6 +25,7 @@ const FIRST_LINES_MAX_BYTES = 65_536;
 export const FORMATS: readonly Format[] = [
   bi5Ticks,
   bi5Klines,
+  lean,
   histdataAsciiM1,
   histdataNinjaTraderM1,
   histdataTicks,

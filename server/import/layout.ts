@@ -14,6 +14,8 @@ export type Role =
   | "dateTime"
   /** Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by their size. */
   | "epoch"
+  /** Milliseconds since the start of the day that the layout names. */
+  | "sinceMidnight"
   | "symbol"
   /** Of all rows, as the column of the symbol is. */
   | "timeframe"
@@ -40,6 +42,8 @@ export interface Layout {
   /** The role of each column, left to right. */
   readonly roles: readonly (Role | null)[];
   readonly dateStyle: DateStyle;
+  /** The day that times count from, where the path of the file names it; on the clock of the file. */
+  readonly startMs?: number;
   /** Where times may also be written as people and spreadsheets write them: the order of their dates. */
   readonly dateOrder?: DateOrder;
   /** The decimal mark of numbers, where rows show it. */

@@ -53,8 +53,9 @@ const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOp
 
 function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, options: Options): JobKey {
   const { venue, columns, dateOrder, months, dateMs } = options;
-  // The date of a .bi5 file is in its path.
-  const part = recognition.layout === null || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
+  // The path of a .bi5 file and of some others has the day of their times.
+  const isDated = recognition.layout === null || recognition.layout.startMs !== undefined;
+  const part = isDated || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
   const isBi5 = recognition.layout === null;
   const said = isBi5 ? { ...(months === 1 && { months }), ...(dateMs !== null && { dateMs }) } : { columns, dateOrder };
   const form = isBi5 || columns !== null || dateOrder !== null ? Object.values(said) : [];

@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
-import { createDateReader, DATE_BYTES, dayMs, epochAt, offsetSuffix, timeOfDayAt } from "./bytes";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
+import { createDateReader, DATE_BYTES, dayMs, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
 import { type Cells, isEmpty } from "./columns";
 import type { DateOrder, Layout, Role } from "./layout";
 import type { ReaderSettings } from "./row";
@@ -97,6 +97,13 @@ function writtenReader(layout: Layout, order: DateOrder, overrulesOffset: boolea
   };
 }
 
+function sinceMidnightReader(column: number, startMs: number): TimeReader {
+  return (bytes, { from, to }) => {
+    const ms = Math.floor(numberAt(bytes, from[column] as number, to[column] as number));
+    return ms >= 0 && ms < DAY_MS ? startMs + ms : Number.NaN;
+  };
+}
+
 /**
  * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time with an offset is converted
  * to UTC, unless that is overruled.
@@ -104,6 +111,8 @@ function writtenReader(layout: Layout, order: DateOrder, overrulesOffset: boolea
 export function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSettings): TimeReader {
   const epoch = layout.roles.indexOf("epoch");
   if (epoch >= 0) return (bytes, { from, to }) => epochAt(bytes, from[epoch] as number, to[epoch] as number);
+  const sinceMidnight = layout.roles.indexOf("sinceMidnight");
+  if (sinceMidnight >= 0) return sinceMidnightReader(sinceMidnight, layout.startMs ?? Number.NaN);
   const fixed = fixedReader(layout, overrulesOffset);
   if (layout.dateOrder === undefined) return fixed;
   const written = writtenReader(layout, layout.dateOrder, overrulesOffset);

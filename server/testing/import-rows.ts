@@ -1,6 +1,6 @@
 import { HOUR_S } from "#lib/units";
 import { headOf, recognise } from "#server/import/detect";
-import type { Given } from "#server/import/format";
+import type { FormatClock, Given } from "#server/import/format";
 import { asUtf8 } from "#server/import/lines";
 import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
 import { type Sample, takeSample } from "#server/import/sample";
@@ -9,6 +9,7 @@ import { type Sample, takeSample } from "#server/import/sample";
 interface ReadFile {
   readonly format: string;
   readonly kind: RowKind;
+  readonly clock: FormatClock;
   readonly refusal: string | null;
   readonly sample: Sample;
   readonly rows: readonly Partial<Row>[];
@@ -53,7 +54,8 @@ export async function readFile(path: string, content: string | Buffer, options: 
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   const sample = takeSample(recognition, text, true);
-  return { format: format.id, kind: recognition.kind, refusal: recognition.refusal, sample, rows, malformed, withoutQuote };
+  const { kind, clock, refusal } = recognition;
+  return { format: format.id, kind, clock, refusal, sample, rows, malformed, withoutQuote };
 }
 
 /** Unix milliseconds of an ISO instant. */
