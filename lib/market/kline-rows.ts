@@ -113,27 +113,41 @@ function copyPrefix(texts: readonly string[], batch: number | null): Buffer {
   ]);
 }
 
-/** Writes a number, or null, as a field of a row; returns where the next field starts. */
-function writeDouble(buffer: Buffer, end: number, value: number | null, { ticker, timeframe, time }: Kline): number {
-  if (value === null) return buffer.writeInt32BE(-1, end);
-  if (!Number.isFinite(value)) throw new RangeError(`kline ${ticker} ${timeframe} ${time} holds ${value}`);
-  buffer.writeInt32BE(8, end);
-  return buffer.writeDoubleBE(value, end + 4);
+/** One chunk of rows. A DataView writes numbers several times faster than a Buffer. */
+function createChunk() {
+  const bytes = Buffer.alloc(COPY_CHUNK_BYTES);
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }
 
-function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): number {
-  let end = at + prefix.copy(buffer, at);
-  buffer.writeInt32BE(8, end);
+type Chunk = ReturnType<typeof createChunk>;
+
+/** Writes a number, or null, as a field of a row; returns where the next field starts. */
+function writeDouble({ view }: Chunk, end: number, value: number | null, { ticker, timeframe, time }: Kline): number {
+  if (value === null) {
+    view.setInt32(end, -1);
+    return end + 4;
+  }
+  if (!Number.isFinite(value)) throw new RangeError(`kline ${ticker} ${timeframe} ${time} holds ${value}`);
+  view.setInt32(end, 8);
+  view.setFloat64(end + 4, value);
+  return end + 12;
+}
+
+function writeRow(chunk: Chunk, at: number, prefix: Buffer, kline: Kline): number {
+  const { bytes, view } = chunk;
+  bytes.set(prefix, at);
+  let end = at + prefix.length;
+  view.setInt32(end, 8);
   // A 64-bit integer, without the cost of a BigInt.
-  buffer.writeInt32BE(Math.floor(kline.time / 4_294_967_296), end + 4);
-  end = buffer.writeUInt32BE(kline.time % 4_294_967_296, end + 8);
-  end = writeDouble(buffer, end, kline.open, kline);
-  end = writeDouble(buffer, end, kline.high, kline);
-  end = writeDouble(buffer, end, kline.low, kline);
-  end = writeDouble(buffer, end, kline.close, kline);
-  end = writeDouble(buffer, end, kline.tick_volume, kline);
-  end = writeDouble(buffer, end, kline.real_volume, kline);
-  return writeDouble(buffer, end, kline.spread, kline);
+  view.setInt32(end + 4, Math.floor(kline.time / 4_294_967_296));
+  view.setUint32(end + 8, kline.time % 4_294_967_296);
+  end = writeDouble(chunk, end + 12, kline.open, kline);
+  end = writeDouble(chunk, end, kline.high, kline);
+  end = writeDouble(chunk, end, kline.low, kline);
+  end = writeDouble(chunk, end, kline.close, kline);
+  end = writeDouble(chunk, end, kline.tick_volume, kline);
+  end = writeDouble(chunk, end, kline.real_volume, kline);
+  return writeDouble(chunk, end, kline.spread, kline);
 }
 
 /**
@@ -141,8 +155,8 @@ function writeRow(buffer: Buffer, at: number, prefix: Buffer, kline: Kline): num
  * @param batch the import that writes them, null for any other writer
  */
 export function* copyChunks(venue: string, klines: readonly Kline[], batch: number | null): Generator<Buffer> {
-  let buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
-  let end = COPY_HEADER.copy(buffer);
+  let chunk = createChunk();
+  let end = COPY_HEADER.copy(chunk.bytes);
   let prefix = copyPrefix([], null);
   let ticker: string | undefined;
   let timeframe: string | undefined;
@@ -152,12 +166,12 @@ export function* copyChunks(venue: string, klines: readonly Kline[], batch: numb
       prefix = copyPrefix([venue, ticker, timeframe], batch);
     }
     if (end + prefix.length + COPY_ROW_FIXED_BYTES > COPY_CHUNK_BYTES) {
-      yield buffer.subarray(0, end);
-      buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+      yield chunk.bytes.subarray(0, end);
+      chunk = createChunk();
       end = 0;
     }
-    end = writeRow(buffer, end, prefix, kline);
+    end = writeRow(chunk, end, prefix, kline);
   }
-  yield buffer.subarray(0, end);
+  yield chunk.bytes.subarray(0, end);
   yield COPY_TRAILER;
 }

@@ -4,7 +4,7 @@ import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
 import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
-import { createPartitions, inTransaction } from "./partitions";
+import { createPartitions, inTransaction, STORED_LATER } from "./partitions";
 import type { KlineStore, LastQuote, StoredMinutes } from "./ports";
 
 /** Locks the lease row until the batch is written, so that nobody can take the lease in between; null writes without a lease. */
@@ -50,7 +50,10 @@ export interface KlineTable extends KlineStore {
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   /** The stored M1 klines with these open times, Unix seconds. */
   minutesAt(ticker: string, times: readonly number[]): Promise<Map<number, Pick<Kline, "low" | "high" | "close">>>;
-  /** Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. */
+  /**
+   * Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. Safe from a crash of the
+   * database after the next ordinary write.
+   */
   copyKlines(klines: readonly Kline[]): Promise<void>;
   /** Atomically replaces whatever was stored with from <= time < to (Unix seconds) by `klines`, all of this series. */
   replaceKlines(ticker: string, timeframe: Timeframe, from: number, to: number, klines: readonly Kline[]): Promise<void>;
@@ -142,7 +145,7 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
       const stretches = rangesOf(klines);
       if (stretches.length === 0) return;
       await ensureFor(stretches);
-      await inTransaction(pool, (client) => copyBatch(client, venue, klines, stretches));
+      await inTransaction(pool, (client) => copyBatch(client, venue, klines, stretches), STORED_LATER);
     },
     async replaceKlines(ticker, timeframe, from, to, klines) {
       await ensureFor(rangesOf(klines));

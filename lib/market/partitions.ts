@@ -27,14 +27,24 @@ const attach = (table: string, year: number) =>
   `ALTER TABLE kline ATTACH PARTITION ${table} FOR VALUES FROM (${startS(year)}) TO (${startS(year + 1)})`;
 
 /**
+ * A crash of the database may lose the last such transactions, newest first, but never a part of one. Whoever ends with an
+ * ordinary transaction knows that all of them are stored.
+ */
+export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
+
+/**
  * Runs `work` in a transaction, and retries it when it collides with another writer.
  * @throws what `work` or the database throws; then everything is rolled back
  */
-export async function inTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+  begin: "BEGIN" | typeof STORED_LATER = "BEGIN",
+): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await pool.connect();
     try {
-      await client.query("BEGIN");
+      await client.query(begin);
       const result = await work(client);
       await client.query("COMMIT");
       client.release();

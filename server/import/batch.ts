@@ -1,9 +1,10 @@
+import type pg from "pg";
 import type { Database } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { lockBatch, lockTicker } from "#lib/market/history-lock";
 import { type BatchCounts, storeBatch, tryBatch } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
-import { inTransaction } from "#lib/market/partitions";
+import { inTransaction, STORED_LATER } from "#lib/market/partitions";
 import { ImportFailure } from "./failure";
 
 /** Where an import puts its klines: the store, or nowhere in a trial. */
@@ -13,8 +14,11 @@ export interface Batch {
    * @throws ImportFailure while another command changes it
    */
   claim(ticker: string): Promise<void>;
-  /** Takes M1 klines of one ticker that was claimed, all or nothing, and counts them. */
-  put(klines: readonly Kline[]): Promise<BatchCounts>;
+  /**
+   * Takes M1 klines of one ticker that was claimed, and counts them. They are stored with what `save` writes, or neither is.
+   * Safe from a crash of the database after the next ordinary write.
+   */
+  put(klines: readonly Kline[], save: (client: pg.ClientBase) => Promise<void>): Promise<BatchCounts>;
   close(): Promise<void>;
 }
 
@@ -40,7 +44,7 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
         throw new ImportFailure(`another command is changing the history of ${ticker}: try again when it has ended`);
       claimed.add(ticker);
     },
-    async put(klines) {
+    async put(klines, save) {
       if (number === null) return tryBatch(client, klines);
       if (klines.length > 0) {
         const times = klines.map(({ time }) => time);
@@ -49,7 +53,12 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
           times.reduce((a, b) => Math.max(a, b)),
         );
       }
-      return inTransaction(database.pool, (connection) => storeBatch(connection, number, klines));
+      const work = async (connection: pg.ClientBase) => {
+        const counts = await storeBatch(connection, number, klines);
+        await save(connection);
+        return counts;
+      };
+      return inTransaction(database.pool, work, STORED_LATER);
     },
     close: () => client.end(),
   };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import type pg from "pg";
 import type { Database } from "#lib/db";
 
 /** Bytes of the beginning and the end of a file that distinguish it from others of the same size. */
@@ -43,11 +44,19 @@ export async function jobId({ venue, ticker, file, part, reading }: JobKey): Pro
   return hash.digest("hex");
 }
 
+/** How far a file is stored: its first `rows` rows. */
+export interface JobState {
+  readonly id: string;
+  readonly key: JobKey;
+  readonly rows: number;
+}
+
 /** Started imports, stored in the database. */
 export interface Jobs {
   /** The current state of the job; a new job has no rows. */
   find(id: string): Promise<Job>;
-  save(id: string, key: JobKey, rows: number, done: boolean): Promise<void>;
+  /** Saves how far jobs are stored, on the connection that stores their klines. */
+  save(client: pg.ClientBase, jobs: readonly JobState[], done: boolean): Promise<void>;
 }
 
 const SAVE = `INSERT INTO import_job AS j (id, venue, ticker, file, rows, done, batches) VALUES ($1, $2, $3, $4, $5, $6, ARRAY[$7::integer])
@@ -55,14 +64,14 @@ const SAVE = `INSERT INTO import_job AS j (id, venue, ticker, file, rows, done, 
     batches = CASE WHEN j.batches @> ARRAY[$7::integer] THEN j.batches ELSE j.batches || $7::integer END`;
 
 /** @param batch the number of the import that saves */
-export function createJobs({ prisma, pool }: Pick<Database, "prisma" | "pool">, batch: number): Jobs {
+export function createJobs({ prisma }: Pick<Database, "prisma">, batch: number): Jobs {
   return {
     async find(id) {
       const found = await prisma.importJob.findUnique({ where: { id } });
       return { id, rows: Number(found?.rows ?? 0), done: found?.done ?? false };
     },
-    async save(id, { venue, ticker, file }, rows, done) {
-      await pool.query(SAVE, [id, venue, ticker, file, rows, done, batch]);
+    async save(client, jobs, done) {
+      for (const { id, key, rows } of jobs) await client.query(SAVE, [id, key.venue, key.ticker, key.file, rows, done, batch]);
     },
   };
 }

@@ -74,10 +74,9 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
   let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
-    const put = await batch.put(klines);
+    const put = await batch.put(klines, (client) => jobs.save(client, [{ id: job.id, key, rows }], false));
     counts = addCounts(counts, put);
     onStored(klines, put);
-    await jobs.save(job.id, key, rows, false);
   }
 
   return {

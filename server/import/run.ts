@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
+import { inTransaction } from "#lib/market/partitions";
 import { sealOldImports } from "#lib/market/undo-retention";
 import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
 import { openBatch } from "./batch";
@@ -67,14 +68,14 @@ async function importFile(file: string, run: Run): Promise<string | null> {
 }
 
 /** Rebuilds the longer timeframes of everything that was imported. */
-async function rebuild({ finished, rebuilders, jobs, terminal, clock }: Session): Promise<void> {
+async function rebuild({ finished, rebuilders, jobs, terminal, clock, database }: Run): Promise<void> {
   for (const [ticker, rebuilder] of rebuilders) {
     const progress = startProgress(terminal, `${ticker} M5 to MN1`, 1, clock);
     const written = await rebuilder.finish(progress.update).finally(() => progress.stop());
     terminal.line(`${ticker}: ${written.toLocaleString("en-US")} klines of M5 to MN1 rebuilt`);
   }
   // Saved only now, so that the next run repeats a rebuild that was interrupted.
-  for (const { id, key, rows } of finished) await jobs.save(id, key, rows, true);
+  await inTransaction(database.pool, (client) => jobs.save(client, finished, true));
 }
 
 async function importAll(files: readonly string[], begun: Begun): Promise<void> {

@@ -10,7 +10,7 @@ import { knownClock } from "./clock-zone";
 import { createClosedHours } from "./closed-hours";
 import type { Source } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
-import { type Job, type JobKey, type Jobs, jobId } from "./jobs";
+import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
 import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
@@ -21,13 +21,6 @@ import { createSamples, describe, notable, type Report, summarise } from "./repo
 import type { Row } from "./row";
 import type { Tally, TallyPart } from "./tally";
 
-/** A file whose rows are all stored, but not necessarily its longer timeframes. */
-interface Finished {
-  readonly id: string;
-  readonly key: JobKey;
-  readonly rows: number;
-}
-
 /** What one run of the import imports its files with. */
 export interface Session extends PrepareContext {
   readonly catalogue: Pick<Catalogue, "calendar">;
@@ -37,7 +30,8 @@ export interface Session extends PrepareContext {
   readonly jobs: Jobs;
   readonly report: Report;
   readonly tally: Tally;
-  readonly finished: Finished[];
+  /** Files whose rows are all stored, but not necessarily their longer timeframes. */
+  readonly finished: JobState[];
   /** One for each imported ticker; none in a trial. */
   readonly rebuilders: Map<string, Rebuilder>;
 }

@@ -47,8 +47,11 @@ function startOf({ given, path }: Head): number | null {
 
 type ReadRecord = (view: DataView, at: number) => string | null;
 
+/** Nearly all volumes are decimals of at most seven digits, four of them after the point; printing others is slow. */
 function volumeAt(view: DataView, at: number): number {
-  return Number(view.getFloat32(at).toPrecision(VOLUME_DIGITS));
+  const value = view.getFloat32(at);
+  const decimal = Math.round(value * 1e4) / 1e4;
+  return value < 1e3 && Math.fround(decimal) === value ? decimal : Number(value.toPrecision(VOLUME_DIGITS));
 }
 
 function createRecordReader(
@@ -59,19 +62,34 @@ function createRecordReader(
 ): ReadRecord {
   const power = Number(`1e${pointDigits ?? 0}`);
   const lengthMs = kind === "ticks" ? HOUR_MS : DAY_MS;
+  const priceAt = (view: DataView, at: number) => view.getUint32(at) / power;
   return (view, at) => {
     const offsetMs = view.getUint32(at) * (kind === "ticks" ? 1 : 1000);
     if (offsetMs >= lengthMs)
       return `its time is ${offsetMs} ms after the start, outside the ${kind === "ticks" ? "hour" : "day"}`;
     row.timeMs = startMs + offsetMs;
-    const price = (index: number) => view.getUint32(at + 4 * index) / power;
     if (kind === "ticks") {
-      [row.ask, row.bid, row.volume] = [price(1), price(2), volumeAt(view, at + 16)];
+      row.ask = priceAt(view, at + 4);
+      row.bid = priceAt(view, at + 8);
+      row.volume = volumeAt(view, at + 16);
       return row.bid > 0 && row.ask > 0 ? null : "a price of 0";
     }
-    [row.open, row.close, row.low, row.high, row.realVolume] = [price(1), price(2), price(3), price(4), volumeAt(view, at + 20)];
+    row.open = priceAt(view, at + 4);
+    row.close = priceAt(view, at + 8);
+    row.low = priceAt(view, at + 12);
+    row.high = priceAt(view, at + 16);
+    row.realVolume = volumeAt(view, at + 20);
     return row.low > 0 ? null : "a price of 0";
   };
+}
+
+/** The last file and what it decodes to. A file is read for a sample first, and then for its rows. */
+let last: { readonly packed: Buffer; readonly bytes: Uint8Array } | undefined;
+
+/** @throws LzmaError */
+function decodeOnce(packed: Buffer): Uint8Array {
+  if (last === undefined || !last.packed.equals(packed)) last = { packed, bytes: decodeLzma(packed, UNPACKED_MAX_BYTES) };
+  return last.bytes;
 }
 
 function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSettings, sink: RowSink): RowReader {
@@ -83,7 +101,7 @@ function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSetting
 
   function decode(): Uint8Array {
     try {
-      return decodeLzma(Buffer.concat(chunks), UNPACKED_MAX_BYTES);
+      return decodeOnce(Buffer.concat(chunks));
     } catch (error) {
       if (error instanceof Error && error.name === LzmaError.name)
         throw new ImportFailure(`not a readable .bi5 file: ${error.message}`);
