@@ -4,11 +4,12 @@ import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import { type ClockSurvey, surveyClocks } from "#server/import/clock-survey";
 import { knownClock } from "#server/import/clock-zone";
-import { type Source, sourcesOf } from "#server/import/decompress";
+import type { Source } from "#server/import/decompress";
 import { contentOf } from "#server/import/detect";
 import { Unsure } from "#server/import/failure";
 import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
+import { createSourceFinder, type SourceFinder } from "#server/import/sources";
 
 /** One recording: its file, and the ticker it is replayed as. */
 interface Recording {
@@ -58,15 +59,26 @@ function likelyClocks(survey: ClockSurvey): ClockSurvey {
  * go back in time are skipped and counted in the log.
  * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
  */
-export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+export async function* ticksOf(recording: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+  const finder = createSourceFinder();
+  try {
+    yield* ticksIn(recording, finder, options);
+  } finally {
+    await finder.close();
+  }
+}
+
+async function* ticksIn({ ticker, file }: Recording, finder: SourceFinder, options: ReadOptions): AsyncGenerator<Tick> {
   const { listings, clock, log, signal } = options;
   // Dukascopy's own months: a replay is not history, so it does not ask.
   const parsed = readOptions({ venue: "live", ticker, months: "0", force: false, "dry-run": false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   const survey = likelyClocks(
-    await surveyClocks([file], { options: parsed, listings, store: NOTHING_STORED, terminal, clock, signal }),
+    await surveyClocks([file], { options: parsed, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
   );
-  for (const source of await sourcesOf(file, (name) => log.debug({ file, name }, "skipping a file in the archive"))) {
+  const { sources, skipped } = await finder.sourcesOf(file);
+  for (const name of skipped) log.debug({ file, name }, "skipping a file in the archive");
+  for (const source of sources) {
     const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal, survey, store: null });
     if (prepared === null) continue;
     if (prepared.recognition.kind !== "ticks") throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);

@@ -14,18 +14,20 @@ import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
 import { weeklyHours } from "./clock-judge";
 import { clockOfStored } from "./clock-overlap";
 import { knownClock, knownClocks, type SourceClock, shiftedClock } from "./clock-zone";
-import { type Source, sourcesOf } from "./decompress";
+import type { Source } from "./decompress";
 import { ImportFailure, isFileError, Unsure } from "./failure";
 import { type Identified, type ImportListing, identify } from "./identify";
 import { scanFile } from "./load";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
 import type { ReaderSettings, Row, RowKind } from "./row";
+import type { SourceFinder } from "./sources";
 
 /** Hours around a stated clock that stored prices are compared on. */
 const COMPARED_HOURS = [-3, -2, -1, 1, 2, 3];
 
 interface SurveyContext {
+  readonly finder: Pick<SourceFinder, "sourcesOf">;
   readonly options: Options;
   readonly listings: readonly ImportListing[];
   readonly store: Pick<KlineTable, "minutesAt">;
@@ -160,7 +162,7 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
   const outcomes = new Map<string, DetectedClock | Unsure>();
   for (const path of context.options.clock === null ? files : []) {
     try {
-      for (const source of await sourcesOf(path, () => undefined)) {
+      for (const source of (await context.finder.sourcesOf(path)).sources) {
         if (/\.bi5$/i.test(source.path)) continue;
         const found = await surveySource(source, context).catch((error) => (isFileError(error) ? null : Promise.reject(error)));
         if (found === null) continue;

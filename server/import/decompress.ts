@@ -1,27 +1,15 @@
 import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFailure } from "./failure";
-import { parquetText } from "./parquet";
 
 const READ_BYTES = 262_144;
 /** Market data compresses to about a tenth. A file that expands by more than this, past the first bytes, counts as an attack. */
 const EXPANSION_MAX_RATIO = 250;
 const EXPANSION_UNCHECKED_BYTES = 16_777_216;
-const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
-
-/** The longest beginning that shows what a file is. */
-const MAGIC_BYTES = 4;
-const GZIP = [0x1f, 0x8b];
-const ZIP = [0x50, 0x4b];
-/** "PAR1". */
-const PARQUET = [0x50, 0x41, 0x52, 0x31];
-/** Excel workbooks before .xlsx. */
-const XLS = [0xd0, 0xcf];
-/** Entries that only .xlsx or .ods archives have. */
-const SPREADSHEET_ENTRY = /^(xl\/workbook\.(xml|bin)|content\.xml)$/;
+export const ARCHIVE_ENTRIES_MAX_COUNT = 10_000;
 
 /** An importable source: a file, or one entry of an archive, already decompressed. */
 export interface Source {
@@ -39,17 +27,18 @@ export interface Source {
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
-async function magicOf(file: string): Promise<number[]> {
-  const handle = await open(file);
+/** The first bytes of a file. */
+export async function beginningOf(file: string, bytes: number): Promise<Buffer> {
+  const handle = await open(file).catch((error) => Promise.reject(failure(file, error)));
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAGIC_BYTES), 0, MAGIC_BYTES, 0);
-    return [...buffer.subarray(0, bytesRead)];
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    throw failure(file, error);
   } finally {
     await handle.close();
   }
 }
-
-const begins = (magic: readonly number[], with_: readonly number[]) => with_.every((byte, index) => magic[index] === byte);
 
 /** What errors of zlib mean for the file. */
 const ZLIB_ERRORS: Readonly<Record<string, string>> = {
@@ -58,13 +47,9 @@ const ZLIB_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Adds the file name to an error of zlib or the file system. */
-function failure(name: string, error: unknown): ImportFailure {
+export function failure(name: string, error: unknown): ImportFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return new ImportFailure(`${name}: ${ZLIB_ERRORS[code] ?? (error instanceof Error ? error.message : String(error))}`);
-}
-
-function spreadsheet(file: string): ImportFailure {
-  return new ImportFailure(`${file}: a spreadsheet: save its sheet as CSV and import that file`);
 }
 
 async function* readAll(name: string, stream: Readable, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
@@ -90,49 +75,47 @@ function expansionGuard(name: string, packedBytes: () => number): (chunk: Buffer
   };
 }
 
-function plainSource(file: string, sizeBytes: number): Source {
-  return {
-    name: file,
-    path: file,
-    file,
-    sizeBytes,
-    open(onRead) {
-      let read = 0;
-      return readAll(file, createReadStream(file, { highWaterMark: READ_BYTES }), (chunk) => {
-        read += chunk.length;
-        onRead?.(read);
-      });
-    },
-  };
+/** Where the bytes of a file are, and the name that messages give it: files of archives are unpacked under another. */
+export interface Stored {
+  readonly name: string;
+  readonly disk: string;
 }
 
-function gzipSource(file: string, sizeBytes: number): Source {
-  return {
-    name: file,
-    path: file.replace(/\.gz$/i, ""),
-    file,
-    sizeBytes,
-    open(onRead) {
-      let read = 0;
-      const packed = createReadStream(file, { highWaterMark: READ_BYTES });
-      packed.on("data", (chunk) => {
-        read += chunk.length;
-        onRead?.(read);
-      });
-      // An error in either stream reaches the reader of the second.
-      const unpacked = pipeline(packed, createGunzip({ chunkSize: READ_BYTES }), () => undefined);
-      return readAll(
-        file,
-        unpacked,
-        expansionGuard(file, () => read),
-      );
-    },
-  };
+/** Reads a file. `onRead` receives how many of its bytes were read. */
+export function readPlain({ name, disk }: Stored, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let read = 0;
+  return readAll(name, createReadStream(disk, { highWaterMark: READ_BYTES }), (chunk) => {
+    read += chunk.length;
+    onRead?.(read);
+  });
 }
 
-async function* readEntry(file: string, name: string, entry: Entry, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
-  const zip = await openPromise(file, { lazyEntries: true, autoClose: false }).catch((error) =>
-    Promise.reject(failure(file, error)),
+/** Reads a gzipped file, decompressed. `onRead` receives how many of its compressed bytes were read. */
+export function readGzip({ name, disk }: Stored, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let read = 0;
+  const packed = createReadStream(disk, { highWaterMark: READ_BYTES });
+  packed.on("data", (chunk) => {
+    read += chunk.length;
+    onRead?.(read);
+  });
+  // An error in either stream reaches the reader of the second.
+  const unpacked = pipeline(packed, createGunzip({ chunkSize: READ_BYTES }), () => undefined);
+  return readAll(
+    name,
+    unpacked,
+    expansionGuard(name, () => read),
+  );
+}
+
+/** Reads an entry of a zip archive, decompressed. `onRead` receives how many of the bytes that come out were read. */
+export async function* readEntry(
+  archive: Stored,
+  name: string,
+  entry: Entry,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  const zip = await openPromise(archive.disk, { lazyEntries: true, autoClose: false }).catch((error) =>
+    Promise.reject(failure(archive.name, error)),
   );
   try {
     const stream = await zip.openReadStreamPromise(entry).catch((error) => Promise.reject(failure(name, error)));
@@ -148,53 +131,18 @@ async function* readEntry(file: string, name: string, entry: Entry, onRead?: (by
   }
 }
 
-async function entriesOf(file: string): Promise<Entry[]> {
+/** The files in a zip archive. */
+export async function entriesOf({ name, disk }: Stored): Promise<Entry[]> {
   let zip: ZipFile | undefined;
   try {
-    zip = await openPromise(file, { lazyEntries: true, autoClose: false });
+    zip = await openPromise(disk, { lazyEntries: true, autoClose: false });
     if (zip.entryCount > ARCHIVE_ENTRIES_MAX_COUNT) throw new Error(`more than ${ARCHIVE_ENTRIES_MAX_COUNT} entries`);
     const entries: Entry[] = [];
     for await (const entry of zip.eachEntry()) if (!entry.fileName.endsWith("/")) entries.push(entry);
     return entries;
   } catch (error) {
-    throw failure(file, error);
+    throw failure(name, error);
   } finally {
     zip?.close();
   }
-}
-
-/** HistData archives contain a .txt with remarks beside the .csv; a .txt alone may be the data. */
-function isRemark(entry: Entry, entries: readonly Entry[]): boolean {
-  const isData = ({ fileName }: Entry) => /\.(csv|tsv|bi5)$/i.test(fileName);
-  return !isData(entry) && entries.some(isData);
-}
-
-/**
- * The sources in a file: the file itself, decompressed if it is gzipped, or the entries of a zip archive. Its first bytes
- * decide what it is, not its name.
- * @param onSkip called with each skipped entry
- * @throws ImportFailure when it cannot be read or is a damaged archive.
- */
-export async function sourcesOf(file: string, onSkip: (name: string) => void): Promise<Source[]> {
-  const info = await stat(file).catch((error) => Promise.reject(failure(file, error)));
-  const magic = await magicOf(file).catch((error) => Promise.reject(failure(file, error)));
-  if (begins(magic, GZIP)) return [gzipSource(file, info.size)];
-  if (begins(magic, PARQUET))
-    return [
-      { ...{ name: file, path: file, file, sizeBytes: info.size, form: "Parquet" }, open: (onRead) => parquetText(file, onRead) },
-    ];
-  if (begins(magic, XLS)) throw spreadsheet(file);
-  if (!begins(magic, ZIP)) return [plainSource(file, info.size)];
-  const entries = await entriesOf(file);
-  if (entries.some(({ fileName }) => SPREADSHEET_ENTRY.test(fileName))) throw spreadsheet(file);
-  const [taken, skipped] = [
-    entries.filter((entry) => !isRemark(entry, entries)),
-    entries.filter((entry) => isRemark(entry, entries)),
-  ];
-  for (const { fileName } of skipped) onSkip(`${file} › ${fileName}`);
-  return taken.map((entry) => {
-    const name = `${file} › ${entry.fileName}`;
-    const path = `${file.replace(/\.zip$/i, "")}/${entry.fileName}`;
-    return { name, path, file, sizeBytes: entry.uncompressedSize, open: (onRead) => readEntry(file, name, entry, onRead) };
-  });
 }

@@ -1,14 +1,15 @@
-import { type Source, sourcesOf } from "./decompress";
+import type { Source } from "./decompress";
 import { contentOf, headOf, recognise } from "./detect";
 import { isFileError } from "./failure";
 import { startInPath } from "./formats/bi5";
 import type { Options } from "./options";
+import type { SourceFinder } from "./sources";
 
 /** Files whose rows are read, for each way to count. */
 const EXAMINED_MAX_COUNT = 60;
 const SATURDAY = 6;
 /** Files that can hold .bi5 files. */
-const MAY_HOLD = /\.(bi5|zip|gz)$/i;
+const MAY_HOLD = /\.(bi5|zip|gz|tgz|tar)$/i;
 
 /** The number of January in the paths of .bi5 files. */
 type Months = 0 | 1;
@@ -58,16 +59,23 @@ async function contradictions(
   return found;
 }
 
+interface MonthsContext {
+  readonly options: Options;
+  readonly finder: Pick<SourceFinder, "sourcesOf">;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Finds how the months in the paths of .bi5 files are counted. Dukascopy counts from 0, some tools that save its files from 1.
  * @returns the number of January; null when there is no such file, or the files do not show it
  */
-export async function surveyMonths(files: readonly string[], options: Options, signal: AbortSignal): Promise<Months | null> {
+export async function surveyMonths(files: readonly string[], { options, finder, signal }: MonthsContext): Promise<Months | null> {
   if (options.months !== null || options.dateMs !== null) return options.months;
   const sources: Source[] = [];
   for (const file of files.filter((name) => MAY_HOLD.test(name))) {
     try {
-      for (const source of await sourcesOf(file, () => undefined)) if (startInPath(source.path, 0) !== null) sources.push(source);
+      const found = await finder.sourcesOf(file);
+      sources.push(...found.sources.filter(({ path }) => startInPath(path, 0) !== null));
     } catch (error) {
       if (!isFileError(error)) throw error;
     }

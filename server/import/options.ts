@@ -29,8 +29,8 @@ npm run import -- list
 npm run import -- undo NUMBER
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines: text, Parquet or .bi5,
-plain, gzipped or zipped, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already stored are not stored again. To
-resume an interrupted import, run the same command again.
+plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already
+stored are not stored again. To resume an interrupted import, run the same command again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column

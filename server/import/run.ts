@@ -7,7 +7,6 @@ import { sealOldImports } from "#lib/market/undo-retention";
 import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
 import { openBatch } from "./batch";
 import { surveyClocks } from "./clock-survey";
-import { type Source, sourcesOf } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, NO_JOBS } from "./jobs";
@@ -17,6 +16,7 @@ import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
 import { createReport } from "./report";
 import { importSource, type Session } from "./source";
+import { createSourceFinder, type SourceFinder } from "./sources";
 import { createTally } from "./tally";
 
 interface ImportContext {
@@ -30,6 +30,7 @@ interface ImportContext {
 }
 
 interface Run extends Session {
+  readonly finder: SourceFinder;
   readonly database: Database;
   readonly backfill: BackfillReporter;
 }
@@ -44,12 +45,9 @@ type Begun = Omit<Run, "survey">;
  */
 async function importFile(file: string, run: Run): Promise<string | null> {
   const { report, signal, tally, backfill } = run;
-  let sources: Source[];
+  let found: Awaited<ReturnType<SourceFinder["sourcesOf"]>>;
   try {
-    sources = await sourcesOf(file, (name) => {
-      report.file(name);
-      report.result(["  skipped: not data"], []);
-    });
+    found = await run.finder.sourcesOf(file);
   } catch (error) {
     if (!isFileError(error)) throw error;
     tally.file();
@@ -58,10 +56,14 @@ async function importFile(file: string, run: Run): Promise<string | null> {
     report.result([`  NOT IMPORTED: ${error.message}`], []);
     return error.message;
   }
+  for (const name of found.skipped) {
+    report.file(name);
+    report.result(["  skipped: not data"], []);
+  }
   let problem: string | null = null;
-  for (const [index, source] of sources.entries()) {
+  for (const [index, source] of found.sources.entries()) {
     if (signal.aborted) throw new ImportFailure("interrupted: run the same command again to resume");
-    backfill.source(source.name, index, sources.length);
+    backfill.source(source.name, index, found.sources.length);
     problem = (await importSource(source, run)) ?? problem;
   }
   return problem;
@@ -80,7 +82,7 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock, database }
 
 async function importAll(files: readonly string[], begun: Begun): Promise<void> {
   const { backfill, rebuilders, database, signal } = begun;
-  const options = { ...begun.options, months: await surveyMonths(files, begun.options, signal) };
+  const options = { ...begun.options, months: await surveyMonths(files, begun) };
   const run = { ...begun, options, survey: await surveyClocks(files, { ...begun, options }) };
   for (const file of files) {
     const problem = await importFile(file, run);
@@ -138,6 +140,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     listings: catalogue.list(),
     terminal: { ...terminal, onProgress: backfill.step },
     jobs: dryRun ? NO_JOBS : createJobs(database, backfill.number),
+    finder: createSourceFinder(),
     report: createReport(terminal),
     tally: createTally(dryRun),
     finished: [],
@@ -146,6 +149,7 @@ export async function runImport(context: ImportContext): Promise<number> {
   try {
     return await importAndReport(files, run);
   } finally {
+    await run.finder.close();
     await batch.close();
   }
 }
