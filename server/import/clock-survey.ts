@@ -159,12 +159,16 @@ async function surveySource(
  */
 export async function surveyClocks(files: readonly string[], context: SurveyContext): Promise<ClockSurvey> {
   const groups = new Map<string, { rule: ClockRule; files: Surveyed[] }>();
-  const outcomes = new Map<string, DetectedClock | Unsure>();
+  const outcomes = new Map<string, DetectedClock | Error>();
   for (const path of context.options.clock === null ? files : []) {
     try {
       for (const source of (await context.finder.sourcesOf(path)).sources) {
         if (/\.bi5$/i.test(source.path)) continue;
-        const found = await surveySource(source, context).catch((error) => (isFileError(error) ? null : Promise.reject(error)));
+        const found = await surveySource(source, context).catch((error) => {
+          if (!isFileError(error)) throw error;
+          outcomes.set(source.name, error);
+          return null;
+        });
         if (found === null) continue;
         const group = groups.get(found.format) ?? { rule: found.rule, files: [] };
         group.files.push(found.file);
@@ -188,7 +192,7 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
     clockOf({ name }) {
       const outcome = outcomes.get(name);
       if (outcome === undefined) throw new ImportFailure("it could not be read when its clock was looked for");
-      if (outcome instanceof Unsure) throw outcome;
+      if (outcome instanceof Error) throw outcome;
       return outcome;
     },
   };

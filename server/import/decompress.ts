@@ -22,7 +22,7 @@ export interface Source {
   /** The total that progress is measured against. */
   readonly sizeBytes: number;
   /** What its rows are stored as, where that is not text: `open` gives them as text, row n on line n + 1. */
-  readonly form?: "Parquet";
+  readonly form?: "Parquet" | "JSON" | "history file";
   /** The decompressed bytes from the start. `onRead` receives how many compressed bytes were read. Callable repeatedly. */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }

@@ -6,6 +6,7 @@ import { type Format, type Given, type Head, type Recognition, separatorOf } fro
 import { bi5Klines, bi5Ticks } from "./formats/bi5";
 import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
 import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
+import { hst } from "./formats/hst";
 import { lean } from "./formats/lean";
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
@@ -26,6 +27,7 @@ export const FORMATS: readonly Format[] = [
   bi5Ticks,
   bi5Klines,
   lean,
+  hst,
   histdataAsciiM1,
   histdataNinjaTraderM1,
   histdataTicks,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { ImportFailure } from "./failure";
 
 /** Files of a folder that are read; other files in it are not market data. */
-const DATA_FILE = /\.(csv|tsv|txt|bi5|parquet|zip|gz|tgz|tar)$/i;
+const DATA_FILE = /\.(csv|tsv|txt|bi5|parquet|json|jsonl|ndjson|hst|zip|gz|tgz|tar)$/i;
 
 /** The files named on the command line. A folder means all data files in and below it, sorted by path. */
 export async function filesOf(named: readonly string[]): Promise<string[]> {
@@ -20,7 +20,7 @@ export async function filesOf(named: readonly string[]): Promise<string[]> {
       .filter((entry) => entry.isFile() && DATA_FILE.test(entry.name))
       .map((entry) => path.join(entry.parentPath, entry.name));
     if (paths.length === 0)
-      throw new ImportFailure(`${name}: no .csv, .tsv, .txt, .bi5, .parquet, .zip, .gz, .tgz or .tar file in this folder`);
+      throw new ImportFailure(`${name}: no .csv, .tsv, .txt, .bi5, .parquet, .json, .hst, .zip, .gz or .tar file in this folder`);
     files.push(...paths.sort());
   }
   return [...new Set(files)];

@@ -46,6 +46,9 @@ export interface Recognition {
   readonly inPoints: boolean;
   /** Why such a file is not imported although its format is known. */
   readonly refusal: string | null;
+  /** The timeframe and the instrument, where the file states them outside of its rows. */
+  readonly timeframe?: Timeframe;
+  readonly symbol?: string;
   /** Set where Spotwire wrote the file: its rows are taken as they are, and its timeframe is known. */
   readonly exported?: { readonly timeframe: Timeframe };
   createReader(settings: ReaderSettings, sink: RowSink): RowReader;

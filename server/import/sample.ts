@@ -101,6 +101,7 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(recognition.layout, head, isWhole);
-  const timeframe = recognition.kind === "klines" ? (recognition.exported?.timeframe ?? timeframeOf(times)) : null;
-  return { rows: times.length, hasVolume, timeframe, ...texts };
+  const timeframe =
+    recognition.kind === "klines" ? (recognition.timeframe ?? recognition.exported?.timeframe ?? timeframeOf(times)) : null;
+  return { rows: times.length, hasVolume, timeframe, ...texts, symbol: texts.symbol ?? recognition.symbol ?? null };
 }

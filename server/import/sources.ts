@@ -12,6 +12,8 @@ import {
   type Stored,
 } from "./decompress";
 import { ImportFailure } from "./failure";
+import { hstText, isHst } from "./hst";
+import { isJson, jsonText } from "./json";
 import { parquetText } from "./parquet";
 import { createScratch, type Scratch } from "./unpack";
 
@@ -23,11 +25,13 @@ const BEGINNING_BYTES = 512;
 const TAR_SIGNATURE_AT = 257;
 /** Entries that only .xlsx or .ods archives have. */
 const SPREADSHEET_ENTRY = /^(xl\/workbook\.(xml|bin)|content\.xml)$/;
-const DATA_NAME = /\.(csv|tsv|bi5|parquet|zip|gz|tgz|tar)$/i;
+const DATA_NAME = /\.(csv|tsv|bi5|parquet|json|jsonl|ndjson|hst|zip|gz|tgz|tar)$/i;
 /** What macOS adds to archives. */
 const HIDDEN = /(^|\/)(__MACOSX\/|\._|\.DS_Store$)/;
 
-type Kind = "gzip" | "zip" | "tar" | "Parquet" | "spreadsheet" | "text";
+type Kind = "gzip" | "zip" | "tar" | "Parquet" | "spreadsheet" | Leaf;
+/** Files that are read from their start, as text or as what can be written as text. */
+type Leaf = "history file" | "JSON" | "text";
 
 /** What a file is by its first bytes. */
 function kindOf(beginning: Buffer): Kind {
@@ -37,7 +41,18 @@ function kindOf(beginning: Buffer): Kind {
   if (begins(0x50, 0x41, 0x52, 0x31)) return "Parquet";
   // Excel workbooks before .xlsx.
   if (begins(0xd0, 0xcf)) return "spreadsheet";
-  return beginning.toString("latin1", TAR_SIGNATURE_AT, TAR_SIGNATURE_AT + 5) === "ustar" ? "tar" : "text";
+  if (beginning.toString("latin1", TAR_SIGNATURE_AT, TAR_SIGNATURE_AT + 5) === "ustar") return "tar";
+  if (isHst(beginning)) return "history file";
+  return isJson(beginning) ? "JSON" : "text";
+}
+
+const isLeaf = (kind: Kind): kind is Leaf => kind === "history file" || kind === "JSON" || kind === "text";
+
+/** A source that is read from its start. */
+function leaf(kind: Leaf, source: Source): Source {
+  if (kind === "text") return source;
+  const textOf = kind === "JSON" ? jsonText : hstText;
+  return { ...source, form: kind, open: (onRead) => textOf(source.open(onRead)) };
 }
 
 /** The first bytes that come out of a stream; fewer when it is damaged, which its reader will report. */
@@ -104,8 +119,8 @@ async function sourcesInZip(archive: Opened, scratch: Scratch): Promise<Found> {
 async function sourcesInEntry(archive: Opened, entry: Entry, scratch: Scratch): Promise<Found> {
   const { name, path, file } = inside(archive, entry.fileName, { disk: "", sizeBytes: 0 });
   const open = (onRead?: (bytes: number) => void) => readEntry(archive, name, entry, onRead);
-  if (kindOf(await firstOf(open())) === "text")
-    return { sources: [{ name, path, file, sizeBytes: entry.uncompressedSize, open }], skipped: [] };
+  const kind = kindOf(await firstOf(open()));
+  if (isLeaf(kind)) return { sources: [leaf(kind, { name, path, file, sizeBytes: entry.uncompressedSize, open })], skipped: [] };
   return sourcesIn(inside(archive, entry.fileName, await scratch.write(open())), scratch);
 }
 
@@ -124,8 +139,8 @@ async function sourcesInGzip(packed: Opened, scratch: Scratch): Promise<Found> {
   const { name, file, sizeBytes } = packed;
   const path = packed.path.replace(/\.gz$/i, "");
   if (kind === "tar") return sourcesInTar(packed, readGzip(packed), scratch);
-  if (kind === "text")
-    return { sources: [{ name, path, file, sizeBytes, open: (onRead) => readGzip(packed, onRead) }], skipped: [] };
+  const open = (onRead?: (bytes: number) => void) => readGzip(packed, onRead);
+  if (isLeaf(kind)) return { sources: [leaf(kind, { name, path, file, sizeBytes, open })], skipped: [] };
   return sourcesIn({ ...packed, ...(await scratch.write(readGzip(packed))), path, depth: packed.depth + 1 }, scratch);
 }
 
@@ -145,10 +160,10 @@ async function sourcesIn(opened: Opened, scratch: Scratch): Promise<Found> {
   if (kind === "gzip") return sourcesInGzip(opened, scratch);
   if (kind === "zip") return sourcesInZip(opened, scratch);
   if (kind === "tar") return sourcesInTar(opened, readPlain(opened), scratch);
-  const form = kind === "Parquet" ? { form: kind } : {};
-  const open = (onRead?: (bytes: number) => void) =>
-    kind === "Parquet" ? parquetText(opened.disk, onRead) : readPlain(opened, onRead);
-  return { sources: [{ name, path, file, sizeBytes, ...form, open }], skipped: [] };
+  const source = { name, path, file, sizeBytes };
+  if (kind === "Parquet")
+    return { sources: [{ ...source, form: kind, open: (onRead) => parquetText(opened.disk, onRead) }], skipped: [] };
+  return { sources: [leaf(kind, { ...source, open: (onRead) => readPlain(opened, onRead) })], skipped: [] };
 }
 
 /** Finds the sources in files. What has to be unpacked for it stays until it is closed. */

@@ -89,6 +89,13 @@ function namedBy(path: string, known: readonly TickerName[]): string[] {
   return [];
 }
 
+/** The instrument of a symbol: EUR/USD, and EURUSDm, EURUSD.ecn and others that brokers lengthen. */
+function instrumentOf(symbol: string, known: readonly TickerName[]): string {
+  const word = resolve(symbol.replace(/[^A-Za-z0-9]/g, "").toUpperCase(), known);
+  const lengthened = known.filter(({ ticker }) => word.startsWith(ticker));
+  return known.some(({ ticker }) => ticker === word) ? word : (lengthened[0]?.ticker ?? word);
+}
+
 /**
  * The ticker of a file: from --ticker, its symbol column, its name, or the folders above it.
  * @throws UsageError when none or several are found, the instrument is not listed, or --ticker is not what the file names; Unsure
@@ -97,7 +104,7 @@ function namedBy(path: string, known: readonly TickerName[]): string[] {
 export function tickerOf({ symbol, path, venue, force, ...sources }: TickerSources, known: readonly TickerName[]): string {
   const given = sources.given === null ? null : resolve(sources.given, known);
   const listed = (ticker: string) => known.some((name) => name.ticker === ticker);
-  const own = symbol === null ? null : resolve(symbol.replace(/[^A-Za-z0-9]/g, "").toUpperCase(), known);
+  const own = symbol === null ? null : instrumentOf(symbol, known);
   const names = namedBy(path, known);
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
