@@ -63,6 +63,9 @@ export function shown(bytes: Buffer, cells: Cells, index: number): string {
   return bytes.toString("utf8", cells.from[index], cells.to[index]).slice(0, SHOWN_MAX_CHARACTERS);
 }
 
+/** How tools write that a value is not there. */
+const NO_VALUE = /^(nan|n\/?a|null|none|-)$/i;
+
 /** Copies columns of a line into the row. Returns the reason when it cannot, else null. */
 type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
 
@@ -102,7 +105,8 @@ export function quantityFiller(layout: Layout): Filler {
   return (bytes, cells, row) => {
     for (const { index, role } of columns) {
       row[role] = numberIn(bytes, cells, index, layout.decimalMark);
-      if (!isEmpty(cells, index) && !(row[role] >= 0)) return `${role} is not a volume: ${shown(bytes, cells, index)}`;
+      if (!isEmpty(cells, index) && !(row[role] >= 0) && !NO_VALUE.test(shown(bytes, cells, index)))
+        return `${role} is not a volume: ${shown(bytes, cells, index)}`;
     }
     return null;
   };
@@ -122,7 +126,8 @@ export function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: Read
     const power = Number(`1e${spreadDigits ?? 0}`);
     return (bytes, cells, row) => {
       row.spread = numberIn(bytes, cells, own, layout.decimalMark) / power;
-      return isEmpty(cells, own) || row.spread >= 0 ? null : `spread is not a number from 0 up: ${shown(bytes, cells, own)}`;
+      if (row.spread >= 0 || isEmpty(cells, own) || NO_VALUE.test(shown(bytes, cells, own))) return null;
+      return `spread is not a number from 0 up: ${shown(bytes, cells, own)}`;
     };
   }
   if (askOpen < 0 || askClose < 0) return () => null;

@@ -5,12 +5,20 @@ import { ImportFailure, Unsure } from "./failure";
 import { type Format, type Given, type Head, type Recognition, separatorOf } from "./format";
 import { bi5Klines, bi5Ticks } from "./formats/bi5";
 import { dukascopyNode, jforex } from "./formats/dukascopy-csv";
-import { histdataAsciiM1, histdataNinjaTraderM1, histdataTicks, metaTraderCsvM1 } from "./formats/histdata";
+import {
+  histdataAsciiM1,
+  histdataMetaStockM1,
+  histdataNinjaTraderM1,
+  histdataNinjaTraderTicks,
+  histdataTicks,
+  metaTraderCsvM1,
+} from "./formats/histdata";
 import { hst } from "./formats/hst";
 import { lean } from "./formats/lean";
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
 import { spotwireCsv } from "./formats/spotwire";
+import { tradingView } from "./formats/tradingview";
 import { trueFx } from "./formats/truefx";
 import { isColumnName, plainName, TIME_NAMES } from "./layout";
 import { asUtf8 } from "./lines";
@@ -30,13 +38,16 @@ export const FORMATS: readonly Format[] = [
   hst,
   histdataAsciiM1,
   histdataNinjaTraderM1,
+  histdataMetaStockM1,
   histdataTicks,
+  histdataNinjaTraderTicks,
   metaTraderCsvM1,
   trueFx,
   metaTrader5Export,
   metaTrader5Python,
   jforex,
   dukascopyNode,
+  tradingView,
   spotwireCsv,
   plainCsv,
 ];

@@ -85,11 +85,25 @@ const NAMES: Readonly<Record<string, Role>> = {
   realvolume: "realVolume",
   spread: "spread",
   symbol: "symbol",
+  instrument: "symbol",
+  timeframe: "timeframe",
+  granularity: "timeframe",
   ticker: "symbol",
 };
 
 /** Names of a time column that say nothing about the form of the time. */
-export const TIME_NAMES: readonly string[] = ["time", "timestamp", "datetime", "date", "opentime", "timemsc", "timems"];
+export const TIME_NAMES: readonly string[] = [
+  "time",
+  "timestamp",
+  "datetime",
+  "date",
+  "opentime",
+  "timemsc",
+  "timems",
+  "datetimeutc",
+  "timeutc",
+  "opentimeutc",
+];
 
 /** Whether a column can have this name (as plainName returns it). */
 export function isColumnName(name: string): boolean {

@@ -17,6 +17,36 @@ test.each([
   expect(file.rows).toEqual([KLINE]);
 });
 
+// The example of HistData's specification of its files.
+const METASTOCK =
+  "EURUSD,201202010000,1.306600,1.306600,1.306560,1.306560,0\nEURUSD,201202010001,1.306570,1.306570,1.306470,1.306560,0\n";
+
+test("the MetaStock variant has the instrument in its rows", async () => {
+  const file = await readFile("DAT_MS_EURUSD_M1_201202.csv", METASTOCK);
+  expect(file).toMatchObject({
+    format: "histdata-ms-m1",
+    kind: "klines",
+    malformed: [],
+    sample: { symbol: "EURUSD", timeframe: "M1" },
+  });
+  expect(file.rows[1]).toEqual({
+    timeMs: at("2012-02-01T00:01:00Z"),
+    open: 1.30657,
+    high: 1.30657,
+    low: 1.30647,
+    close: 1.30656,
+    tickVolume: 0,
+  });
+  expect((await readFile("x.csv", "EURUSD,201202310000,1.3,1.3,1.3,1.3,0\n")).malformed).toEqual([
+    { line: 1, reason: "no valid time" },
+  ]);
+});
+
+test("ticks with one price are refused with the file to import instead", async () => {
+  const file = await readFile("DAT_NT_EURUSD_T_LAST_201202.csv", "20120201 000003;1.306600;0\n20120201 000003;1.306580;0\n");
+  expect(file.refusal).toContain("import HistData's ASCII ticks");
+});
+
 test("HistData ticks have milliseconds, and their volume is ignored", async () => {
   const file = await readFile(
     "DAT_ASCII_EURUSD_T_202001.csv",

@@ -24,6 +24,31 @@ export const histdataNinjaTraderM1: Format = {
   },
 };
 
+/** `EURUSD,202001311700,o,h,l,c,v`, the MetaStock variant. */
+export const histdataMetaStockM1: Format = {
+  id: "histdata-ms-m1",
+  title: "HistData M1, MetaStock",
+  recognise(head) {
+    if (!any(head, /^[A-Z0-9]{3,20},\d{12},[\d.]+,[\d.]+,[\d.]+,[\d.]+(,|$)/)) return null;
+    const layout = headless("klines", ",", ["symbol", ...KLINE_ROLES], "compact");
+    return delimited({ ...layout, dateOrder: "ymd" }, HISTDATA_CLOCK);
+  },
+};
+
+/** `20200131 170003;price;volume` in files named T_LAST, T_BID and T_ASK: each has one side of the quotes only. */
+export const histdataNinjaTraderTicks: Format = {
+  id: "histdata-nt-ticks",
+  title: "HistData ticks, NinjaTrader",
+  recognise: (head) =>
+    any(head, /^\d{8} \d{6};[\d.]+;\d+$/)
+      ? delimited(
+          headless("ticks", ";", ["dateTime", "bid"], "compact"),
+          HISTDATA_CLOCK,
+          "one price a tick: a quote needs bid and ask, import HistData's ASCII ticks",
+        )
+      : null,
+};
+
 /** `20200131 170000123,bid,ask,volume`. The volume is always 0 and carries no information. */
 export const histdataTicks: Format = {
   id: "histdata-ticks",

@@ -98,6 +98,24 @@ test.each(WRITTEN)("klines with %s are read", async (_, text, given = {}) => {
   expect(file.rows).toEqual([KLINE]);
 });
 
+// Columns of cBots that export bars and ticks of cTrader.
+test("exports of cTrader are on UTC, with the instrument and the timeframe of their columns", async () => {
+  const bars =
+    "DateTimeUTC,Instrument,Granularity,Open,High,Low,Close,Spread(pips),Volume\r\n2014-05-01 00:00:00.000,EURUSD,M1,1.38676,1.38686,1.38669,1.38686,0.2,42\r\n";
+  const file = await readFile("x.csv", bars);
+  expect(file).toMatchObject({
+    format: "plain",
+    malformed: [],
+    clock: { fixed: "UTC" },
+    sample: { symbol: "EURUSD", timeframe: "M1" },
+  });
+  expect(file.rows).toEqual([{ ...KLINE, tickVolume: 42 }]);
+  expect((await readFile("x.csv", bars.replaceAll("M1", "h1"))).sample.timeframe).toBe("H1");
+  const ticks =
+    "DateTimeUTC,Instrument,Granularity,Bid,Ask,Spread(pips),Volume\n2014-05-01 00:00:00.292,EURUSD,Tick,1.38676,1.38686,1,0\n";
+  expect(await readFile("x.csv", ticks)).toMatchObject({ kind: "ticks", malformed: [], clock: { fixed: "UTC" } });
+});
+
 test("a thousand with separators is one price", async () => {
   const text = 'time,open,high,low,close,volume\n2024-01-02 00:00,"1,900.00","1,901.50","1,899.00","1,900","1,234"\n';
   const file = await readFile("XAUUSD.csv", text);

@@ -1,3 +1,4 @@
+import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { DateStyle, DecimalMark } from "../bytes";
 import { cellTexts } from "../columns";
 import { Unsure } from "../failure";
@@ -23,6 +24,13 @@ interface Table {
   /** As plainName returns them. */
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
+}
+
+const TIME_ROLES: ReadonlySet<Role | null | undefined> = new Set<Role>(["date", "dateTime"]);
+
+/** The timeframe that a column of it says. */
+function timeframeOf(value = ""): Timeframe | undefined {
+  return TIMEFRAMES.find((known) => known === value.toUpperCase());
 }
 
 function tableOf({ lines, given }: Head): Table {
@@ -119,6 +127,9 @@ export const plainCsv: Format = {
       decimalMark: decimalMarkOf(table, roles),
     };
     const refusal = isQuotes ? null : refuseAsk(head, kind);
-    return delimited(layout, roles.includes("epoch") || zoned ? UTC_CLOCK : UNZONED_CLOCK, refusal);
+    const isUtc =
+      roles.includes("epoch") || zoned || names.some((name, column) => /utc/.test(name) && TIME_ROLES.has(roles[column]));
+    const timeframe = timeframeOf(rows[0]?.[roles.indexOf("timeframe")]);
+    return { ...delimited(layout, isUtc ? UTC_CLOCK : UNZONED_CLOCK, refusal), ...(timeframe && { timeframe }) };
   },
 };

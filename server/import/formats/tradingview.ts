@@ -1,0 +1,59 @@
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { MINUTE_S } from "#lib/units";
+import { cellTexts } from "../columns";
+import { delimited, type Format, UTC_CLOCK } from "../format";
+import { plainName, type Role } from "../layout";
+import { volumeRoles } from "../volumes";
+
+/** `OANDA_EURUSD, 1.csv`, also with a suffix: source, symbol, and minutes or a number and D, W, M, S. */
+const NAME = /^[a-z0-9_.-]+, ?(\d*)([dwms]?)(?:[ _(].*)?\.(?:csv|txt)$/;
+const LETTERS: Readonly<Record<string, string>> = { d: "D1", w: "W1", m: "MN1" };
+const NEEDED = ["time", "open", "high", "low", "close"];
+
+function periodOf(count: string, letter: string): string {
+  if (letter === "s") return `${count || 1} seconds`;
+  if (letter !== "") return Number(count || 1) === 1 ? (LETTERS[letter] as string) : `${count}${letter.toUpperCase()}`;
+  const found = TIMEFRAMES.find((timeframe) => TIMEFRAME_SECONDS[timeframe] === Number(count) * MINUTE_S);
+  return found ?? `${count} minutes`;
+}
+
+/**
+ * Chart data of TradingView: `time,open,high,low,close,Volume`, then the values of indicators, whose names can be any. The time is
+ * in Unix seconds or ISO 8601 with an offset.
+ */
+export const tradingView: Format = {
+  id: "tradingview",
+  title: "TradingView export",
+  recognise({ fileName, lines: [header = "", ...lines] }) {
+    const [, count = "", letter = ""] = NAME.exec(fileName) ?? [];
+    const names = cellTexts(header, ",").map(plainName);
+    if ((count === "" && letter === "") || !NEEDED.every((name, column) => names[column] === name)) return null;
+    const rows = lines.map((line) => cellTexts(line, ","));
+    const time = rows[0]?.[0] ?? "";
+    const zoned = /T.*(Z|[+-]\d\d:\d\d)$/.test(time);
+    if (!zoned && !/^\d{9,10}$/.test(time)) return null;
+    const volume = names.indexOf("volume");
+    const roles: (Role | null)[] = names.map((_, column) =>
+      column === 0 ? (zoned ? "dateTime" : "epoch") : column < NEEDED.length ? (NEEDED[column] as Role) : null,
+    );
+    const { volume: volumeRole = null } = volumeRoles(
+      ["volume"],
+      rows.map((row) => [row[volume] ?? ""]),
+    );
+    if (volume > 0) roles[volume] = volumeRole;
+    const period = periodOf(count, letter);
+    const timeframe = TIMEFRAMES.find((known) => known === period);
+    const refusal = timeframe === undefined ? `klines of ${period}: import a chart of one minute` : null;
+    const layout = {
+      kind: "klines",
+      separator: ",",
+      headerLines: 1,
+      roles,
+      dateStyle: "ymd",
+      zoned,
+      carriesPrices: false,
+    } as const;
+    return { ...delimited(layout, UTC_CLOCK, refusal), ...(timeframe && { timeframe }) };
+  },
+};
