@@ -20,24 +20,26 @@ const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }
   lost: { tone: "danger", label: "Lost", title: "Stopped reporting progress. Its process or machine probably stopped." },
 };
 
-/** Tickers that are named one by one. */
+/** Series that are named one by one. */
 const NAMED_COUNT = 3;
 
 const UNDONE = { tone: "neutral", label: "Undone", title: "The klines are as if it had never run." } as const;
 
-/** What an import wrote, by ticker. */
+/** What an import wrote, by ticker and timeframe. */
 function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
   const named = series.slice(0, NAMED_COUNT);
   const more = series.length - named.length;
   return (
     <ul className="text-ink-faint text-xs leading-5">
-      {named.map(({ ticker, first_at, last_at, stored, already_there, overwritten }) => (
-        <li key={ticker}>
-          <span className="font-medium text-ink-soft">{ticker}</span> <Instant at={first_at} /> to <Instant at={last_at} />:{" "}
-          {countText(stored)} added, {countText(overwritten)} overwritten, {countText(already_there)} unchanged
+      {named.map(({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) => (
+        <li key={`${ticker} ${timeframe}`}>
+          <span className="font-medium text-ink-soft">{timeframe === "M1" ? ticker : `${ticker} ${timeframe}`}</span>{" "}
+          <Instant at={first_at} /> to <Instant at={last_at} />: {countText(stored)} added, {countText(overwritten)} overwritten,{" "}
+          {countText(already_there)} unchanged
+          {covered > 0 ? `, ${countText(covered)} kept behind stored M1` : null}
         </li>
       ))}
-      {more > 0 ? <li>and {more === 1 ? "1 more ticker" : `${countText(more)} more tickers`}</li> : null}
+      {more > 0 ? <li>and {more === 1 ? "1 more series" : `${countText(more)} more series`}</li> : null}
     </ul>
   );
 }

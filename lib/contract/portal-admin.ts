@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { InstantField, PlanLimit } from "./portal";
-import type { Venue } from "./primitives";
+import type { Timeframe, Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
 /** Requests and responses of the operator pages. Times are ISO 8601 unless the name ends in _ms. Names end in the unit. */
@@ -176,9 +176,11 @@ export const BACKFILL_STATES = ["running", "done", "failed", "interrupted", "los
 /** `lost`: still marked as running, but without a report for BACKFILL_SILENT_S. */
 export type BackfillState = (typeof BACKFILL_STATES)[number];
 
-/** What a backfill wrote to the M1 klines of one ticker. */
+/** What a backfill wrote to one series of klines. */
 export interface BackfillSeriesReport {
   readonly ticker: string;
+  /** M1, or that of klines that were imported as such. */
+  readonly timeframe: Timeframe;
   /** Open times of its first and last kline. */
   readonly first_at: string;
   readonly last_at: string;
@@ -186,6 +188,8 @@ export interface BackfillSeriesReport {
   readonly stored: number;
   readonly already_there: number;
   readonly overwritten: number;
+  /** Klines above M1 that do not show, because minutes of their intervals were stored. */
+  readonly covered: number;
 }
 
 /** One import run, as reported by itself. */
@@ -215,7 +219,7 @@ export interface BackfillReport {
   readonly undone_at: string | null;
   /** True when what it replaced is no longer kept, so that it cannot be undone. */
   readonly sealed: boolean;
-  /** By ticker; empty if it stored nothing. */
+  /** By ticker and timeframe; empty if it stored nothing. */
   readonly series: readonly BackfillSeriesReport[];
 }
 

@@ -7,8 +7,9 @@ import {
   type BackfillSeriesReport,
   type BackfillState,
 } from "#lib/contract/portal-admin";
-import { VENUES, type Venue } from "#lib/contract/primitives";
+import { TIMEFRAMES, VENUES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
+import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 
 /** Longest path or problem that is stored; longer ones keep their beginning and end, which say most. */
 const TEXT_MAX_CHARACTERS = 500;
@@ -30,6 +31,7 @@ export interface BackfillProgress {
 }
 
 type SeriesRow = Awaited<ReturnType<Database["prisma"]["backfillSeries"]["findMany"]>>[number];
+type ImportedRow = Awaited<ReturnType<Database["prisma"]["importedSeries"]["findMany"]>>[number];
 
 type Context = { readonly db: Pick<Database, "prisma">; readonly clock: Clock };
 
@@ -58,16 +60,25 @@ export async function noteBackfill({ db, clock }: Context, id: string, progress:
   await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
 }
 
-function toSeries({ ticker, first, last, stored, alreadyThere, overwritten }: SeriesRow): BackfillSeriesReport {
+function toSeries(row: SeriesRow | ImportedRow): BackfillSeriesReport {
+  const { ticker, first, last, stored, alreadyThere, overwritten } = row;
+  const { timeframe, covered } = "timeframe" in row ? row : { timeframe: "M1", covered: 0 };
   const iso = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString();
   return {
     ticker,
+    timeframe: TIMEFRAMES.find((known) => known === timeframe) ?? "M1",
     first_at: iso(first),
     last_at: iso(last),
     stored: Number(stored),
     already_there: Number(alreadyThere),
     overwritten: Number(overwritten),
+    covered: Number(covered),
   };
+}
+
+function bySeries(a: BackfillSeriesReport, b: BackfillSeriesReport): number {
+  if (a.ticker !== b.ticker) return a.ticker < b.ticker ? -1 : 1;
+  return TIMEFRAMES_ORDER.indexOf(a.timeframe) - TIMEFRAMES_ORDER.indexOf(b.timeframe);
 }
 
 /** The latest backfills, newest first. */
@@ -79,10 +90,10 @@ export async function listBackfills(
   const rows = await db.prisma.backfill.findMany({
     orderBy: [{ startedAt: "desc" }, { id: "desc" }],
     take: limit,
-    include: { series: { orderBy: { ticker: "asc" } } },
+    include: { series: true, imported: true },
   });
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
-  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, sealedAt, series, ...row }) => {
+  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, sealedAt, series, imported, ...row }) => {
     const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
     const rows = Number(row.rows);
     return {
@@ -97,7 +108,7 @@ export async function listBackfills(
       updated_at: updatedAt.toISOString(),
       undone_at: undoneAt?.toISOString() ?? null,
       sealed: sealedAt !== null,
-      series: series.map(toSeries),
+      series: [...series, ...imported].map(toSeries).sort(bySeries),
     };
   });
 }

@@ -126,7 +126,7 @@ test("each kline of an import counts once: new, already there, overwritten, repe
     [minute("EURUSD", 1, 0), minute("EURUSD", 2, 1), minute("EURUSD", 3, 0), minute("EURUSD", 3, 0), minute("EURUSD", 4, 0)],
     [minute("EURUSD", 4, 0), minute("EURUSD", 3, 2), minute("EURUSD", 5, 0), minute("EURUSD", 5, 1)],
   ];
-  const expected = { stored: 3, alreadyThere: 1, overwritten: 1, repeated: 2, conflicting: 2 };
+  const expected = { stored: 3, alreadyThere: 1, overwritten: 1, repeated: 2, conflicting: 2, covered: 0 };
   const client = await db.pool.connect();
   let trial = { ...NO_KLINES };
   for (const part of parts) trial = addCounts(trial, await tryBatch(client, part));

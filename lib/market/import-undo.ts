@@ -3,6 +3,7 @@ import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { lockBatch, lockTicker } from "./history-lock";
+import { type RemovedSeries, removeImported } from "./imported-klines";
 import { type BatchRange, removeBatch } from "./kline-batches";
 import { inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
@@ -15,12 +16,8 @@ export interface HistoryAdmin {
   record(client: pg.ClientBase, change: { action: "history.undo"; target: string; before: unknown }): Promise<void>;
 }
 
-/** What an undo changed in one series of M1 klines. */
-interface UndoneSeries extends BatchRange {
-  /** Klines that were removed, and klines that got their previous values. */
-  readonly removed: number;
-  readonly restored: number;
-}
+/** What an undo changed in one series: klines that were removed, and klines that got their previous values. */
+type UndoneSeries = RemovedSeries;
 
 interface BatchRow {
   readonly undone: boolean;
@@ -29,9 +26,11 @@ interface BatchRow {
 
 const BATCH = `SELECT undone_at IS NOT NULL AS undone, sealed_at IS NOT NULL AS sealed
   FROM backfill WHERE number = $1 FOR UPDATE`;
-const SERIES = `SELECT ticker, first::float8 AS first, last::float8 AS last, stored::float8 AS removed,
+const SERIES = `SELECT ticker, 'M1' AS timeframe, first::float8 AS first, last::float8 AS last, stored::float8 AS removed,
     overwritten::float8 AS restored
   FROM backfill_series WHERE batch = $1 ORDER BY ticker`;
+const TICKERS = `SELECT ticker FROM backfill_series WHERE batch = $1 UNION SELECT ticker FROM imported_series WHERE batch = $1
+  ORDER BY ticker`;
 
 const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "number", detail });
 
@@ -43,11 +42,11 @@ async function lockedSeries(client: pg.ClientBase, number: number): Promise<Undo
   if (batch.undone) throw refused(`Import ${number} is already undone.`);
   if (batch.sealed) throw refused(`Import ${number} can no longer be undone: what it replaced was deleted.`);
   if (!(await lockBatch(client, number, "transaction"))) throw refused(`Import ${number} is still running. Stop it first.`);
-  const { rows: series } = await client.query<UndoneSeries>(SERIES, [number]);
-  for (const { ticker } of series)
+  const { rows: tickers } = await client.query<Pick<BatchRange, "ticker">>(TICKERS, [number]);
+  for (const { ticker } of tickers)
     if (!(await lockTicker(client, ticker, "transaction")))
       throw refused(`Another command is changing the history of ${ticker}. Try again when it has ended.`);
-  return series;
+  return (await client.query<UndoneSeries>(SERIES, [number])).rows;
 }
 
 /**
@@ -60,14 +59,17 @@ async function lockedSeries(client: pg.ClientBase, number: number): Promise<Undo
 export async function undoImport({ db, clock, record }: HistoryAdmin, number: number): Promise<readonly UndoneSeries[]> {
   const nowMs = clock.now();
   const undone = await inTransaction(db.pool, async (client) => {
-    const series = await lockedSeries(client, number);
-    await removeBatch(client, number, series);
-    for (const range of series) await rebuildRange(client, range, nowMs);
+    const minutes = await lockedSeries(client, number);
+    await removeBatch(client, number, minutes);
+    const imported = await removeImported(client, number);
+    for (const range of minutes) await rebuildRange(client, range, nowMs);
+    const series = [...minutes, ...imported];
     await client.query("UPDATE backfill SET undone_at = $2 WHERE number = $1", [number, new Date(nowMs)]);
     await client.query("DELETE FROM import_job WHERE batches @> ARRAY[$1::integer]", [number]);
     await record(client, { action: "history.undo", target: String(number), before: { series } });
     return series;
   });
-  for (const { ticker } of undone) await db.control.publish({ kind: "klines", venue: "live", ticker });
+  for (const ticker of new Set(undone.map((series) => series.ticker)))
+    await db.control.publish({ kind: "klines", venue: "live", ticker });
   return undone;
 }

@@ -7,7 +7,7 @@ import { anyStored, copyInto, listOf, mergeIncoming, VALUES } from "./kline-sql"
 /** The venue that takes imports; kline_previous holds rows of no other. */
 const VENUE = "live";
 
-/** What happened, or in a trial would happen, to the M1 klines of an import. Each kline counts once. */
+/** What happened, or in a trial would happen, to the klines of an import. Each kline counts once. */
 export interface BatchCounts {
   /** Not stored before. */
   stored: number;
@@ -19,10 +19,19 @@ export interface BatchCounts {
   repeated: number;
   /** Repeated in the import with other values: the last one counts. */
   conflicting: number;
+  /** Longer than a minute, and kept, but not shown: minutes of its interval are stored. */
+  covered: number;
 }
 
 /** No klines. */
-export const NO_KLINES: Readonly<BatchCounts> = { stored: 0, alreadyThere: 0, overwritten: 0, repeated: 0, conflicting: 0 };
+export const NO_KLINES: Readonly<BatchCounts> = {
+  stored: 0,
+  alreadyThere: 0,
+  overwritten: 0,
+  repeated: 0,
+  conflicting: 0,
+  covered: 0,
+};
 
 /** The sum of two counts. */
 export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
@@ -32,14 +41,16 @@ export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
     overwritten: a.overwritten + b.overwritten,
     repeated: a.repeated + b.repeated,
     conflicting: a.conflicting + b.conflicting,
+    covered: a.covered + b.covered,
   };
 }
 
-const valuesOf = ({ open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
+/** A text that two klines share if they have the same values. */
+export const valuesOf = ({ open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
   [open, high, low, close, tick_volume, real_volume, spread].join();
 
-/** Counts the rows that a batch holds more than once. */
-function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repeated" | "conflicting"> {
+/** Counts the klines of one series that a batch holds more than once. */
+export function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repeated" | "conflicting"> {
   const seen = new Map<number, string>();
   const counts = { repeated: 0, conflicting: 0 };
   for (const kline of klines) {
@@ -75,7 +86,7 @@ const ADD_TO_SERIES = `INSERT INTO backfill_series AS s (batch, ticker, first, l
   ON CONFLICT (batch, ticker) DO UPDATE SET first = least(s.first, $3), last = greatest(s.last, $4),
     stored = s.stored + $5, already_there = s.already_there + $6, overwritten = s.overwritten + $7`;
 
-type Compared = Omit<BatchCounts, "stored">;
+type Compared = Omit<BatchCounts, "stored" | "covered">;
 
 /** The counts of klines that were compared with stored ones; klines that are neither stored nor repeated are new. */
 function counted(klines: readonly Kline[], repeats: ReturnType<typeof countRepeats>, met: Compared): BatchCounts {
@@ -86,6 +97,7 @@ function counted(klines: readonly Kline[], repeats: ReturnType<typeof countRepea
     overwritten: met.overwritten,
     repeated: met.repeated + repeats.repeated,
     conflicting: met.conflicting + repeats.conflicting,
+    covered: 0,
   };
 }
 

@@ -36,8 +36,14 @@ const EARLIER = `SELECT EXISTS (SELECT FROM unnest($2::text[]) AS asked (ticker)
     LATERAL (SELECT FROM kline WHERE venue = $1 AND kline.ticker = asked.ticker AND timeframe = 'M1' AND time < $3 LIMIT 1) AS found
   ) AS earlier`;
 
-const MINUTES_AT = `SELECT time, low, high, close FROM kline
-  WHERE venue = $1 AND ticker = $2 AND timeframe = 'M1' AND time = ANY($3::bigint[])`;
+const KLINES_AT = `SELECT time, open, low, high, close FROM kline
+  WHERE venue = $1 AND ticker = $2 AND timeframe = $3 AND time = ANY($4::bigint[])`;
+/** An M1 kline names the import that wrote it; a longer one only if it was imported as such. */
+const IMPORTED = `SELECT time FROM kline
+  WHERE venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5 AND batch IS NOT NULL ORDER BY time`;
+
+/** The prices of a stored kline. */
+export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
 
 /** Stored klines and last quotes of a venue, in PostgreSQL. */
 export interface KlineTable extends KlineStore {
@@ -48,8 +54,9 @@ export interface KlineTable extends KlineStore {
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
-  /** The stored M1 klines with these open times, Unix seconds. */
-  minutesAt(ticker: string, times: readonly number[]): Promise<Map<number, Pick<Kline, "low" | "high" | "close">>>;
+  importedTimes(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
+  /** The stored klines of a series with these open times, Unix seconds. */
+  klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
   /**
    * Many klines at once, for imports: all or nothing, the last write of a key wins. May be repeated. Safe from a crash of the
    * database after the next ordinary write.
@@ -92,7 +99,7 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
 
 /**
  * The klines of a venue in PostgreSQL. The running service has no other SQL for klines, except ./partitions.ts for whole years
- * and ./kline-batches.ts for what imports wrote.
+ * and ./kline-batches.ts and ./imported-klines.ts for what imports wrote.
  * Every call throws pg's own error when the database is unavailable or rejects the query.
  */
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
@@ -135,11 +142,16 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     writeBatchAs: write,
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),
-    async minutesAt(ticker, times) {
-      const values = [venue, ticker, times];
-      const read = longQuery({ text: MINUTES_AT, values, rowMode: "array" as const, types: NUMBERS });
-      const { rows } = await pool.query<[number, number, number, number]>(read);
-      return new Map(rows.map(([time, low, high, close]) => [time, { low, high, close }]));
+    async importedTimes(ticker, timeframe, from, to) {
+      const values = [venue, ticker, timeframe, from, to];
+      const { rows } = await pool.query<[number]>({ text: IMPORTED, values, rowMode: "array", types: NUMBERS });
+      return rows.map(([time]) => time);
+    },
+    async klinesAt(ticker, timeframe, times) {
+      const values = [venue, ticker, timeframe, times];
+      const read = longQuery({ text: KLINES_AT, values, rowMode: "array" as const, types: NUMBERS });
+      const { rows } = await pool.query<[number, number, number, number, number]>(read);
+      return new Map(rows.map(([time, open, low, high, close]) => [time, { open, low, high, close }]));
     },
     async copyKlines(klines) {
       const stretches = rangesOf(klines);

@@ -143,6 +143,10 @@ export async function dropShortKlines(pool: pg.Pool, year: number): Promise<Drop
       await client.query(`ALTER TABLE ${rest} RENAME TO ${old}`);
       await client.query(`ALTER INDEX ${rest}_pkey RENAME TO ${old}_pkey`);
       await client.query(attach(old, year));
+      const within = [startS(year), startS(year + 1)];
+      await client.query(
+        longQuery({ text: `DELETE FROM kline_imported WHERE NOT ${KEPT} AND time >= $1 AND time < $2`, values: within }),
+      );
       // To undo an import of that year, its days would have to be computed from minutes that are gone.
       await sealImports(client, "SELECT batch FROM backfill_series WHERE first < $1", [startS(year + 1)]);
       return "dropped";

@@ -64,6 +64,11 @@ export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
   /** The newest quote of each ticker at or before `atMs` (Unix ms), for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
+  /**
+   * Open times of the klines with from <= time < to (Unix seconds) that were imported as such, not computed from minutes;
+   * absent where no klines are imported.
+   */
+  importedTimes?(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
   /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }

@@ -4,6 +4,7 @@ import { longQuery } from "#lib/db";
 import { isClosed, type Kline } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { createAggregation, MADE_OF } from "./aggregation";
+import { showImported } from "./imported-klines";
 import type { BatchRange } from "./kline-batches";
 import { copyInto, readKlines } from "./kline-sql";
 
@@ -26,7 +27,7 @@ function rebuilt(timeframe: Timeframe, { first, last }: BatchRange, nowMs: numbe
 
 /**
  * Replaces the closed klines of M5 to MN1 that touch a range by the aggregation of the stored M1 rows, in the caller's
- * transaction. A kline without rows is deleted.
+ * transaction. Without rows, the newest imported kline of the interval shows, or none.
  */
 export async function rebuildRange(client: pg.ClientBase, range: BatchRange, nowMs: number): Promise<void> {
   const { ticker, first, last } = range;
@@ -63,4 +64,6 @@ export async function rebuildRange(client: pg.ClientBase, range: BatchRange, now
   }
   aggregation.finish();
   await write();
+  for (const [timeframe, stretch] of stretches)
+    await showImported(client, { ticker, timeframe, first: stretch.from, last: stretch.to - 1 });
 }

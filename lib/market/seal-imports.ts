@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { longQuery } from "#lib/db";
+import { forgetReplaced } from "./imported-klines";
 
 /**
  * Deletes what imports replaced, in the caller's transaction; they cannot be undone since. Waits for an undo of them.
@@ -11,7 +12,8 @@ export async function sealImports(client: pg.ClientBase, which: string, values: 
     WHERE number IN (${which}) AND undone_at IS NULL AND sealed_at IS NULL RETURNING number`;
   const { rows } = await client.query<{ number: number }>(seal, [...values]);
   const numbers = rows.map(({ number }) => number);
-  if (numbers.length > 0)
-    await client.query(longQuery({ text: "DELETE FROM kline_previous WHERE batch = ANY($1)", values: [numbers] }));
+  if (numbers.length === 0) return numbers;
+  await client.query(longQuery({ text: "DELETE FROM kline_previous WHERE batch = ANY($1)", values: [numbers] }));
+  await forgetReplaced(client, numbers);
   return numbers;
 }

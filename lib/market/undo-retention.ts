@@ -12,7 +12,10 @@ const RUNNING_MAX_MS = DAY_MS;
 const EXPIRED = `SELECT number FROM (
     SELECT b.*, sum(coalesce(s.kept, 0)) OVER (ORDER BY b.number DESC) AS kept, row_number() OVER (ORDER BY b.number DESC) AS place
     FROM backfill b LEFT JOIN (
-      SELECT batch, sum(already_there + overwritten) AS kept FROM backfill_series GROUP BY batch
+      SELECT batch, sum(already_there + overwritten) AS kept FROM (
+        SELECT batch, already_there, overwritten FROM backfill_series
+        UNION ALL SELECT batch, already_there, overwritten FROM imported_series
+      ) series GROUP BY batch
     ) s ON s.batch = b.number AND b.undone_at IS NULL
   ) ranked
   WHERE place > 1 AND (state <> 'running' OR updated_at < $4) AND (started_at < $1 OR kept > $2 OR place > $3)`;

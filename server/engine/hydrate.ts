@@ -93,8 +93,8 @@ export async function hydrateTicker(
 ): Promise<Kline[]> {
   const { ticker } = listing;
   const to = Math.floor(nowMs / 1000) + 1;
-  const read = (timeframe: Timeframe, from: number, limit = READ_MAX_ROWS) =>
-    store.read({ ticker, timeframe, from, to, limit, end: "newest" });
+  const read = (timeframe: Timeframe, from: number, limit = READ_MAX_ROWS, until = to) =>
+    store.read({ ticker, timeframe, from, to: until, limit, end: "newest" });
   const newest = (await read("M1", 0, 1)).at(0) ?? view.recentKlines(ticker, "M1").at(-1);
   if (newest === undefined && lastQuote === undefined) {
     // All minutes of a running ticker are gone when the only import of its history is undone.
@@ -112,13 +112,25 @@ export async function hydrateTicker(
   const minutesFrom = before("D1");
   // A week may have begun in the month before, and the trading day before this one in both the week and the month before.
   const daysFrom = Math.min(before("W1"), before("MN1"), previousTradingDay(dayOpenS, calendar, alignment) ?? dayOpenS);
-  const [minutes, days] = await Promise.all([read("M1", minutesFrom), read("D1", daysFrom)]);
+  // Imported days can go on long after the last minute.
+  const daysTo: number = Math.min(to, alignment.nextOpenTime("MN1", anchor));
+  const [minutes, days, imported] = await Promise.all([
+    read("M1", minutesFrom),
+    read("D1", daysFrom, READ_MAX_ROWS, daysTo),
+    store.importedTimes?.(ticker, "D1", daysFrom, daysTo) ?? ([] as readonly number[]),
+  ]);
 
   const rows: Partial<Record<Timeframe, Kline[]>> = { M1: mergeRows(minutes, view.recentKlines(ticker, "M1"), EVERYTHING) };
   for (const timeframe of TIMEFRAMES_ORDER.slice(1, -2)) rows[timeframe] = aggregate(rows.M1 ?? [], timeframe, alignment);
-  const allDays = mergeRows(days, rows.D1 ?? [], EVERYTHING);
-  rows.W1 = aggregate(allDays, "W1", alignment);
-  rows.MN1 = aggregate(allDays, "MN1", alignment);
+  // Days that were imported as such have no minutes: they are the close of a day, but no part of a computed week or month.
+  const isImported = ({ time }: Kline) => imported.includes(time);
+  const computed = days.filter((day) => !isImported(day));
+  const ownDays = mergeRows(computed, rows.D1 ?? [], EVERYTHING);
+  rows.W1 = aggregate(ownDays, "W1", alignment);
+  rows.MN1 = aggregate(ownDays, "MN1", alignment);
+  const lastDayS = ownDays.at(-1)?.time ?? dayOpenS;
+  const earlier = days.filter((day) => isImported(day) && day.time <= lastDayS && !ownDays.some(({ time }) => time === day.time));
+  const allDays = [...earlier, ...ownDays].sort((a, b) => a.time - b.time);
 
   const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
   const closedUpToMs = closedMs();

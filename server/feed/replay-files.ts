@@ -37,7 +37,7 @@ interface ReadOptions {
   signal: AbortSignal;
 }
 
-const NOTHING_STORED = { minutesAt: async () => new Map() };
+const NOTHING_STORED = { klinesAt: async () => new Map() };
 
 /** A recording that does not show its clock is played on the likely one: a replay is not history, so it does not ask. */
 function likelyClocks(survey: ClockSurvey): ClockSurvey {

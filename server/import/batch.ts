@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { Database } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { lockBatch, lockTicker } from "#lib/market/history-lock";
+import { storeImported, tryImported } from "#lib/market/imported-klines";
 import { type BatchCounts, storeBatch, tryBatch } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import { inTransaction, STORED_LATER } from "#lib/market/partitions";
@@ -15,8 +16,8 @@ export interface Batch {
    */
   claim(ticker: string): Promise<void>;
   /**
-   * Takes M1 klines of one ticker that was claimed, and counts them. They are stored with what `save` writes, or neither is.
-   * Safe from a crash of the database after the next ordinary write.
+   * Takes klines of one series whose ticker was claimed, and counts them. They are stored with what `save` writes, or neither
+   * is. Safe from a crash of the database after the next ordinary write.
    */
   put(klines: readonly Kline[], save: (client: pg.ClientBase) => Promise<void>): Promise<BatchCounts>;
   close(): Promise<void>;
@@ -45,7 +46,8 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
       claimed.add(ticker);
     },
     async put(klines, save) {
-      if (number === null) return tryBatch(client, klines);
+      const isLonger = klines[0] !== undefined && klines[0].timeframe !== "M1";
+      if (number === null) return isLonger ? tryImported(client, klines) : tryBatch(client, klines);
       if (klines.length > 0) {
         const times = klines.map(({ time }) => time);
         await store.ensurePartitions(
@@ -54,7 +56,7 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
         );
       }
       const work = async (connection: pg.ClientBase) => {
-        const counts = await storeBatch(connection, number, klines);
+        const counts = await (isLonger ? storeImported : storeBatch)(connection, number, klines);
         await save(connection);
         return counts;
       };

@@ -3,12 +3,13 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { AssetClass } from "#lib/contract/instrument";
+import type { StoredPrices } from "#lib/market/kline-store";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { at } from "#server/testing/import-rows";
 import { type ClockRule, detectClock, doubtClock } from "./clock-detect";
 import { type ClockEvidence, createEvidenceCollector } from "./clock-evidence";
 import { weeklyHours } from "./clock-judge";
-import { clockOfStored, type StoredMinute } from "./clock-overlap";
+import { clockOfStored } from "./clock-overlap";
 import { type KnownClock, knownClock, parseClock } from "./clock-zone";
 import { Unsure } from "./failure";
 import { HISTDATA_CLOCK, METATRADER_CLOCK } from "./format";
@@ -136,12 +137,16 @@ describe("prices that are stored for the same minutes", () => {
   const stored = new Map(
     Array.from({ length: 3_000 }, (_, index) => {
       const close = 1.1 + Math.sin(index / 7) / 100 + Math.sin(index / 90) / 50;
-      return [at("2022-06-07T00:00:00Z") / 1000 + index * 60, { low: close - 0.0001, high: close + 0.0001, close }] as const;
+      return [
+        at("2022-06-07T00:00:00Z") / 1000 + index * 60,
+        { open: close, low: close - 0.0001, high: close + 0.0001, close },
+      ] as const;
     }),
   );
-  const read = async (times: readonly number[]) =>
-    new Map(times.flatMap((time) => (stored.has(time) ? [[time, stored.get(time) as StoredMinute] as const] : [])));
+  const read = async (_timeframe: string, times: readonly number[]) =>
+    new Map(times.flatMap((time) => (stored.has(time) ? [[time, stored.get(time) as StoredPrices] as const] : [])));
   const clocks = ["EET", "CET", "UTC"].map((name) => knownClock(name as KnownClock));
+  const minutes = { kind: "klines", timeframe: "M1" } as const;
   const shownByEet = shownOn("EET");
   /** Stored prices as an EET server shows them, with what another broker's prices differ by. */
   const samples = [...stored].slice(400, 1_900).map(([time, { close }], index) => ({
@@ -150,14 +155,14 @@ describe("prices that are stored for the same minutes", () => {
   }));
 
   test.each(["klines", "ticks"] as const)("decide the clock of %s", async (kind) => {
-    expect((await clockOfStored(clocks, samples, kind, read))?.name).toBe("EET");
+    expect((await clockOfStored(clocks, samples, { kind, timeframe: "M1" }, read))?.name).toBe("EET");
   });
 
   test("do not decide it with few common minutes, with other prices, or on none of these clocks", async () => {
-    expect(await clockOfStored(clocks, samples.slice(0, 20), "klines", read)).toBeUndefined();
+    expect(await clockOfStored(clocks, samples.slice(0, 20), minutes, read)).toBeUndefined();
     const other = samples.map(({ timeMs, price }) => ({ timeMs, price: price * 1.5 }));
-    expect(await clockOfStored(clocks, other, "klines", read)).toBeUndefined();
-    expect(await clockOfStored(clocks.slice(1), samples, "klines", read)).toBeUndefined();
+    expect(await clockOfStored(clocks, other, minutes, read)).toBeUndefined();
+    expect(await clockOfStored(clocks.slice(1), samples, minutes, read)).toBeUndefined();
   });
 });
 

@@ -24,7 +24,7 @@ export interface Run {
   untilMs: number;
 }
 
-/** One row that can be compared with what is stored: the price of a kline is its close, that of a tick its bid. */
+/** One row that can be compared with what is stored: the price of a kline is its close, or its open if it is longer than an hour; that of a tick its bid. */
 export interface PricedTime {
   readonly timeMs: number;
   readonly price: number;
@@ -32,6 +32,8 @@ export interface PricedTime {
 
 /** Evidence about the clock of a file, from its times. */
 export interface ClockEvidence {
+  /** True for klines longer than an hour: each is a run, and a part of it may be in closed hours. */
+  readonly long: boolean;
   readonly weekends: readonly Weekend[];
   readonly runs: readonly Run[];
   /** Rows spread evenly over the file. */
@@ -44,8 +46,9 @@ interface EvidenceCollector {
   evidence(): ClockEvidence;
 }
 
-/** @param rowMs length of a row: a minute for klines, 0 for ticks */
+/** @param rowMs length of a row; 0 for ticks */
 export function createEvidenceCollector(rowMs: number): EvidenceCollector {
+  const long = rowMs > HOUR_MS;
   const weekends: Weekend[] = [];
   const runs: Run[] = [];
   let samples: PricedTime[] = [];
@@ -64,13 +67,13 @@ export function createEvidenceCollector(rowMs: number): EvidenceCollector {
     row(localMs, price) {
       const last = runs.at(-1);
       const gapMs = last === undefined ? Number.POSITIVE_INFINITY : localMs - last.untilMs;
-      if (last !== undefined && gapMs >= WEEKEND_MIN_MS && gapMs <= WEEKEND_MAX_MS)
+      if (!long && last !== undefined && gapMs >= WEEKEND_MIN_MS && gapMs <= WEEKEND_MAX_MS)
         weekends.push({ closeMs: last.untilMs, openMs: localMs });
-      if (last !== undefined && gapMs <= PAUSE_MS) last.untilMs = Math.max(last.untilMs, localMs + rowMs);
+      if (!long && last !== undefined && gapMs <= PAUSE_MS) last.untilMs = Math.max(last.untilMs, localMs + rowMs);
       else if (runs.length < RUNS_MAX_COUNT) runs.push({ fromMs: localMs, untilMs: localMs + rowMs });
       sample(localMs, price);
       rows += 1;
     },
-    evidence: () => ({ weekends, runs, samples }),
+    evidence: () => ({ long, weekends, runs, samples }),
   };
 }

@@ -19,6 +19,12 @@ export function weeklyHours(assetClass: AssetClass): Calendar {
   return compileCalendar({ ...definition, holidays: [], earlyCloses: {}, lateOpens: {}, coveredUntil: "2199-12-31" }, []);
 }
 
+/** Milliseconds of [fromMs, untilMs) in which a market is open. */
+export function openMs(hours: Calendar, fromMs: number, untilMs: number): number {
+  const sessions = hours.sessionsBetween(fromMs, untilMs) ?? [];
+  return sessions.reduce((sum, { openMs: from, closeMs }) => sum + Math.min(closeMs, untilMs) - Math.max(from, fromMs), 0);
+}
+
 /** Milliseconds of [fromMs, untilMs) in which a market is closed; the longest stretch. */
 function longestClosed(hours: Calendar, fromMs: number, untilMs: number): number {
   let closedMs = 0;
@@ -31,8 +37,9 @@ function longestClosed(hours: Calendar, fromMs: number, untilMs: number): number
 }
 
 /** Which runs of rows a clock puts into closed hours: each is strong evidence against it. */
-export function runsWhileClosed(clock: SourceClock, { runs }: ClockEvidence, hours: Calendar): boolean[] {
+export function runsWhileClosed(clock: SourceClock, { runs, long }: ClockEvidence, hours: Calendar): boolean[] {
   return runs.map(({ fromMs, untilMs }) => {
+    if (long) return openMs(hours, clock.toUtcMs(fromMs), clock.toUtcMs(untilMs)) < STRAY_MS;
     if (untilMs - fromMs < STRAY_MS) return false;
     return longestClosed(hours, clock.toUtcMs(fromMs), clock.toUtcMs(untilMs)) >= STRAY_MS;
   });

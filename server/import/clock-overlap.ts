@@ -1,6 +1,10 @@
-import { MINUTE_S } from "#lib/units";
+import type { Timeframe } from "#lib/contract/primitives";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import type { StoredPrices } from "#lib/market/kline-store";
+import { HOUR_S } from "#lib/units";
 import type { PricedTime } from "./clock-evidence";
 import type { SourceClock } from "./clock-zone";
+import type { RowKind } from "./row";
 
 /** Rows of a file that are compared with stored ones. */
 const COMPARED_MAX_COUNT = 1_000;
@@ -9,39 +13,43 @@ const MATCHED_MIN_COUNT = 30;
 /** How many times nearer the prices on the right clock are: sources differ by a fraction of a pip, an hour by many. */
 const NEARER_MIN_RATIO = 3;
 
-/** The prices of a stored minute. */
-export interface StoredMinute {
-  readonly low: number;
-  readonly high: number;
-  readonly close: number;
+/** Reads stored klines of a timeframe by their open times, Unix seconds. */
+type ReadKlines = (timeframe: Timeframe, times: readonly number[]) => Promise<ReadonlyMap<number, StoredPrices>>;
+
+/** What rows are compared with: the price of a row and a stored kline of this timeframe are this far apart. */
+interface Comparison {
+  readonly timeframe: Timeframe;
+  distance(price: number, stored: StoredPrices): number;
 }
 
-/** Reads stored minutes by their open times, Unix seconds. */
-type ReadMinutes = (times: readonly number[]) => Promise<ReadonlyMap<number, StoredMinute>>;
-
-const minuteOf = (ms: number) => Math.floor(ms / 1000 / MINUTE_S) * MINUTE_S;
+/** Klines longer than an hour are compared with the hour that they begin with, because hours have no clock of their own. */
+function comparisonOf(kind: RowKind, timeframe: Timeframe): Comparison {
+  if (kind === "ticks") return { timeframe: "M1", distance: (price, { low, high }) => Math.max(0, low - price, price - high) };
+  if (TIMEFRAME_SECONDS[timeframe] > HOUR_S) return { timeframe: "H1", distance: (price, { open }) => Math.abs(price - open) };
+  return { timeframe, distance: (price, { close }) => Math.abs(price - close) };
+}
 
 /**
- * The clock on which rows of a file have the prices that are stored for their minutes: the same minutes an hour off are proof.
- * @param kind prices of klines are compared with the stored close, those of ticks with the stored range
+ * The clock on which rows of a file have the prices that are stored for their times: the same klines an hour off are proof.
  * @returns undefined when too little is stored to tell
  */
 export async function clockOfStored(
   clocks: readonly SourceClock[],
   samples: readonly PricedTime[],
-  kind: "ticks" | "klines",
-  read: ReadMinutes,
+  { kind, timeframe: own }: { readonly kind: RowKind; readonly timeframe: Timeframe },
+  read: ReadKlines,
 ): Promise<SourceClock | undefined> {
+  const { timeframe, distance } = comparisonOf(kind, own);
+  const slotS = TIMEFRAME_SECONDS[timeframe];
+  const slotOf = (ms: number) => Math.floor(ms / 1000 / slotS) * slotS;
   const step = Math.max(1, Math.ceil(samples.length / COMPARED_MAX_COUNT));
   const rows = samples.filter((_, index) => index % step === 0);
   const times = clocks.map((clock) => rows.map(({ timeMs }) => clock.toUtcMs(timeMs)));
-  const stored = await read([...new Set(times.flat().map(minuteOf))]);
-  const distances = times.map((own) =>
-    own.map((atMs, index) => {
-      const minute = stored.get(minuteOf(atMs));
-      const { price } = rows[index] as PricedTime;
-      if (minute === undefined) return Number.NaN;
-      return kind === "klines" ? Math.abs(price - minute.close) : Math.max(0, minute.low - price, price - minute.high);
+  const stored = await read(timeframe, [...new Set(times.flat().map(slotOf))]);
+  const distances = times.map((onClock) =>
+    onClock.map((atMs, index) => {
+      const kline = stored.get(slotOf(atMs));
+      return kline === undefined ? Number.NaN : distance((rows[index] as PricedTime).price, kline);
     }),
   );
 

@@ -1,6 +1,9 @@
 import type { Clock } from "#lib/clock";
+import type { Timeframe } from "#lib/contract/primitives";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
-import { HOUR_MS, MINUTE_MS } from "#lib/units";
+import { HOUR_MS, SECOND_MS } from "#lib/units";
+import { MISALIGNED_MAX_SHARE, misalignedReason } from "./alignment";
 import {
   type ClockRule,
   type DetectedClock,
@@ -17,6 +20,7 @@ import { knownClock, knownClocks, type SourceClock, shiftedClock } from "./clock
 import type { Source } from "./decompress";
 import { ImportFailure, isFileError, Unsure } from "./failure";
 import { type Identified, type ImportListing, identify } from "./identify";
+import { createIntervals, type Intervals, isLong } from "./interval";
 import { scanFile } from "./load";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
@@ -30,7 +34,7 @@ interface SurveyContext {
   readonly finder: Pick<SourceFinder, "sourcesOf">;
   readonly options: Options;
   readonly listings: readonly ImportListing[];
-  readonly store: Pick<KlineTable, "minutesAt">;
+  readonly store: Pick<KlineTable, "klinesAt">;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -47,28 +51,32 @@ interface Surveyed extends TimedFile {
   readonly name: string;
   readonly ticker: string;
   readonly kind: RowKind;
+  readonly timeframe: Timeframe;
+  readonly intervals: Intervals;
 }
 
 const UNREAD: ReaderSettings = { toUtcMs: (ms) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
 
-/** Collects evidence from rows of this kind; klines without a quote say nothing. */
-export function evidenceOf(kind: RowKind) {
-  const collector = createEvidenceCollector(kind === "ticks" ? 0 : MINUTE_MS);
+/** Collects evidence from the rows of a file; klines without a quote say nothing. */
+export function evidenceOf({ recognition: { kind }, timeframe }: Pick<Identified, "recognition" | "timeframe">) {
+  const collector = createEvidenceCollector(kind === "ticks" ? 0 : TIMEFRAME_SECONDS[timeframe] * SECOND_MS);
+  const priceOf = (row: Row) => (isLong(timeframe) ? row.open : row.close);
   return {
-    row({ timeMs, bid, close, high, low, tickVolume, realVolume }: Row): void {
+    row(row: Row): void {
+      const { timeMs, bid, high, low, tickVolume, realVolume } = row;
       const isFiller =
         kind === "klines" && high === low && (tickVolume === 0 || realVolume === 0) && !(tickVolume > 0) && !(realVolume > 0);
-      if (!isFiller) collector.row(timeMs, kind === "ticks" ? bid : close);
+      if (!isFiller) collector.row(timeMs, kind === "ticks" ? bid : priceOf(row));
     },
     evidence: collector.evidence,
   };
 }
 
-async function scan(source: Source, { recognition }: Identified, context: SurveyContext): Promise<ClockEvidence> {
-  const evidence = evidenceOf(recognition.kind);
+async function scan(source: Source, found: Identified, context: SurveyContext): Promise<ClockEvidence> {
+  const evidence = evidenceOf(found);
   const progress = startProgress(context.terminal, "detecting the clock", source.sizeBytes, context.clock);
   try {
-    await scanFile(source, recognition, UNREAD, progress, context.signal, evidence.row);
+    await scanFile(source, found.recognition, UNREAD, progress, context.signal, evidence.row);
   } finally {
     progress.stop();
   }
@@ -76,12 +84,12 @@ async function scan(source: Source, { recognition }: Identified, context: Survey
 }
 
 /** The clock of the prices that are stored for the same minutes, of the known clocks and those an hour from them. */
-async function storedClock({ evidence, ticker, kind }: Surveyed, clocks: readonly SourceClock[], { store }: SurveyContext) {
+async function storedClock({ evidence, ticker, ...rows }: Surveyed, clocks: readonly SourceClock[], { store }: SurveyContext) {
   const asked = distinctClocks(
     [...clocks, ...clocks.flatMap((clock) => [-HOUR_MS, HOUR_MS].map((ms) => shiftedClock(clock, ms)))],
     [{ evidence }],
   );
-  return clockOfStored(asked, evidence.samples, kind, (times) => store.minutesAt(ticker, times));
+  return clockOfStored(asked, evidence.samples, rows, (...asked) => store.klinesAt(ticker, ...asked));
 }
 
 const sameOn = (a: SourceClock, b: SourceClock, file: TimedFile) => distinctClocks([a, b], [file]).length === 1;
@@ -99,7 +107,7 @@ async function sharedClock(files: readonly Surveyed[], rule: ClockRule, context:
   for (const file of files) {
     const stored = await storedClock(file, clocks, context);
     if (stored === undefined) continue;
-    const because = "the prices are those that are stored for the same minutes";
+    const because = "the prices are those that are stored for the same times";
     if (detected instanceof Unsure) {
       const named = clocks.find((clock) => sameOn(clock, stored, file));
       if (named === undefined || doubtClock(named, file) !== null) throw detected;
@@ -131,6 +139,40 @@ function refuseMixed(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure
   );
 }
 
+/** Share of the klines of a file that open at other times than ours on a clock. */
+function misalignedShare(clock: SourceClock, { evidence: { runs }, intervals }: Surveyed): number {
+  const off = runs.filter(({ fromMs }) => intervals.openOf(clock.toUtcMs(fromMs)) === null);
+  return off.length / Math.max(runs.length, 1);
+}
+
+/** Whether all clocks make the same klines of the rows, as they do of weeks. */
+function areAlike(clocks: readonly SourceClock[], { evidence: { runs }, intervals }: Surveyed): boolean {
+  const [first, ...others] = clocks;
+  if (first === undefined) return false;
+  const openOn = (clock: SourceClock, fromMs: number) => intervals.openOf(clock.toUtcMs(fromMs));
+  return runs.every(({ fromMs }) => others.every((other) => openOn(other, fromMs) === openOn(first, fromMs)));
+}
+
+/**
+ * Klines longer than an hour show little of their clock. They are taken if it makes no difference, and refused if they cannot
+ * be ours on any clock that is possible; else the clocks on which they are ours are named.
+ */
+function judgeLong(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure): DetectedClock | ImportFailure {
+  const possible = distinctClocks(knownClocks(rule.likely), files).filter((clock) =>
+    files.every((file) => doubtClock(clock, file) === null),
+  );
+  const ours = possible.filter((clock) => files.every((file) => misalignedShare(clock, file) <= MISALIGNED_MAX_SHARE));
+  const [file] = files;
+  const [likely] = possible;
+  if (likely === undefined || file === undefined) return unsure;
+  if (ours.length === possible.length && files.every((one) => areAlike(possible, one)))
+    return { clock: likely, because: "all clocks that fit its rows make the same klines of them" };
+  if (ours.length > 0)
+    return unsureOf("klines longer than an hour do not show their clock: pass H1 or M1 of the same source with them", ours);
+  const timesMs = file.evidence.runs.map(({ fromMs }) => likely.toUtcMs(fromMs));
+  return new ImportFailure(`on every clock that fits, ${misalignedReason(file.intervals, timesMs)}`);
+}
+
 async function surveySource(
   source: Source,
   context: SurveyContext,
@@ -138,7 +180,7 @@ async function surveySource(
   const { options, listings } = context;
   const found = await identify(source, options, listings);
   if (found === null) return null;
-  const { recognition, format, listing } = found;
+  const { recognition, format, listing, timeframe } = found;
   const { clock } = recognition;
   if ("fixed" in clock) return null;
   const rule = clock.detect;
@@ -147,6 +189,8 @@ async function surveySource(
     name: source.name,
     ticker: listing.ticker,
     kind: recognition.kind,
+    timeframe,
+    intervals: createIntervals(timeframe, listing.assetClass),
     evidence,
     hours: weeklyHours(listing.assetClass),
   };
@@ -179,12 +223,13 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
     }
   }
   for (const group of groups.values()) {
-    let outcome: DetectedClock | Unsure;
+    let outcome: DetectedClock | ImportFailure;
     try {
       outcome = await sharedClock(group.files, group.rule, context);
     } catch (error) {
       if (!(error instanceof Unsure)) throw error;
-      outcome = refuseMixed(group.files, group.rule, error);
+      const isLongOnly = group.files.every(({ evidence }) => evidence.long);
+      outcome = isLongOnly ? judgeLong(group.files, group.rule, error) : refuseMixed(group.files, group.rule, error);
     }
     for (const { name } of group.files) outcomes.set(name, outcome);
   }
@@ -204,16 +249,16 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
  * @throws Unsure when there is such proof
  */
 export async function checkStated(found: Identified, settings: ReaderSettings, store: SurveyContext["store"]): Promise<void> {
-  const { recognition, listing, head } = found;
-  const rows = evidenceOf(recognition.kind);
+  const { recognition, listing, head, timeframe } = found;
+  const rows = evidenceOf(found);
   const reader = recognition.createReader(settings, { row: rows.row, malformed: () => undefined, withoutQuote: () => undefined });
   reader.push(head);
   const utc = knownClock("UTC");
   const evidence = rows.evidence();
   const others = COMPARED_HOURS.map((hours) => shiftedClock(utc, hours * HOUR_MS));
-  const stored = await clockOfStored([utc, ...others], evidence.samples, recognition.kind, (times) =>
-    store.minutesAt(listing.ticker, times),
+  const stored = await clockOfStored([utc, ...others], evidence.samples, { kind: recognition.kind, timeframe }, (...asked) =>
+    store.klinesAt(listing.ticker, ...asked),
   );
   if (stored !== undefined && stored !== utc)
-    throw unsureOf("the same minutes are stored at other times than its rows state", [utc]);
+    throw unsureOf("the same klines are stored at other times than its rows state", [utc]);
 }

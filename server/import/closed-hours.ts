@@ -1,5 +1,7 @@
 import type { SessionAnswer } from "#lib/domain/calendar";
 import type { Kline } from "#lib/domain/kline";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { SECOND_MS } from "#lib/units";
 
 type CalendarHours = {
   sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;
@@ -18,13 +20,14 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
   let count = 0;
   let first: number | null = null;
   let session = { fromMs: 0, untilMs: 0, closed: false };
-  function isClosed(atMs: number): boolean {
+  /** Whether the market is closed for the whole of a kline. */
+  function isClosed(atMs: number, lengthMs: number): boolean {
     if (atMs < session.fromMs || atMs >= session.untilMs) {
       const { state, nextOpen, nextClose } = calendar.sessionAt(atMs);
-      const untilMs = (state === "open" ? nextClose : nextOpen) ?? atMs + 1;
+      const untilMs = (state === "open" ? nextClose : nextOpen) ?? atMs + lengthMs;
       session = { fromMs: atMs, untilMs, closed: state === "closed" };
     }
-    return session.closed;
+    return session.closed && atMs + lengthMs <= session.untilMs;
   }
   return {
     get count() {
@@ -34,8 +37,8 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
       return first;
     },
     add(klines) {
-      for (const { time } of klines) {
-        if (!isClosed(time * 1000)) continue;
+      for (const { time, timeframe } of klines) {
+        if (!isClosed(time * SECOND_MS, TIMEFRAME_SECONDS[timeframe] * SECOND_MS)) continue;
         count += 1;
         first = Math.min(first ?? time, time);
       }

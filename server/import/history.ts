@@ -21,8 +21,8 @@ function linesOf(report: BackfillReport): string[] {
   return [
     `${number}  ${minute(started_at)}  ${stateOf(report)}  ${names}`,
     ...series.map(
-      ({ ticker, first_at, last_at, stored, already_there, overwritten }) =>
-        `    ${ticker}  ${minute(first_at)} to ${minute(last_at)}  ${n(stored)} stored, ${n(already_there)} already there, ${n(overwritten)} overwritten`,
+      ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) =>
+        `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${n(stored)} stored, ${n(already_there)} already there, ${n(overwritten)} overwritten${covered > 0 ? `, ${n(covered)} behind stored M1` : ""}`,
     ),
   ];
 }
@@ -47,7 +47,9 @@ export async function undoNumbered(words: readonly string[], { clock, print, wit
     ),
   );
   print(`Import ${text} is undone. Its files can be imported again.`);
-  for (const { ticker, removed, restored } of series)
-    print(`  ${ticker}: ${n(removed)} klines removed, ${n(restored)} overwritten ones restored, M5 to MN1 rebuilt`);
+  for (const { ticker, timeframe, removed, restored } of series) {
+    const changes = `${n(removed)} klines removed, ${n(restored)} overwritten ones restored`;
+    print(timeframe === "M1" ? `  ${ticker}: ${changes}, M5 to MN1 rebuilt` : `  ${ticker} ${timeframe}: ${changes}`);
+  }
   return EXIT_DONE;
 }

@@ -1,3 +1,4 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
 import type { Source } from "./decompress";
 import { HEAD_MAX_BYTES, headOf, type Recognised, readHead, recognise } from "./detect";
@@ -5,6 +6,7 @@ import { ImportFailure } from "./failure";
 import type { Options } from "./options";
 import { type Sample, takeSample } from "./sample";
 import { tickerOf } from "./ticker";
+import { timeframeOf } from "./timeframe";
 
 /** Listing fields that an import needs. */
 export type ImportListing = Pick<Listing, "ticker" | "base" | "quote" | "digits" | "assetClass">;
@@ -14,11 +16,8 @@ export interface Identified extends Recognised {
   readonly head: Buffer;
   readonly sample: Sample;
   readonly listing: ImportListing;
-}
-
-function refuseLonger({ timeframe }: Sample): void {
-  if (timeframe !== null && timeframe !== "M1")
-    throw new ImportFailure(`klines of ${timeframe}: only ticks and M1 klines can be imported; M5 to MN1 are rebuilt from M1`);
+  /** M1 for ticks. */
+  readonly timeframe: Timeframe;
 }
 
 /**
@@ -33,11 +32,11 @@ export async function identify(source: Source, options: Options, listings: reado
   if (recognition.refusal !== null) throw new ImportFailure(recognition.refusal);
   if (head.length === 0 && recognition.layout === null) return null;
   const sample = takeSample(recognition, head, head.length < HEAD_MAX_BYTES);
-  refuseLonger(sample);
+  const timeframe = timeframeOf({ kind: recognition.kind, sample, path: source.path, given: options.timeframe });
   const ticker = tickerOf(
     { given: options.ticker, symbol: sample.symbol, path: source.path, venue: options.venue, force: options.force },
     listings,
   );
   const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;
-  return { ...found, head, sample, listing };
+  return { ...found, head, sample, listing, timeframe };
 }

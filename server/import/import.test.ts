@@ -218,17 +218,6 @@ test("a truncated file keeps the rows read so far, says so, and does not stop th
   expect(await storedKlines(database, "NZDCHF", "M1")).toHaveLength(10);
 });
 
-test("longer timeframes are recognised and rejected, and other files are still imported", async () => {
-  const hours = "time,open,high,low,close\n2024-01-02T00:00:00Z,1.1,1.2,1.0,1.1\n2024-01-02T01:00:00Z,1.1,1.2,1.0,1.1\n";
-  const { exitCode, text } = await importCommand(database, [
-    write("CHFJPY_H1.csv", hours),
-    write("CHFJPY_M1.csv", minutesFrom("2024-01-02", 10, 1e3)),
-  ]);
-  expect(exitCode).toBe(1);
-  expect(text).toContain("NOT IMPORTED: klines of H1: only ticks and M1 klines can be imported");
-  expect(await storedKlines(database, "CHFJPY", "M1")).toHaveLength(10);
-});
-
 test("whole-number prices are points of the instrument for currencies, and need --point-digits for metals", async () => {
   const rows =
     "time,open,high,low,close\n2024-01-02T00:00:00Z,205110,205130,205090,205100\n2024-01-02T00:01:00Z,205110,205130,205090,205100\n";

@@ -1,8 +1,11 @@
 import type { Kline } from "#lib/domain/kline";
-import { MINUTE_MS } from "#lib/units";
+import type { Intervals } from "./interval";
 
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
+
+/** Why klines that open at other times than ours are refused. */
+export const MISALIGNED = "klines that open at other times than those of Spotwire";
 
 /** Why a tick with bid above ask is refused. */
 export const CROSSED = "bid above ask (crossed quote)";
@@ -11,7 +14,7 @@ export const CROSSED = "bid above ask (crossed quote)";
 export interface Counts {
   /** All rows, valid or not. */
   rows: number;
-  /** M1 klines produced. */
+  /** Klines produced. */
   klines: number;
   malformed: number;
   /** Klines without a quote: volume 0 and a single price. Skipped. */
@@ -22,9 +25,11 @@ export interface Counts {
   outOfOrder: number;
   /** Ticks with bid above ask. Refused like pushed ones, but not malformed: some brokers record many. */
   crossed: number;
+  /** Klines that open at other times than ours. Refused, but not malformed. */
+  misaligned: number;
   /** Rows without bid and ask. */
   withoutQuote: number;
-  /** Klines of the current minute, which the running service may still write. Skipped. */
+  /** Klines that are not over, which the running service may still write. Skipped. */
   unfinished: number;
   /** Times of the first and last valid row, Unix milliseconds; NaN when there is none. */
   firstMs: number;
@@ -39,6 +44,7 @@ export interface Harvest {
 
 export interface MinutesOptions {
   readonly ticker: string;
+  readonly intervals: Intervals;
   /** Decimal places prices are rounded to. */
   readonly digits: number;
   /** True when a volume of 0 means that there was no quote. */
@@ -58,6 +64,7 @@ function emptyCounts(): Counts {
     repeated: 0,
     outOfOrder: 0,
     crossed: 0,
+    misaligned: 0,
     withoutQuote: 0,
     unfinished: 0,
     firstMs: Number.NaN,
@@ -89,7 +96,7 @@ export function createLedger(options: MinutesOptions) {
     },
     put(kline: Kline, rows: number): void {
       if (rows <= options.skipRows) return;
-      if (kline.time * 1000 + MINUTE_MS > options.nowMs) {
+      if (!options.intervals.isOver(kline.time, options.nowMs)) {
         counts.unfinished += 1;
         return;
       }

@@ -6,8 +6,9 @@ import type { Source } from "./decompress";
 import { contentOf } from "./detect";
 import { ImportFailure } from "./failure";
 import type { Recognition } from "./format";
+import type { Intervals } from "./interval";
 import type { Job, JobKey, Jobs } from "./jobs";
-import { type Counts, CROSSED, type Harvest } from "./ledger";
+import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
 import { createMinutes } from "./minutes";
 import type { Progress } from "./progress";
 import type { Rebuilder } from "./rebuild";
@@ -47,6 +48,7 @@ interface LoadOptions {
   readonly recognition: Recognition;
   readonly settings: ReaderSettings;
   readonly ticker: string;
+  readonly intervals: Intervals;
   readonly digits: number;
   readonly dropsFillers: boolean;
   readonly maxErrors: number;
@@ -62,7 +64,7 @@ interface LoadOptions {
   /** Called with every valid row, stored or not. */
   onRow(row: Row): void;
   /** Called with klines before they are stored, in parts. @throws ImportFailure when they cannot be right */
-  check(klines: readonly Kline[], isFirst: boolean): Promise<void>;
+  check(klines: readonly Kline[]): Promise<void>;
   /** Called with klines that are stored, and how they compare with those before. */
   onStored(klines: readonly Kline[], counts: BatchCounts): void;
 }
@@ -70,7 +72,6 @@ interface LoadOptions {
 /** Writes one batch while the next is read, and saves how far the file is stored. */
 function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
   let writing: Promise<unknown> = Promise.resolve();
-  let isFirst = true;
   let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
@@ -84,10 +85,7 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
     async flush(): Promise<void> {
       await writing;
       const harvest = take();
-      if (harvest.klines.length > 0) {
-        await check(harvest.klines, isFirst);
-        isFirst = false;
-      }
+      if (harvest.klines.length > 0) await check(harvest.klines);
       await rebuilder.follow(harvest.klines);
       writing = Promise.all([write(harvest), rebuilder.writeSome()]);
       // The next flush awaits it; until then its failure must not count as unhandled.
@@ -99,7 +97,7 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
 }
 
 /**
- * Reads a file and stores its M1 klines in batches. Each batch saves its position, so that the next run resumes from there.
+ * Reads a file and stores its klines in batches. Each batch saves its position, so that the next run resumes from there.
  * Stored klines stay stored when it stops early.
  * @throws ImportFailure when the file cannot be read; the error of pg when the database is unavailable.
  */
@@ -110,6 +108,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
   const refused = new Map<string, number>();
   const minutes = createMinutes(recognition.kind, {
     ticker: options.ticker,
+    intervals: options.intervals,
     digits: options.digits,
     dropsFillers: options.dropsFillers,
     skipRows: options.job.rows,
@@ -156,6 +155,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     await writer.settled();
   }
   if (counts.crossed > 0) refused.set(CROSSED, counts.crossed);
+  if (counts.misaligned > 0) refused.set(MISALIGNED, counts.misaligned);
   return { counts, klines: writer.counts(), malformed, refused, ms: clock.now() - startMs, stopped: early };
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Kline } from "#lib/domain/kline";
+import { createIntervals } from "./interval";
 import type { MinutesOptions } from "./ledger";
 import { createMinutes } from "./minutes";
 import { emptyRow, type Row, type RowKind } from "./row";
@@ -29,6 +30,7 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
   const malformed: string[] = [];
   const minutes = createMinutes(kind, {
     ticker: "EURUSD",
+    intervals: createIntervals("M1", "forex"),
     digits: 5,
     dropsFillers: true,
     skipRows: 0,

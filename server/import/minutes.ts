@@ -6,7 +6,7 @@ import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
 
-/** Converts the rows of a file to M1 klines. */
+/** Converts the rows of a file to klines: ticks to M1, klines to those of their timeframe. */
 interface Minutes {
   readonly sink: RowSink;
   readonly counts: Counts;
@@ -23,24 +23,25 @@ function isFiller({ open, high, low, close, tickVolume, realVolume }: Row): bool
 }
 
 function klinesOf(options: MinutesOptions): Minutes {
-  const { ticker, digits, dropsFillers } = options;
+  const { ticker, digits, dropsFillers, intervals } = options;
+  const { timeframe } = intervals;
   const ledger = createLedger(options);
   const { counts } = ledger;
   let lastMs = Number.NEGATIVE_INFINITY;
 
   function judge(row: Row): string | null {
-    if (row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
+    if (timeframe === "M1" && row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
     const sound =
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
     return sound ? ledger.doubt(row.timeMs) : "open and close are not between high and low";
   }
 
-  function toKline(row: Row): Kline {
+  function toKline(row: Row, time: number): Kline {
     return {
       type: "kline",
       ticker,
-      timeframe: "M1",
-      time: row.timeMs / 1000,
+      timeframe,
+      time,
       open: roundTo(row.open, digits),
       high: roundTo(row.high, digits),
       low: roundTo(row.low, digits),
@@ -58,13 +59,15 @@ function klinesOf(options: MinutesOptions): Minutes {
       ledger.refuse(line, reason);
       return;
     }
+    const openS = intervals.openOf(row.timeMs);
     if (dropsFillers && isFiller(row)) counts.fillers += 1;
+    else if (openS === null) counts.misaligned += 1;
     else {
       if (row.timeMs === lastMs) counts.repeated += 1;
       else if (row.timeMs < lastMs) counts.outOfOrder += 1;
       lastMs = row.timeMs;
       ledger.note(row.timeMs);
-      ledger.put(toKline(row), counts.rows);
+      ledger.put(toKline(row, openS), counts.rows);
     }
     ledger.settle(counts.rows);
   }

@@ -12,6 +12,7 @@ test("npm run import needs only a file", () => {
     venue: "live",
     files: ["a.csv"],
     ticker: null,
+    timeframe: null,
     format: null,
     clock: null,
     dateMs: null,

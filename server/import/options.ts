@@ -1,3 +1,4 @@
+import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { HOUR_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
 import { dayMs } from "./bytes";
@@ -18,6 +19,7 @@ export interface Options extends Given {
   readonly format: string | null;
   readonly clock: SourceClock | null;
   readonly pointDigits: number | null;
+  readonly timeframe: Timeframe | null;
   readonly maxErrors: number;
   readonly force: boolean;
   /** True to store nothing and report what would happen. */
@@ -28,15 +30,17 @@ export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
 npm run import -- undo NUMBER
 
-Imports history into the stored klines of the live venue. FILE is a file of ticks or M1 klines: text, Parquet or .bi5,
-plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are rebuilt from M1. Rows that are already
-stored are not stored again. To resume an interrupted import, run the same command again.
+Imports history into the stored klines of the live venue. FILE is a file of ticks or klines: text, Parquet or .bi5,
+plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are rebuilt from M1; klines of M5 to MN1
+are taken where no M1 is stored. Rows that are already stored are not stored again. To resume an interrupted import, run
+the same command again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
   --format NAME         ${wrapped(FORMATS.map(({ id }) => id))}
   --tz ZONE             time zone of the times: Europe/Athens, -05:00, EET or NY+7, or CET..2014-03-30,EET for a server
                         that changed its time zone
+  --timeframe D1        the timeframe of klines, where neither their times nor the file's name show it
   --date 2019-02-04T10  day and hour of a single .bi5 file whose path does not contain them
   --months 0            the number of January in the paths of .bi5 files, 0 or 1, where the files do not show it
   --columns NAMES       names the columns of a file without a header line, from left to right, - for one to skip:
@@ -97,6 +101,12 @@ function parseDateOrder(text: string): DateOrder {
   return found;
 }
 
+function timeframeNamed(text: string): Timeframe {
+  const found = TIMEFRAMES.find((timeframe) => timeframe === text.toUpperCase());
+  if (found === undefined) throw new UsageError(`--timeframe ${text}: must be one of ${TIMEFRAMES.join(", ")}.`);
+  return found;
+}
+
 function venueOf(text: string): "live" {
   if (text === "live") return text;
   const reason = text === "sandbox" ? "must be live; the sandbox generates its klines and stores none." : "must be live.";
@@ -109,6 +119,7 @@ export const OPTIONS = {
   ticker: { type: "string" },
   format: { type: "string" },
   tz: { type: "string" },
+  timeframe: { type: "string" },
   date: { type: "string" },
   months: { type: "string" },
   columns: { type: "string" },
@@ -124,6 +135,7 @@ interface Values {
   readonly ticker?: string;
   readonly format?: string;
   readonly tz?: string;
+  readonly timeframe?: string;
   readonly date?: string;
   readonly months?: string;
   readonly columns?: string;
@@ -161,6 +173,7 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     columns: values.columns === undefined ? null : parseColumns(values.columns),
     dateOrder: values["date-format"] === undefined ? null : parseDateOrder(values["date-format"]),
     pointDigits: pointDigits === undefined ? null : wholeNumber("point-digits", pointDigits, POINT_DIGITS_MAX),
+    timeframe: values.timeframe === undefined ? null : timeframeNamed(values.timeframe),
     maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
     force: values.force,
     dryRun: values["dry-run"],

@@ -1,6 +1,8 @@
 import type { Clock } from "#lib/clock";
+import type { Timeframe } from "#lib/contract/primitives";
 import type { KlineTable } from "#lib/market/kline-store";
 import { UsageError } from "#server/cli/usage-error";
+import { checkAlignment } from "./alignment";
 import type { DetectedClock } from "./clock-detect";
 import { type ClockSurvey, checkStated } from "./clock-survey";
 import { knownClock } from "./clock-zone";
@@ -20,6 +22,8 @@ export interface Prepared extends Recognised {
   readonly source: Source;
   readonly sample: Sample;
   readonly listing: ImportListing;
+  /** M1 for ticks. */
+  readonly timeframe: Timeframe;
   readonly clock: DetectedClock;
   readonly settings: ReaderSettings;
   /** Unknowns and assumptions, for the operator. */
@@ -33,7 +37,7 @@ export interface PrepareContext {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Where the rows will be stored; null where they are only played, and need not agree with anything. */
-  readonly store: Pick<KlineTable, "minutesAt"> | null;
+  readonly store: Pick<KlineTable, "klinesAt"> | null;
   readonly survey: ClockSurvey;
 }
 
@@ -109,6 +113,7 @@ export async function prepare(source: Source, context: PrepareContext): Promise<
   };
   if ("fixed" in recognition.clock && options.clock === null && recognition.layout !== null && context.store !== null)
     await checkStated(found, settings, context.store);
-  const notes = [...pathNotes(found, options), ...notesOf(found, sample, settings)];
+  const alignment = found.timeframe === "M1" ? [] : await checkAlignment(source, found, settings, context);
+  const notes = [...pathNotes(found, options), ...notesOf(found, sample, settings), ...alignment];
   return { ...found, source, clock, settings, notes };
 }

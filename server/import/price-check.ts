@@ -1,4 +1,6 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S } from "#lib/units";
 import { ImportFailure } from "./failure";
@@ -11,70 +13,102 @@ const STORED_FACTORS: readonly { readonly days: number; readonly factor: number 
   { days: 30, factor: 1.3 },
 ];
 const FURTHEST_DAYS = 30;
-/** Stored days that are compared: more than the minutes of one write cover. */
-const STORED_MAX_DAYS = 1_000;
+/** Stored klines that are read to be compared: more hours than the rows of one write span. */
+const STORED_MAX_ROWS = 60_000;
 
-const dayOf = ({ time }: Kline) => Math.floor(time / DAY_S);
+/** The price that an instrument had at a time, Unix seconds. */
+interface Priced {
+  readonly time: number;
+  readonly price: number;
+}
 
-/** The last kline of each day. */
-function lastOfDays(klines: readonly Kline[]): Kline[] {
+const dayOf = ({ time }: Pick<Priced, "time">) => Math.floor(time / DAY_S);
+
+/** Weeks and months end long after their time. */
+const pricedOf = ({ time, timeframe, open, close }: Kline): Priced => ({
+  time,
+  price: TIMEFRAME_SECONDS[timeframe] > DAY_S ? open : close,
+});
+
+/** The last price of each day. */
+function lastOfDays(klines: readonly Kline[]): Priced[] {
   const days = new Map<number, Kline>();
   for (const kline of klines) if (kline.time >= (days.get(dayOf(kline))?.time ?? 0)) days.set(dayOf(kline), kline);
-  return [...days.values()];
+  return [...days.values()].map(pricedOf);
 }
 
 const middleOf = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-function nearest(day: Kline, stored: readonly Kline[]): Kline | undefined {
-  const distance = (other: Kline) => Math.abs(other.time - day.time);
-  return stored.reduce<Kline | undefined>((best, other) => (best && distance(best) <= distance(other) ? best : other), undefined);
+function nearest(day: Priced, known: readonly Priced[]): Priced | undefined {
+  const distance = (other: Priced) => Math.abs(other.time - day.time);
+  return known.reduce<Priced | undefined>((best, other) => (best && distance(best) <= distance(other) ? best : other), undefined);
 }
 
-/** Why the prices do not fit the days that are stored next to them; null when they do. Half of the days may be off. */
-function offStored(days: readonly Kline[], stored: readonly Kline[]): string | null {
-  const excesses: { ratio: number; factor: number; excess: number; text: string }[] = [];
+/** Why the prices do not fit the known days next to them; null when they do. Half of the days may be off. */
+function offKnown(days: readonly Priced[], known: readonly Priced[]): string | null {
+  const excesses: { factor: number; excess: number; text: string }[] = [];
   for (const day of days) {
-    const other = nearest(day, stored);
+    const other = nearest(day, known);
     if (other === undefined) continue;
     // A stored day has the time of its start and the price of its end.
     const apart = Math.abs(dayOf(other) - dayOf(day));
     const factor = STORED_FACTORS.find((step) => apart <= step.days)?.factor;
     if (factor === undefined) continue;
-    const ratio = Math.max(day.close / other.close, other.close / day.close);
-    const text = `${day.close} where ${other.close} is stored for ${new Date(other.time * 1000).toISOString().slice(0, 10)}`;
-    excesses.push({ ratio, factor, excess: ratio / factor, text });
+    const ratio = Math.max(day.price / other.price, other.price / day.price);
+    const text = `${day.price} where ${other.price} is stored for ${new Date(other.time * 1000).toISOString().slice(0, 10)}`;
+    excesses.push({ factor, excess: ratio / factor, text });
   }
   const middle = middleOf(excesses.map(({ excess }) => excess));
   const example = excesses.find(({ excess }) => excess === middle);
   return example === undefined || example.excess <= 1 ? null : `${example.text}, off by more than a factor of ${example.factor}`;
 }
 
-/**
- * Refuses klines of another instrument by their prices: they must be near those of the stored days around them and possible for
- * the pair.
- * @param klines that a file would store next
- * @param isFirst whether they are its first: those after them are not compared with days before theirs, which may be of this file
- * @throws ImportFailure that says what is off
- */
-export async function checkPrices(
-  klines: readonly Kline[],
-  isFirst: boolean,
-  { ticker, base, quote }: ImportListing,
-  store: Pick<KlineTable, "read">,
-): Promise<void> {
-  const days = lastOfDays(klines);
-  const price = middleOf(days.map(({ close }) => close));
-  if (price === undefined) return;
-  const range = plausibleRange(base, quote);
-  const insist = "--force imports it anyway";
-  if (range !== null && (price < range.low || price > range.high))
-    throw new ImportFailure(
-      `a price of ${price} is not one of ${ticker}, which is between ${Number(range.low.toPrecision(2))} and ${Number(range.high.toPrecision(2))}: another instrument, or --point-digits is missing. ${insist}`,
-    );
-  const times = days.map(({ time }) => time);
-  const from = Math.min(...times) - (isFirst ? FURTHEST_DAYS * DAY_S : 0);
-  const around = { from, to: Math.max(...times) + FURTHEST_DAYS * DAY_S };
-  const stored = await store.read({ ticker, timeframe: "D1", ...around, limit: STORED_MAX_DAYS, end: "oldest" });
-  const reason = offStored(days, stored);
-  if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
+type Store = Pick<KlineTable, "read">;
+
+/** The prices that are stored for a range, of days; where there are none, of shorter klines that were imported as such. */
+async function storedPrices(store: Store, ticker: string, own: Timeframe, from: number, to: number): Promise<Priced[]> {
+  for (const timeframe of new Set<Timeframe>(["D1", "H4", "H1", own])) {
+    const found = await store.read({ ticker, timeframe, from, to, limit: STORED_MAX_ROWS, end: "oldest" });
+    if (found.length > 0) return lastOfDays(found);
+  }
+  return [];
+}
+
+/** Checks what the files of a run would store, in the order in which they do. */
+export interface PriceCheck {
+  /**
+   * Refuses klines of another instrument by their prices: they must be near those of the days around them, stored before or by
+   * this run, and possible for the pair.
+   * @param klines that a file would store next
+   * @throws ImportFailure that says what is off
+   */
+  check(klines: readonly Kline[], listing: ImportListing): Promise<void>;
+}
+
+export function createPriceCheck(store: Store): PriceCheck {
+  /** What this run stored of each ticker by day: its days are computed at its end. */
+  const stored = new Map<string, Map<number, Priced>>();
+  return {
+    async check(klines, { ticker, base, quote }) {
+      const days = lastOfDays(klines);
+      const [own] = klines;
+      const price = middleOf(days.map((day) => day.price));
+      if (own === undefined || price === undefined) return;
+      const range = plausibleRange(base, quote);
+      const insist = "--force imports it anyway";
+      if (range !== null && (price < range.low || price > range.high))
+        throw new ImportFailure(
+          `a price of ${price} is not one of ${ticker}, which is between ${Number(range.low.toPrecision(2))} and ${Number(range.high.toPrecision(2))}: another instrument, or --point-digits is missing. ${insist}`,
+        );
+      const times = days.map(({ time }) => time);
+      const from = Math.min(...times) - FURTHEST_DAYS * DAY_S;
+      const to = Math.max(...times) + FURTHEST_DAYS * DAY_S;
+      const before = stored.get(ticker) ?? new Map<number, Priced>();
+      stored.set(ticker, before);
+      const within = [...before.values()].filter(({ time }) => time >= from && time < to);
+      const reason = offKnown(days, [...(await storedPrices(store, ticker, own.timeframe, from, to)), ...within]);
+      if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
+      for (const day of days) before.set(dayOf(day), day);
+    },
+  };
 }

@@ -1,7 +1,8 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { printableName } from "#lib/printable";
 import type { ClosedHours } from "./closed-hours";
-import { CROSSED } from "./ledger";
+import { CROSSED, MISALIGNED } from "./ledger";
 import type { Loaded } from "./load";
 import type { Prepared } from "./prepare";
 import { perSecond, type Terminal } from "./progress";
@@ -59,7 +60,7 @@ export function createReport({ line }: Pick<Terminal, "line">): Report {
 }
 
 /** Keeps the first klines of a file, for a trial. */
-export function createSamples() {
+export function createSamples(timeframe: Timeframe) {
   const kept: Kline[] = [];
   return {
     add(klines: readonly Kline[]): void {
@@ -67,16 +68,16 @@ export function createSamples() {
     },
     lines(): string[] {
       const text = ({ time, open, high, low, close }: Kline) => `    ${instant(time * 1000)}  ${open}  ${high}  ${low}  ${close}`;
-      return kept.length === 0 ? [] : ["  first M1 klines, UTC, open, high, low, close:", ...kept.map(text)];
+      return kept.length === 0 ? [] : [`  first ${timeframe} klines, UTC, open, high, low, close:`, ...kept.map(text)];
     },
   };
 }
 
 /** What was detected about a file, before its rows are stored. */
-export function describe({ source, format, listing, clock, notes }: Prepared): string[] {
+export function describe({ source, format, listing, timeframe, clock, notes }: Prepared): string[] {
   const form = source.form === undefined ? "" : `${source.form}, read as `;
   return [
-    `  ${form}${format.title} (${format.id}), ${listing.ticker}`,
+    `  ${form}${format.title} (${format.id}), ${listing.ticker}${timeframe === "M1" ? "" : `, klines of ${timeframe}`}`,
     `  clock ${clock.clock.title}: ${clock.because}`,
     ...notes.map((note) => `  ${note}`),
   ];
@@ -84,6 +85,7 @@ export function describe({ source, format, listing, clock, notes }: Prepared): s
 
 /** What a report needs to know beside the result. */
 interface Circumstances {
+  readonly timeframe: Timeframe;
   /** Rows that an earlier run stored. */
   readonly skippedRows: number;
   readonly maxErrors: number;
@@ -94,14 +96,15 @@ interface Circumstances {
 }
 
 /** The result in figures. */
-export function summarise({ counts, klines, ms }: Loaded, { skippedRows, trial }: Circumstances): string[] {
-  const { stored, alreadyThere, overwritten } = klines;
+export function summarise({ counts, klines, ms }: Loaded, { timeframe, skippedRows, trial }: Circumstances): string[] {
+  const { stored, alreadyThere, overwritten, covered } = klines;
   const rest = [
     ...(alreadyThere > 0 ? [`${n(alreadyThere)} already there`] : []),
     ...(overwritten > 0 ? [`${n(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
+    ...(covered > 0 ? [`${n(covered)} kept behind stored M1`] : []),
   ];
   const lines = [
-    `  ${rows(counts.rows)} read, ${[`${n(stored)} M1 klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
+    `  ${rows(counts.rows)} read, ${[`${n(stored)} ${timeframe} klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
   ];
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
   return lines;
@@ -109,7 +112,7 @@ export function summarise({ counts, klines, ms }: Loaded, { skippedRows, trial }
 
 /** Everything that was skipped, corrected or unexpected. */
 export function notable({ counts, klines, malformed, stopped }: Loaded, circumstances: Circumstances): string[] {
-  const { closedHours, maxErrors, countsRows } = circumstances;
+  const { timeframe, closedHours, maxErrors, countsRows } = circumstances;
   const lines: string[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
@@ -118,13 +121,17 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
   tell(counts.repeated, "with the time of the row before: the later row counts");
   tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, `refused: ${CROSSED}`);
+  tell(counts.misaligned, `refused: ${MISALIGNED}`);
   tell(counts.withoutQuote, "skipped: no bid and ask");
-  if (counts.unfinished > 0) lines.push("  the current minute is skipped: it is not over");
+  if (counts.unfinished > 0)
+    lines.push(`  the current ${timeframe === "M1" ? "minute" : `${timeframe} kline`} is skipped: it is not over`);
   if (klines.conflicting > 0)
-    lines.push(`  CONFLICTS: ${n(klines.conflicting)} M1 klines repeat a minute of these files with other values`);
+    lines.push(
+      `  CONFLICTS: ${n(klines.conflicting)} ${timeframe} klines repeat ${timeframe === "M1" ? "a minute" : "one"} of these files with other values`,
+    );
   if (closedHours.count > 0 && closedHours.first !== null)
     lines.push(
-      `  ${n(closedHours.count)} M1 klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
+      `  ${n(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
     );
   tell(counts.malformed, "malformed and skipped:");
   for (const { line, reason } of malformed) lines.push(`    ${countsRows ? `row ${line - 1}` : `line ${line}`}: ${reason}`);

@@ -13,6 +13,7 @@ import { createJobs, NO_JOBS } from "./jobs";
 import { BATCH_KLINES } from "./load";
 import { surveyMonths } from "./months";
 import type { Options } from "./options";
+import { createPriceCheck } from "./price-check";
 import { startProgress, type Terminal } from "./progress";
 import { createReport } from "./report";
 import { importSource, type Session } from "./source";
@@ -81,7 +82,7 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock, database }
 }
 
 async function importAll(files: readonly string[], begun: Begun): Promise<void> {
-  const { backfill, rebuilders, database, signal } = begun;
+  const { backfill, changed, database, signal } = begun;
   const options = { ...begun.options, months: await surveyMonths(files, begun) };
   const run = { ...begun, options, survey: await surveyClocks(files, { ...begun, options }) };
   for (const file of files) {
@@ -90,14 +91,14 @@ async function importAll(files: readonly string[], begun: Begun): Promise<void> 
     if (!signal.aborted) backfill.fileDone(problem);
   }
   await rebuild(run);
-  for (const ticker of rebuilders.keys()) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
+  for (const ticker of changed) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
 }
 
 /** Runs an import and reports how it ended to the operators' page. */
 async function importAndReport(files: readonly string[], run: Begun): Promise<number> {
-  const { backfill, signal, rebuilders, tally, terminal, options, database, clock } = run;
+  const { backfill, signal, changed, tally, terminal, options, database, clock } = run;
   const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
-  const tickers = () => [...rebuilders.keys()];
+  const tickers = () => [...changed];
   try {
     await importAll(files, run);
   } catch (error) {
@@ -108,8 +109,7 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
   }
   for (const line of tally.lines()) terminal.line(line);
   if (options.dryRun) return tally.exitCode();
-  if (rebuilders.size > 0)
-    terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
+  if (changed.size > 0) terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
     await backfill.end({ state: ended(!tally.failed()), tickers: tickers(), through: !signal.aborted });
     await sealOldImports(database, clock);
@@ -144,7 +144,9 @@ export async function runImport(context: ImportContext): Promise<number> {
     report: createReport(terminal),
     tally: createTally(dryRun),
     finished: [],
+    prices: createPriceCheck(store),
     rebuilders: new Map(),
+    changed: new Set(),
   };
   try {
     return await importAndReport(files, run);

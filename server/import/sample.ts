@@ -1,6 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
-import { DAY_S } from "#lib/units";
+import { DAY_S, HOUR_S } from "#lib/units";
 import { cellTexts } from "./columns";
 import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
@@ -12,6 +12,9 @@ const LINES_MAX_COUNT = 2_000;
 const DECIMALS_MAX_COUNT = 8;
 /** Length of the shortest month: steps from this length on are months. */
 const MN1_MIN_S = 28 * DAY_S;
+const MN1_MAX_S = 31 * DAY_S;
+/** Steps needed before they show a timeframe. */
+const STEADY_MIN_STEPS = 10;
 
 const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
 
@@ -28,8 +31,10 @@ export interface Sample {
   readonly hasVolume: boolean;
   /** The first value of a symbol column. */
   readonly symbol: string | null;
-  /** The timeframe of klines, from the steps between their times. */
+  /** The longest timeframe that klines can have by the steps between their times; null for ticks, and without a step. */
   readonly timeframe: Timeframe | null;
+  /** True when most of many steps are as long as the timeframe: then it has no other. */
+  readonly steady: boolean;
 }
 
 interface Texts {
@@ -64,21 +69,32 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
   return texts;
 }
 
+/** Seconds between rows; some files begin with the newest row. */
+function stepsOf(timesMs: readonly number[]): number[] {
+  const steps = timesMs.slice(1).map((time, index) => Math.abs(time - (timesMs[index] as number)) / 1000);
+  return steps.filter((step) => step > 0);
+}
+
 /** The longest timeframe that matches the steps between times: M1 rows have a step of a minute somewhere, H1 rows never do. */
-function timeframeOf(timesMs: readonly number[]): Timeframe | null {
-  let stepS = Number.POSITIVE_INFINITY;
-  for (let index = 1; index < timesMs.length; index += 1) {
-    // Some files begin with the newest row.
-    const step = Math.abs((timesMs[index] as number) - (timesMs[index - 1] as number)) / 1000;
-    if (step > 0 && step < stepS) stepS = step;
-  }
+function timeframeOf(timesMs: readonly number[], stepsS: readonly number[]): Timeframe | null {
+  const stepS = stepsS.reduce((least, step) => Math.min(least, step), Number.POSITIVE_INFINITY);
   if (!Number.isFinite(stepS)) return null;
   if (stepS >= MN1_MIN_S) return "MN1";
   const fitting = TIMEFRAMES_ORDER.filter((timeframe) => {
     const lengthS = TIMEFRAME_SECONDS[timeframe];
-    return timeframe !== "MN1" && lengthS <= stepS && timesMs.every((time) => time % (Math.min(lengthS, 3_600) * 1000) === 0);
+    // Of a day or a week in UTC, an hour can be missing when the clock of the source is put forward.
+    const shortestS = lengthS >= DAY_S ? lengthS - HOUR_S : lengthS;
+    return timeframe !== "MN1" && shortestS <= stepS && timesMs.every((time) => time % (Math.min(lengthS, 3_600) * 1000) === 0);
   });
   return fitting[fitting.length - 1] ?? "M1";
+}
+
+/** Whether most of many steps are as long as a timeframe. */
+function isSteady(stepsS: readonly number[], timeframe: Timeframe | null): boolean {
+  if (timeframe === null) return false;
+  const lengthS = TIMEFRAME_SECONDS[timeframe];
+  const isOne = (step: number) => (timeframe === "MN1" ? step >= MN1_MIN_S && step <= MN1_MAX_S : step === lengthS);
+  return stepsS.length >= STEADY_MIN_STEPS && stepsS.filter(isOne).length * 2 > stepsS.length;
 }
 
 /**
@@ -101,7 +117,9 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(recognition.layout, head, isWhole);
-  const timeframe =
-    recognition.kind === "klines" ? (recognition.timeframe ?? recognition.exported?.timeframe ?? timeframeOf(times)) : null;
-  return { rows: times.length, hasVolume, timeframe, ...texts, symbol: texts.symbol ?? recognition.symbol ?? null };
+  const steps = recognition.kind === "klines" ? stepsOf(times) : [];
+  const stated = recognition.timeframe ?? recognition.exported?.timeframe;
+  const timeframe = recognition.kind === "klines" ? (stated ?? timeframeOf(times, steps)) : null;
+  const steady = stated !== undefined || isSteady(steps, timeframe);
+  return { rows: times.length, hasVolume, timeframe, steady, ...texts, symbol: texts.symbol ?? recognition.symbol ?? null };
 }

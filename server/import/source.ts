@@ -10,11 +10,12 @@ import { knownClock } from "./clock-zone";
 import { createClosedHours } from "./closed-hours";
 import type { Source } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
+import { createIntervals } from "./interval";
 import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
 import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
-import { checkPrices } from "./price-check";
+import type { PriceCheck } from "./price-check";
 import { startProgress } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";
@@ -32,8 +33,11 @@ export interface Session extends PrepareContext {
   readonly tally: Tally;
   /** Files whose rows are all stored, but not necessarily their longer timeframes. */
   readonly finished: JobState[];
-  /** One for each imported ticker; none in a trial. */
+  readonly prices: PriceCheck;
+  /** One for each ticker of which minutes were imported; none in a trial. */
   readonly rebuilders: Map<string, Rebuilder>;
+  /** Tickers of which klines were imported; none in a trial. */
+  readonly changed: Set<string>;
 }
 
 /** Whether rows of a file were stored before it failed. */
@@ -41,11 +45,11 @@ interface Begun {
   stored: boolean;
 }
 
-/** A trial has nothing to rebuild. */
+/** A trial has nothing to rebuild, nor have klines longer than a minute. */
 const NO_REBUILDER = { follow: async () => undefined, writeSome: async () => undefined };
 const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
 
-function keyOf({ source, format, listing, clock, settings, recognition }: Prepared, options: Options): JobKey {
+function keyOf({ source, format, listing, clock, settings, recognition, timeframe }: Prepared, options: Options): JobKey {
   const { venue, columns, dateOrder, months, dateMs } = options;
   // The path of a .bi5 file and of some others has the day of their times.
   const isDated = recognition.layout === null || recognition.layout.startMs !== undefined;
@@ -53,7 +57,8 @@ function keyOf({ source, format, listing, clock, settings, recognition }: Prepar
   const isBi5 = recognition.layout === null;
   const said = isBi5 ? { ...(months === 1 && { months }), ...(dateMs !== null && { dateMs }) } : { columns, dateOrder };
   const form = isBi5 || columns !== null || dateOrder !== null ? Object.values(said) : [];
-  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form]);
+  const klines = timeframe === "M1" ? [] : [timeframe];
+  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form, ...klines]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
 }
 
@@ -64,17 +69,18 @@ function touchedBy({ counts }: Loaded): Touched | null {
 }
 
 /** What is known of a file while it is read, also when reading fails. */
-function startPart(session: Session, { recognition, listing }: Prepared) {
+function startPart(session: Session, prepared: Prepared) {
+  const { listing, timeframe } = prepared;
   const closedHours = createClosedHours(session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR);
-  const evidence = evidenceOf(recognition.kind);
-  const samples = createSamples();
+  const evidence = evidenceOf(prepared);
+  const samples = createSamples(timeframe);
   let rows = 0;
   let klines: TallyPart["klines"] = { ...NO_KLINES };
   return {
     samples,
     closedHours,
     evidence,
-    part: (): TallyPart => ({ rows, refused: new Map(), klines, closedHours: closedHours.count }),
+    part: (): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
     hooks: {
       onRow(row: Row) {
         rows += 1;
@@ -89,13 +95,19 @@ function startPart(session: Session, { recognition, listing }: Prepared) {
   };
 }
 
+function rebuilderOf({ rebuilders, store, clock }: Session, ticker: string): Rebuilder {
+  const rebuilder = rebuilders.get(ticker) ?? createRebuilder(store, ticker, clock);
+  rebuilders.set(ticker, rebuilder);
+  return rebuilder;
+}
+
 async function load(prepared: Prepared, job: Job, key: JobKey, session: Session, begun: Begun): Promise<Loaded> {
-  const { options, terminal, clock, signal, store, jobs, batch, tally, report } = session;
-  const { source, recognition, listing } = prepared;
+  const { options, terminal, clock, signal, jobs, batch, tally, report } = session;
+  const { source, recognition, listing, timeframe } = prepared;
   const trial = options.dryRun;
   await batch.claim(listing.ticker);
-  const rebuilder = trial ? undefined : (session.rebuilders.get(listing.ticker) ?? createRebuilder(store, listing.ticker, clock));
-  if (rebuilder !== undefined) session.rebuilders.set(listing.ticker, rebuilder);
+  const rebuilder = trial || timeframe !== "M1" ? undefined : rebuilderOf(session, listing.ticker);
+  if (!trial) session.changed.add(listing.ticker);
   const { hooks, samples, closedHours, evidence, part } = startPart(session, prepared);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   let loaded: Loaded;
@@ -103,12 +115,13 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
     loaded = await loadFile({
       ...{ ...prepared, ...hooks, job, key, batch, jobs, clock, signal, progress },
       ticker: listing.ticker,
+      intervals: createIntervals(timeframe, listing.assetClass),
       digits: listing.digits,
       dropsFillers: prepared.sample.hasVolume && prepared.recognition.exported === undefined,
       maxErrors: options.maxErrors,
       batchKlines: session.batchKlines,
       rebuilder: rebuilder ?? NO_REBUILDER,
-      check: async (klines, isFirst) => (options.force ? undefined : checkPrices(klines, isFirst, listing, store)),
+      check: async (klines) => (options.force ? undefined : session.prices.check(klines, listing)),
     });
   } catch (error) {
     tally.add(part());
@@ -119,6 +132,7 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
   }
   tally.add({ ...part(), rows: loaded.counts.rows, refused: loaded.refused });
   const circumstances = {
+    timeframe,
     skippedRows: job.rows,
     maxErrors: options.maxErrors,
     closedHours,

@@ -1,3 +1,4 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
 import { printableName } from "#lib/printable";
 import { EXIT_DONE, EXIT_FAILED, type UsageError } from "#server/cli/usage-error";
@@ -31,6 +32,7 @@ export interface Tally {
 
 /** What one file came to. */
 export interface TallyPart {
+  readonly timeframe: Timeframe;
   readonly rows: number;
   /** Refused rows by reason. */
   readonly refused: ReadonlyMap<string, number>;
@@ -73,6 +75,8 @@ export function createTally(trial: boolean): Tally {
   let known = 0;
   const rowReasons = createRowReasons();
   let total = { rows: 0, klines: { ...NO_KLINES }, closedHours: 0 };
+  /** Whether all klines are minutes. */
+  let isMinutes = true;
   let exitCode: number = EXIT_DONE;
   const reasons = new Map<string, { message: string; unsure: boolean; names: string[] }>();
 
@@ -99,15 +103,16 @@ export function createTally(trial: boolean): Tally {
 
   /** Whether the files hold any kline that is stored, now or before. */
   const holdsAny = () => {
-    const { stored, alreadyThere, overwritten } = total.klines;
-    return known > 0 || stored + alreadyThere + overwritten > 0;
+    const { stored, alreadyThere, overwritten, covered } = total.klines;
+    return known > 0 || stored + alreadyThere + overwritten + covered > 0;
   };
 
   return {
     file() {
       files += 1;
     },
-    add({ rows, refused, klines, closedHours }) {
+    add({ timeframe, rows, refused, klines, closedHours }) {
+      isMinutes &&= timeframe === "M1";
       rowReasons.add(refused);
       total = {
         rows: total.rows + rows,
@@ -137,13 +142,14 @@ export function createTally(trial: boolean): Tally {
         [trial ? "would be stored" : "stored", n(klines.stored)],
         ["already there", n(klines.alreadyThere)],
         [trial ? "would be overwritten" : "overwritten", n(klines.overwritten)],
+        ...(isMinutes ? [] : [["kept behind stored M1", n(klines.covered)] satisfies [string, string]]),
         ["repeated in the files", n(klines.repeated)],
         ["conflicting in the files", n(klines.conflicting)],
         ["in closed hours", n(closedHours)],
       ];
       const width = Math.max(...table.map(([label]) => label.length));
       return [
-        trial ? "Trial, M1 klines:" : "Result, M1 klines:",
+        `${trial ? "Trial" : "Result"}, ${isMinutes ? "M1 klines" : "klines"}:`,
         ...table.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`),
         ...refusals(),
         ...rowReasons.lines(),

@@ -6,6 +6,7 @@ import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
 import { type BackfillProgress, beginBackfill } from "#lib/market/backfills";
 import { undoImport } from "#lib/market/import-undo";
+import { storeImported } from "#lib/market/imported-klines";
 import { storeBatch } from "#lib/market/kline-batches";
 import { mergeRows } from "#lib/market/kline-merge";
 import { createKlineStore } from "#lib/market/kline-store";
@@ -42,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 /** A service with earlier minutes, into whose current day, week and month an import went. */
-async function scene(ticker: string, earlier: readonly Kline[]) {
+async function scene(ticker: string, earlier: readonly Kline[], importedDays: readonly Kline[] = []) {
   const clock = manualClock(NOW_MS);
   const store = createKlineStore(db.pool, "live");
   const { calendar, find, list } = createSandboxCatalogue();
@@ -53,6 +54,10 @@ async function scene(ticker: string, earlier: readonly Kline[]) {
     instrument: () => undefined,
   };
   await store.writeKlines(earlier);
+  if (importedDays.length > 0) {
+    const { number } = await beginBackfill({ db, clock }, "live", BEGUN);
+    await inTransaction(db.pool, (client) => storeImported(client, number, importedDays));
+  }
   const first = earlier[0]?.time ?? NOW_MS / 1000;
   await inTransaction(db.pool, (client) => rebuildRange(client, { ticker, first, last: NOW_MS / 1000 }, NOW_MS));
   const market = await startMarket({
@@ -109,5 +114,22 @@ test("ticks that came after an import stay when it is undone", async () => {
   await undo();
   for (const timeframe of TIMEFRAMES)
     expect(await served(timeframe)).toMatchObject([{ open: 0.6, high: 0.6, low: 0.6, close: 0.6, tick_volume: 1 }]);
+  await market.stop();
+});
+
+test("days that were imported as such give the previous close, and are no part of the open week and month", async () => {
+  // Monday and Tuesday of the week, which is also the first day of the month.
+  const days = ["2026-11-29T22:00:00Z", "2026-11-30T22:00:00Z"].map((at) =>
+    testKline("USDCHF", "D1", Date.parse(at) / 1000, 0.8),
+  );
+  const today = [testKline("USDCHF", "M1", Date.parse("2026-12-02T10:00:00Z") / 1000, 0.9)];
+  const { clock, market, everything, before, undo, served } = await scene("USDCHF", today, days);
+  expect(await served("D1")).toHaveLength(3 + 1);
+  await undo();
+  expect(await everything()).toEqual(before);
+  expect(await served("D1")).toHaveLength(3);
+  for (const timeframe of ["W1", "MN1"] as const) expect(await served(timeframe)).toEqual(aggregate(today, timeframe, alignment));
+  expect(await market.push?.([{ ticker: "USDCHF", time_msc: clock.now(), bid: 0.91, ask: 0.9102 }])).toEqual([null]);
+  expect(market.view.snapshot("USDCHF")).toMatchObject({ close: days[1]?.close, bid: 0.91 });
   await market.stop();
 });

@@ -170,7 +170,7 @@ export const bi5Klines: Format = {
     const timeframe = longer[2] === "hour" ? "H1" : "D1";
     return {
       ...found,
-      refusal: `klines of ${timeframe}: only ticks and M1 klines can be imported; M5 to MN1 are rebuilt from M1`,
+      refusal: `klines of ${timeframe} in a .bi5 file are not read: import its BID_candles_min_1.bi5 files`,
     };
   },
 };
