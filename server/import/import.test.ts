@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
@@ -203,6 +204,42 @@ test("gzipped and zipped files are read, and archive entries without data are na
   expect(exitCode).toBe(0);
   expect(said).toMatch(/CADJPY\.txt\n {2}skipped: not data/);
   for (const ticker of ["AUDJPY", "CADJPY"]) expect(await storedKlines(database, ticker, "M1")).toHaveLength(500);
+});
+
+test("the same minutes as Parquet, as JSON and in archives in each other are the klines of the text", async () => {
+  const text = minutesFrom("2021-03-01", 300);
+  const [header = "", ...lines] = text.trim().split("\n");
+  const names = header.split(",");
+  const rows = lines.map((line) => line.split(",").map(Number));
+  const objects = rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]])));
+  const columnData = names.map((name, index) => ({ name, data: rows.map((row) => row[index]), type: "DOUBLE" as const }));
+  const parquet = Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 128 }));
+  const files = {
+    GBPNZD: write("GBPNZD.csv", text),
+    AUDCHF: write("AUDCHF.parquet", parquet),
+    CADCHF: write("CADCHF.json", JSON.stringify(objects)),
+    EURSGD: write("packed.zip", zipOf({ "EURSGD.csv.gz": gzipSync(text), "USDSGD.parquet": parquet })),
+  };
+  expect(await importCommand(database, ["--force", ...Object.values(files)])).toMatchObject({ exitCode: 0 });
+  const [expected, ...others] = await Promise.all(
+    [...Object.keys(files), "USDSGD"].map(async (ticker) =>
+      (await storedKlines(database, ticker, "M1")).map((kline) => ({ ...kline, ticker: "" })),
+    ),
+  );
+  expect(expected).toHaveLength(300);
+  for (const klines of others) expect(klines).toEqual(expected);
+});
+
+test("a damaged row of a file without lines is reported with its number", async () => {
+  const objects = openMinutes("2021-03-01", 2).map((time, index) => ({
+    time,
+    open: 1.1,
+    high: index === 0 ? 1.1 : "x",
+    low: 1.1,
+    close: 1.1,
+  }));
+  const { text } = await importCommand(database, [write("AUDNZD.json", JSON.stringify(objects)), "--force"]);
+  expect(text).toContain("row 2: high is not a price: x");
 });
 
 test("a truncated file keeps the rows read so far, says so, and does not stop the next files", async () => {

@@ -151,6 +151,7 @@ test.each([
   ["not the start of a minute", kline(0, 1.1, { timeMs: START + 30_000 })],
   ["not between high and low", kline(0, 1.5)],
   ["not between high and low", kline(0, 1.1, { low: 1.3 })],
+  ["more than a factor of 3 apart", kline(0, 1.1, { high: 1_102 })],
 ])("a kline with an impossible value is rejected: %s", (reason, row) => {
   const { malformed, counts } = fold("klines", [row]);
   expect(malformed[0]).toContain(reason);

@@ -6,6 +6,10 @@ import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
 
+/** No pair has moved as far in a kline. A price that lost its decimal point, as 1057 for 1.057, is further from the others. */
+const PRICES_MAX_FACTOR = 3;
+const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
+
 /** Converts the rows of a file to klines: ticks to M1, klines to those of their timeframe. */
 interface Minutes {
   readonly sink: RowSink;
@@ -33,7 +37,8 @@ function klinesOf(options: MinutesOptions): Minutes {
     if (timeframe === "M1" && row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
     const sound =
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
-    return sound ? ledger.doubt(row.timeMs) : "open and close are not between high and low";
+    if (!sound) return "open and close are not between high and low";
+    return row.high > row.low * PRICES_MAX_FACTOR ? FAR_APART : ledger.doubt(row.timeMs);
   }
 
   function toKline(row: Row, time: number): Kline {
@@ -125,7 +130,8 @@ function ticksOf(options: MinutesOptions): Minutes {
       counts.crossed += 1;
       return;
     }
-    const reason = badPrices === null ? ledger.doubt(row.timeMs) : "bid or ask is not a possible price";
+    const doubt = row.ask > row.bid * PRICES_MAX_FACTOR ? FAR_APART : ledger.doubt(row.timeMs);
+    const reason = badPrices === null ? doubt : "bid or ask is not a possible price";
     if (reason !== null) {
       ledger.refuse(line, reason);
       return;

@@ -175,7 +175,8 @@ export async function* parquetText(
     }
   } catch (error) {
     if (error instanceof ImportFailure) throw error;
-    throw new ImportFailure(`not a readable Parquet file: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ImportFailure(`not a readable Parquet file (${reason}): copy or download it again`);
   } finally {
     await handle.close();
   }

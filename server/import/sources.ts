@@ -125,7 +125,10 @@ async function sourcesInEntry(archive: Opened, entry: Entry, scratch: Scratch): 
 }
 
 async function sourcesInTar(archive: Opened, bytes: AsyncIterable<Buffer>, scratch: Scratch): Promise<Found> {
-  const { taken, skipped } = dataOf(await scratch.untar(archive.name, bytes), ({ path }) => path);
+  const members = await scratch.untar(archive.name, bytes);
+  // An archive has its files in any order; in that of their names, minutes follow each other.
+  const sorted = members.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const { taken, skipped } = dataOf(sorted, ({ path }) => path);
   const found: Found[] = [];
   for (const member of taken) found.push(await sourcesIn(inside(archive, member.path, member), scratch));
   return joined(

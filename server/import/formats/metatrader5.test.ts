@@ -75,12 +75,16 @@ test.each([
   expect(file.rows).toEqual([KLINE]);
 });
 
-test("ticks of copy_ticks are read with milliseconds", async () => {
-  const file = await readFile(
-    "EURUSD.csv",
-    ",time,bid,ask,last,volume,flags,time_msc,volume_real\n" + "0,1709517660,1.08,1.0801,0.0,0,6,1709517660123,0.0\n",
-  );
-  expect(file).toMatchObject({ format: "mt5-python", kind: "ticks" });
+test.each([
+  [",time,bid,ask,last,volume,flags,time_msc,volume_real", "0,1709517660,1.08,1.0801,0.0,0,6,1709517660123,0.0"],
+  ["time,bid,ask,last,volume,time_msc,flags,volume_real", "1709517660,1.08,1.0801,0.0,0,1709517660123,6,0.0"],
+])("ticks of copy_ticks are read with milliseconds, on the clock of the server: %s", async (header, row) => {
+  const file = await readFile("EURUSD.csv", `${header}\n${row}\n`);
+  expect(file).toMatchObject({
+    format: "mt5-python",
+    kind: "ticks",
+    clock: { detect: { likely: expect.arrayContaining(["EET"]) } },
+  });
   expect(file.rows).toEqual([{ timeMs: 1_709_517_660_123, bid: 1.08, ask: 1.0801, volume: 0 }]);
 });
 

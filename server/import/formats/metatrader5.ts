@@ -30,7 +30,7 @@ export const metaTrader5Export: Format = {
 };
 
 const RATES = ["time", "open", "high", "low", "close", "tickvolume", "spread", "realvolume"];
-const TICKS = ["time", "bid", "ask", "last", "volume", "flags", "timemsc"];
+const TICKS = ["time", "bid", "ask", "last", "volume", "timemsc", "flags"];
 
 /**
  * Output of the copy_rates_… and copy_ticks_… functions of MetaTrader's Python package, with or without an index column
@@ -45,8 +45,8 @@ export const metaTrader5Python: Format = {
     const names = header.split(separator).map(plainName);
     const start = names.indexOf("time");
     if (start < 0 || start > 1) return null;
-    const is = (wanted: readonly string[]) => wanted.every((name, index) => names[start + index] === name);
-    const kind = is(RATES) ? "klines" : is(TICKS) ? "ticks" : null;
+    const isRates = RATES.every((name, index) => names[start + index] === name);
+    const kind = isRates ? "klines" : TICKS.every((name) => names.includes(name)) ? "ticks" : null;
     if (kind === null) return null;
     const first = (head.lines[1] ?? "").split(separator)[start] ?? "";
     // Its times have no offset: those of other tools do.
