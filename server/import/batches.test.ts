@@ -98,7 +98,7 @@ test("--dry-run stores nothing and prints the clock, the first klines in UTC, an
   await importCommand(database, [write("GBPUSD.csv", minutes("2024-03-08T12:00Z", 600, 1.27))]);
   const before = await everything("GBPUSD");
   const [runs, entries] = [await database.prisma.backfill.count(), await database.prisma.auditEntry.count()];
-  const rows = minutes("2024-03-08T21:00Z", 180, 1.28).trimEnd().split("\n");
+  const rows = minutes("2024-03-08T21:00Z", 100, 1.28).trimEnd().split("\n");
   // The first minute again, once with the same values and once with others; the market closes at 22:00 UTC.
   const file = write("GBPUSD_b.csv", [...rows, rows[1], rows[1]?.replaceAll("1.28", "1.29")].join("\n"));
   const { exitCode, text } = await importCommand(database, [file, "--dry-run"]);
@@ -106,7 +106,7 @@ test("--dry-run stores nothing and prints the clock, the first klines in UTC, an
   expect(text).toContain("clock UTC");
   expect(text).toContain("2024-03-08T21:00:00Z  1.28  1.28  1.28  1.28");
   expect(text).toMatch(
-    /Trial, M1 klines:\n {2}files +1\n {2}rows read +182\n {2}would be stored +120\n {2}already there +0\n {2}would be overwritten +60\n {2}repeated in the files +1\n {2}conflicting in the files +1\n {2}in closed hours +120$/,
+    /Trial, M1 klines:\n {2}files +1\n {2}rows read +102\n {2}would be stored +40\n {2}already there +0\n {2}would be overwritten +60\n {2}repeated in the files +1\n {2}conflicting in the files +1\n {2}in closed hours +40$/,
   );
   expect(await everything("GBPUSD")).toEqual(before);
   expect([await database.prisma.backfill.count(), await database.prisma.auditEntry.count()]).toEqual([runs, entries]);
@@ -161,13 +161,50 @@ test("a file whose prices become those of another instrument is refused from the
   });
 });
 
+test("prices of another instrument are refused in later files and parts of a run, where nothing else is stored", async () => {
+  write("run/CADCHF_2024_1.csv", minutes("2024-03-04T00:00Z", 4_000, 0.65));
+  write("run/CADCHF_2024_2.csv", minutes("2024-03-07T00:00Z", 1_400, 0.78));
+  const { exitCode, text } = await importCommand(database, [path.join(folder, "run")]);
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(
+    /CADCHF_2024_2.csv\n(?:.*\n)* {2}NOT IMPORTED: it is probably not CADCHF: 0.78 where 0.65 is stored for 2024-03-06/,
+  );
+  expect(await storedKlines(database, "CADCHF", "M1")).toHaveLength(4_000);
+  const [header, ...first] = minutes("2024-03-04T00:00Z", 7_000, 0.61).trimEnd().split("\n");
+  const [, ...second] = minutes("2024-03-11T00:00Z", 7_000, 0.73).trimEnd().split("\n");
+  const turning = write("NZDCHF.csv", [header, ...first, ...second].join("\n"));
+  expect(await importCommand(database, [turning], { batchKlines: 1_000 })).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining(
+      "from 2024-03-11T00:00Z on it is probably not NZDCHF: 0.73 follows 0.61, and the prices stay there",
+    ),
+  });
+});
+
+test("a file most of whose rows are in closed hours stops before it is stored, and --force insists", async () => {
+  // A Saturday, in times that state their clock.
+  const file = write("AUDCHF.csv", minutes("2024-03-09T10:00Z", 60, 0.58));
+  for (const argv of [[file], [file, "--dry-run"]])
+    expect(await importCommand(database, argv)).toMatchObject({
+      exitCode: 3,
+      text: expect.stringContaining(
+        "60 of its first 60 klines are in hours in which the calendar of AUDCHF is closed, the first at 2024-03-09T10:00Z",
+      ),
+    });
+  expect(await storedKlines(database, "AUDCHF", "M1")).toEqual([]);
+  expect((await importCommand(database, [file, "--force"])).exitCode).toBe(0);
+  expect(await storedKlines(database, "AUDCHF", "M1")).toHaveLength(60);
+});
+
 test("many files end with one table, with the refused ones by reason", async () => {
   for (let index = 10; index < 40; index += 1)
     write(
       `many/EURCHF_${index}.csv`,
-      index < 30 ? minutes(`2024-01-${index}T00:00Z`, 10, 0.94) : `gossip ${index}\nabout,prices\n`,
+      index < 30
+        ? minutes(`2024-01-24T${index - 10 < 10 ? "0" : ""}${index - 10}:00Z`, 10, 0.94)
+        : `gossip ${index}\nabout,prices\n`,
     );
-  write("many/EURCHF_29.csv", `${minutes("2024-01-29T00:00Z", 10, 0.94)}rubbish\n`);
+  write("many/EURCHF_29.csv", `${minutes("2024-01-24T19:00Z", 10, 0.94)}rubbish\n`);
   const { exitCode, text } = await importCommand(database, [path.join(folder, "many")]);
   expect(exitCode).toBe(1);
   const [, table = ""] = text.split("Result, M1 klines:\n");

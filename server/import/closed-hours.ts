@@ -2,10 +2,14 @@ import type { SessionAnswer } from "#lib/domain/calendar";
 import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { SECOND_MS } from "#lib/units";
+import { Unsure } from "./failure";
 
 type CalendarHours = {
   sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;
 };
+
+/** Share of the klines of a file that can be in closed hours: with more, they are not what they seem to be. */
+const CLOSED_MAX_SHARE = 0.5;
 
 /** Klines of hours in which the calendar of the instrument is closed. */
 export interface ClosedHours {
@@ -43,5 +47,25 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
         first = Math.min(first ?? time, time);
       }
     },
+  };
+}
+
+/**
+ * Stops a file before it is stored when most of its klines are in closed hours.
+ * @returns takes the klines that are stored next @throws Unsure when most so far are in closed hours
+ */
+export function createHoursCheck(calendar: CalendarHours, ticker: string): (klines: readonly Kline[]) => void {
+  const closed = createClosedHours(calendar);
+  const n = (value: number) => value.toLocaleString("en-US");
+  let total = 0;
+  return (klines) => {
+    closed.add(klines);
+    total += klines.length;
+    if (closed.first === null || closed.count <= total * CLOSED_MAX_SHARE) return;
+    const first = `${new Date(closed.first * SECOND_MS).toISOString().slice(0, 16)}Z`;
+    throw new Unsure(
+      `${n(closed.count)} of its first ${n(total)} klines are in hours in which the calendar of ${ticker} is closed, the first at ${first}: ` +
+        "set the clock of the file with --tz, or import it with --force if the market was open",
+    );
   };
 }

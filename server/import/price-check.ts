@@ -2,9 +2,10 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
-import { DAY_S } from "#lib/units";
+import { DAY_S, SECOND_MS } from "#lib/units";
 import { ImportFailure } from "./failure";
 import type { ImportListing } from "./identify";
+import { createJumpTracker, type JumpTracker } from "./price-jump";
 import { plausibleRange } from "./price-ranges";
 
 /** How far prices may be from a stored day, as a factor, by how many days lie between. Further days say nothing. */
@@ -78,7 +79,7 @@ async function storedPrices(store: Store, ticker: string, own: Timeframe, from: 
 export interface PriceCheck {
   /**
    * Refuses klines of another instrument by their prices: they must be near those of the days around them, stored before or by
-   * this run, and possible for the pair.
+   * this run, possible for the pair, and not jump to another level.
    * @param klines that a file would store next
    * @throws ImportFailure that says what is off
    */
@@ -88,6 +89,7 @@ export interface PriceCheck {
 export function createPriceCheck(store: Store): PriceCheck {
   /** What this run stored of each ticker by day: its days are computed at its end. */
   const stored = new Map<string, Map<number, Priced>>();
+  const trackers = new Map<string, JumpTracker>();
   return {
     async check(klines, { ticker, base, quote }) {
       const days = lastOfDays(klines);
@@ -108,6 +110,13 @@ export function createPriceCheck(store: Store): PriceCheck {
       const within = [...before.values()].filter(({ time }) => time >= from && time < to);
       const reason = offKnown(days, [...(await storedPrices(store, ticker, own.timeframe, from, to)), ...within]);
       if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
+      const jumps = trackers.get(`${ticker} ${own.timeframe}`) ?? createJumpTracker();
+      trackers.set(`${ticker} ${own.timeframe}`, jumps);
+      const jump = jumps.take(klines);
+      if (jump !== null)
+        throw new ImportFailure(
+          `from ${new Date(jump.time * SECOND_MS).toISOString().slice(0, 16)}Z on it is probably not ${ticker}: ${jump.to} follows ${jump.from}, and the prices stay there. ${insist}`,
+        );
       for (const day of days) before.set(dayOf(day), day);
     },
   };

@@ -1,3 +1,4 @@
+import type { Kline } from "#lib/domain/kline";
 import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
@@ -7,7 +8,7 @@ import { doubtClock } from "./clock-detect";
 import { weeklyHours } from "./clock-judge";
 import { evidenceOf } from "./clock-survey";
 import { knownClock } from "./clock-zone";
-import { createClosedHours } from "./closed-hours";
+import { createClosedHours, createHoursCheck } from "./closed-hours";
 import type { Source } from "./decompress";
 import { ImportFailure, isFileError } from "./failure";
 import { createIntervals } from "./interval";
@@ -71,7 +72,9 @@ function touchedBy({ counts }: Loaded): Touched | null {
 /** What is known of a file while it is read, also when reading fails. */
 function startPart(session: Session, prepared: Prepared) {
   const { listing, timeframe } = prepared;
-  const closedHours = createClosedHours(session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR);
+  const calendar = session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
+  const closedHours = createClosedHours(calendar);
+  const checkHours = createHoursCheck(calendar, listing.ticker);
   const evidence = evidenceOf(prepared);
   const samples = createSamples(timeframe);
   let rows = 0;
@@ -82,6 +85,11 @@ function startPart(session: Session, prepared: Prepared) {
     evidence,
     part: (): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
     hooks: {
+      async check(klines: readonly Kline[]) {
+        if (session.options.force) return;
+        checkHours(klines);
+        await session.prices.check(klines, listing);
+      },
       onRow(row: Row) {
         rows += 1;
         evidence.row(row);
@@ -121,7 +129,6 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
       maxErrors: options.maxErrors,
       batchKlines: session.batchKlines,
       rebuilder: rebuilder ?? NO_REBUILDER,
-      check: async (klines) => (options.force ? undefined : session.prices.check(klines, listing)),
     });
   } catch (error) {
     tally.add(part());
