@@ -42,7 +42,7 @@ const PUBLIC_PAGES = [
 ];
 const OWN_PAGES = [
   ...["/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/logs", "/dashboard/account"],
-  ...["/admin", "/admin/plans", "/admin/calendars", "/admin/feeds", "/admin/audit"],
+  ...["/admin", "/admin/plans", "/admin/calendars", "/admin/feeds", "/admin/data", "/admin/audit"],
 ];
 const VIEWS = [
   { width: 1440, colorScheme: "light" },

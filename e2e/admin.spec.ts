@@ -14,7 +14,7 @@ import { codeOf, createVisitor, type Visitor } from "./visitor";
 const OPERATOR = "operator@example.test";
 const CUSTOMER = "customer@example.test";
 const PASSWORD = "correct horse battery";
-const PAGES = ["admin", "admin/plans", "admin/calendars", "admin/feeds", "admin/audit"];
+const PAGES = ["admin", "admin/plans", "admin/calendars", "admin/feeds", "admin/data", "admin/data/EURUSD", "admin/audit"];
 /** Every process follows a change within a second. */
 const FOLLOWED = { timeout: 3_000, interval: 100 };
 
@@ -39,10 +39,10 @@ async function signUp(email: string, address: string): Promise<Visitor> {
   return visitor;
 }
 
-/** A file of so many minutes of a Wednesday and after. */
-async function klineFile(name: string, count: number): Promise<string> {
+/** A file of so many minutes of a Wednesday and after, from an hour of it on. */
+async function klineFile(name: string, count: number, hour = 0): Promise<string> {
   const file = join(folder, name);
-  const start = Date.UTC(2024, 2, 6) / 1000;
+  const start = Date.UTC(2024, 2, 6, hour) / 1000;
   const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
   await writeFile(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
   return file;
@@ -242,6 +242,22 @@ describe("an operator", () => {
     await dialog.getByRole("button", { name: "Undo import" }).click();
     await imported.getByText("Undone", { exact: true }).waitFor();
     expect(await undo.count()).toBe(0);
+  });
+
+  test("finds the gap between two imports, the command that fills it, and what else is odd", async () => {
+    const files = [await klineFile("USDCAD_first.csv", 600), await klineFile("USDCAD_second.csv", 300, 13)];
+    expect((await runCommand(product, "import", files)).exitCode).toBe(0);
+    await goto("admin/data");
+    await row("USDCAD").getByText("900", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "USDCAD" }).click();
+    await row("2024-03-06 10:00").getByText("3 h", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Import at 2024-03-06 10:00 UTC" }).click();
+    await page.getByRole("dialog").getByText("npm run import -- --ticker USDCAD FILE").waitFor();
+    await page.keyboard.press("Escape");
+    await row("Frozen").getByText("600 minutes with the same prices").waitFor();
+    const around = await row("Frozen").getByRole("link").first().getAttribute("href");
+    expect(around).toBe("/playground?op=klines&ticker=USDCAD&timeframe=M1&from=1709679600&to=1709722740");
+    await row("USDCAD_second.csv").getByText("900 added, 0 overwritten, 0 unchanged").waitFor();
   });
 
   test("finds every one of these changes in the audit log, with before and after", async () => {

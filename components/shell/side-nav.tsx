@@ -23,12 +23,17 @@ export function SideNav({ area, email, operator }: SideNavProps) {
   const own = operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
   const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
+  // A page below another one belongs to it.
+  const current = pages
+    .map(({ href }) => href)
+    .filter((href) => path === href || path.startsWith(`${href}/`))
+    .reduce((longest, href) => (href.length > longest.length ? href : longest), "");
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
     // On a narrow screen the bar is wider than the screen: scrolls the current page into view.
-    const here = bar.current?.querySelector<HTMLElement>(`a[href="${CSS.escape(path)}"]`);
+    const here = bar.current?.querySelector<HTMLElement>(`a[href="${CSS.escape(current)}"]`);
     if (here) bar.current?.scrollTo({ left: here.offsetLeft - bar.current.clientWidth / 2 + here.offsetWidth / 2 });
-  }, [path]);
+  }, [current]);
   const [failure, setFailure] = useState<ApiFailure>();
   const leave = async () => {
     const result = await signOut();
@@ -44,7 +49,7 @@ export function SideNav({ area, email, operator }: SideNavProps) {
         <ul className="flex w-max gap-1 md:w-auto md:flex-col">
           {pages.map(({ href, label }) => (
             <li key={href}>
-              <Link prefetch={false} href={href} aria-current={path === href ? "page" : undefined} className={LINK}>
+              <Link prefetch={false} href={href} aria-current={current === href ? "page" : undefined} className={LINK}>
                 {label}
               </Link>
             </li>

@@ -7,6 +7,11 @@ import * as overrides from "#app/api/portal/admin/calendars/[name]/overrides/rou
 import * as preview from "#app/api/portal/admin/calendars/[name]/preview/route";
 import * as calendar from "#app/api/portal/admin/calendars/[name]/route";
 import * as calendars from "#app/api/portal/admin/calendars/route";
+import * as comparison from "#app/api/portal/admin/data/[ticker]/comparison/route";
+import * as dataTicker from "#app/api/portal/admin/data/[ticker]/route";
+import * as suspects from "#app/api/portal/admin/data/[ticker]/suspects/route";
+import * as dataYears from "#app/api/portal/admin/data/[ticker]/years/route";
+import * as stored from "#app/api/portal/admin/data/route";
 import * as feeds from "#app/api/portal/admin/feeds/route";
 import * as undo from "#app/api/portal/admin/imports/[number]/undo/route";
 import * as override from "#app/api/portal/admin/overrides/[id]/route";
@@ -83,6 +88,11 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "POST overrides", route: overrides.POST, method: "POST", params: forex, body: HALT },
   { name: "DELETE overrides/[id]", route: override.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
   { name: "GET feeds", route: feeds.GET },
+  { name: "GET data", route: stored.GET },
+  { name: "GET data/[ticker]", route: dataTicker.GET, params: { ticker: "EURUSD" } },
+  { name: "GET years", route: dataYears.GET, params: { ticker: "EURUSD" } },
+  { name: "GET suspects", route: suspects.GET, params: { ticker: "EURUSD" }, query: "?year=2024" },
+  { name: "GET comparison", route: comparison.GET, params: { ticker: "EURUSD" }, query: "?a=1&b=feed" },
   { name: "POST imports/[number]/undo", route: undo.POST, method: "POST", params: { number: "1" } },
   { name: "GET audit", route: auditLog.GET },
 ];
@@ -188,6 +198,24 @@ describe("an operator", () => {
     });
     const unknown = await call({ route: calendar.PUT, method: "PUT", params: { name: "mars" }, body: ALWAYS });
     expect(unknown).toMatchObject({ status: 404 });
+  });
+
+  test("an operator reads the stored history of an instrument, and is told what cannot be asked", async () => {
+    const params = { ticker: "USDPLN" };
+    expect((await call({ route: stored.GET })).data.items).toContainEqual(
+      expect.objectContaining({ ticker: "USDPLN", rows: 0, first_at: null, years: 0 }),
+    );
+    expect(await call({ route: dataTicker.GET, params })).toMatchObject({ status: 200, data: { ticker: "USDPLN", imports: [] } });
+    expect((await call({ route: dataYears.GET, params })).data).toEqual({ items: [], next_before: null });
+    const answers = [
+      call({ route: dataTicker.GET, params: { ticker: "NOPE" } }),
+      call({ route: dataYears.GET, params, query: "?before=20240" }),
+      call({ route: suspects.GET, params, query: "?year=1969" }),
+      call({ route: comparison.GET, params, query: "?a=0&b=1" }),
+    ];
+    expect((await Promise.all(answers)).map(({ message }) => message)).toEqual([
+      ...["not_found", "invalid_parameter", "invalid_parameter", "invalid_parameter"],
+    ]);
   });
 
   test("an operator sees how far behind the feeds are, and which tickers are quoted", async () => {

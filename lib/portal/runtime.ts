@@ -7,6 +7,7 @@ import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { CapturedMails } from "#lib/mail/captured-mails";
 import type { MarketReports } from "#lib/market/reports";
+import type { StoredData } from "#lib/market/stored-data";
 
 /** The services of the portal's process, which renders pages and answers the portal's API. The market runs in another. */
 export interface PortalRuntime {
@@ -23,6 +24,8 @@ export interface PortalRuntime {
   readonly capturedMails: CapturedMails;
   /** The markets as pages show them. */
   readonly reports: MarketReports;
+  /** Stored history as the pages for operators show it. */
+  readonly storedData: StoredData;
 }
 
 const SLOT = Symbol.for("spotwire.portal");

@@ -3,6 +3,7 @@ import { createRedisChannel } from "#lib/control/redis-channel";
 import { databaseTime, openDatabase } from "#lib/db";
 import { type Env, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { createStoredData } from "#lib/market/stored-data";
 import { setPortal } from "#lib/portal/runtime";
 import { createSteadyClock } from "#lib/steady-clock";
 import { openSharedRedis } from "#server/cluster/shared-redis";
@@ -58,6 +59,7 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
       mintPortalToken: access.mintPortalToken,
       remaining: (...account) => market.ask("remaining", ...account),
     },
+    storedData: createStoredData({ db, clock }),
     reports: { board: () => market.ask("board"), status: () => market.ask("status"), feeds: () => market.ask("feeds") },
   });
   const server = await servePages(env, socketPath, log);

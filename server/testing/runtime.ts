@@ -11,6 +11,7 @@ import type { ControlMessage } from "#lib/control/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createReports } from "#lib/market/reports";
+import { createStoredData } from "#lib/market/stored-data";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
@@ -51,7 +52,7 @@ export interface Ask {
 /** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
 export interface TestRuntime
   extends Omit<Runtime, "clock" | "access" | "markets" | "db">,
-    Pick<PortalRuntime, "users" | "capturedMails"> {
+    Pick<PortalRuntime, "users" | "capturedMails" | "storedData"> {
   readonly clock: ManualClock;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -158,7 +159,11 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     publish<Markets extends Runtime["markets"]>(markets: Markets) {
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
       const portalMetrics = async () => "";
-      const parts = { env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, portalMetrics, ...state };
+      const storedData = createStoredData({ db, clock });
+      const parts = {
+        ...{ env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, storedData, portalMetrics },
+        ...state,
+      };
       setRuntime(parts);
       setPortal(parts);
       return parts;

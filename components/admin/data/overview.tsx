@@ -1,0 +1,50 @@
+"use client";
+
+import Link from "next/link";
+import type { DataTicker } from "#lib/contract/portal-data";
+import { countText } from "../../portal/numbers";
+import { PageHead } from "../../ui/card";
+import { type Column, Table } from "../../ui/table";
+import { useAllPages } from "./all-pages";
+import { Utc } from "./utc";
+
+const time = (at: string | null) => (at === null ? "–" : <Utc at={at} />);
+
+const COLUMNS: readonly Column<DataTicker>[] = [
+  {
+    head: "Instrument",
+    cell: ({ ticker }) => (
+      <Link href={`/admin/data/${ticker}`} className="font-medium text-accent hover:underline">
+        {ticker}
+      </Link>
+    ),
+  },
+  { head: "M1 klines", numeric: true, cell: ({ rows }) => countText(rows) },
+  { head: "Years", numeric: true, from: "sm", cell: ({ years }) => countText(years) },
+  { head: "First minute, UTC", numeric: true, from: "sm", cell: ({ first_at }) => time(first_at) },
+  { head: "Last minute, UTC", numeric: true, cell: ({ last_at }) => time(last_at) },
+];
+
+/** All instruments of the live venue, those with history first. */
+export function DataOverview() {
+  const { items, failure, reload, complete } = useAllPages<DataTicker>("admin/data", "");
+  const rows = items?.toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
+  return (
+    <>
+      <PageHead title="Data">
+        Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
+        {complete || failure !== undefined ? null : " Counting…"}
+      </PageHead>
+      <Table
+        caption="Stored history"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ ticker }) => ticker}
+        empty="No instruments yet. Add one with npm run instruments."
+        failure={failure}
+        retry={reload}
+        expected={12}
+      />
+    </>
+  );
+}

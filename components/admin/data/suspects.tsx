@@ -1,0 +1,134 @@
+"use client";
+
+import Link from "next/link";
+import { useState } from "react";
+import { DATA_FROZEN_MIN_MINUTES, DATA_SPIKE_MIN_RATIO, type DataSuspects, type DataYear } from "#lib/contract/portal-data";
+import { HOUR_S } from "#lib/units";
+import { countText } from "../../portal/numbers";
+import { usePortal } from "../../portal/read";
+import { Section } from "../../ui/card";
+import { Select } from "../../ui/select";
+import { type Column, Table } from "../../ui/table";
+import { Utc } from "./utc";
+
+/** One suspicious place. */
+interface Place {
+  readonly kind: "Spike" | "Frozen" | "Closed hours";
+  readonly at: string;
+  readonly to: string;
+  readonly values: string;
+  readonly why: string;
+}
+
+function placesOf({ spikes, frozen }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
+  const price = (value: number) => value.toFixed(digits);
+  return [
+    ...spikes.map(
+      ({ at, open, high, low, close, before, after, ratio }): Place => ({
+        ...{ kind: "Spike", at, to: at },
+        values: [open, high, low, close].map(price).join(" "),
+        why: `${countText(Math.round(ratio))} times the usual range beyond ${price(before)} before and ${price(after)} after`,
+      }),
+    ),
+    ...frozen.map(
+      ({ from, to, rows, close }): Place => ({
+        ...{ kind: "Frozen", at: from, to, values: price(close) },
+        why: `${countText(rows)} minutes with the same prices`,
+      }),
+    ),
+    ...closed_ranges.map(
+      ({ from, to, rows, close }): Place => ({
+        ...{ kind: "Closed hours", at: from, to, values: price(close) },
+        why: `${countText(rows)} ${rows === 1 ? "kline" : "klines"} while the market was closed`,
+      }),
+    ),
+  ];
+}
+
+/** The call for the klines around a place, in the playground. */
+function callAround(ticker: string, { at, to }: Place): string {
+  const query = new URLSearchParams({
+    ...{ op: "klines", ticker, timeframe: "M1" },
+    from: String(Date.parse(at) / 1_000 - HOUR_S),
+    to: String(Date.parse(to) / 1_000 + HOUR_S),
+  });
+  return `/playground?${query}`;
+}
+
+const columnsOf = (ticker: string): readonly Column<Place>[] => [
+  {
+    head: "Place, UTC",
+    cell: ({ kind, at, to }) => (
+      <>
+        <span className="block font-medium">{kind}</span>
+        <Utc at={at} />
+        {at === to ? null : (
+          <span className="block whitespace-nowrap">
+            <span className="text-ink-faint text-xs">to </span>
+            <Utc at={to} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    head: "Values",
+    grow: true,
+    cell: ({ values, why }) => (
+      <>
+        <span className="font-mono text-[13px] tabular-nums">{values}</span>
+        <span className="block text-ink-faint text-xs leading-5">{why}</span>
+      </>
+    ),
+  },
+  {
+    head: "Klines",
+    cell: (place) => (
+      <Link href={callAround(ticker, place)} className="whitespace-nowrap text-accent hover:underline" prefetch={false}>
+        Open<span className="sr-only"> klines around {place.at}</span>
+      </Link>
+    ),
+  },
+];
+
+interface SuspectsProps {
+  readonly ticker: string;
+  readonly digits: number;
+  readonly years: readonly DataYear[];
+}
+
+function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { readonly year: DataYear }) {
+  const { data, error, mutate } = usePortal<DataSuspects>(`admin/data/${ticker}/suspects?year=${year.year}`);
+  return (
+    <Table
+      caption="Suspicious places"
+      columns={columnsOf(ticker)}
+      rows={data === undefined ? undefined : placesOf(data, year, digits)}
+      rowKey={({ kind, at }) => `${kind} ${at}`}
+      empty={`Nothing suspicious in ${year.year}.`}
+      failure={error}
+      retry={() => void mutate()}
+    />
+  );
+}
+
+/** Spikes, frozen prices and klines in closed hours of a year. */
+export function Suspects({ ticker, digits, years }: SuspectsProps) {
+  const [chosen, setChosen] = useState<string>();
+  const year = years.find(({ year }) => String(year) === chosen) ?? years[0];
+  if (year === undefined) return null;
+  const options = years.map(({ year }) => ({ value: String(year), label: String(year) }));
+  return (
+    <Section
+      title="Suspicious places"
+      aside={<Select aria-label="Year" options={options} value={String(year.year)} onChange={setChosen} />}
+    >
+      <Places key={year.year} ticker={ticker} digits={digits} year={year} />
+      <p className="mt-2 text-ink-faint text-xs leading-5">
+        A spike goes beyond both its neighbors by {DATA_SPIKE_MIN_RATIO} times the mean range of its day or more. Prices are
+        frozen from {DATA_FROZEN_MIN_MINUTES} equal minutes in a row. The worst of each kind are listed. They can be true: look at
+        the klines, and at another source, before you undo an import.
+      </p>
+    </Section>
+  );
+}

@@ -1,0 +1,105 @@
+"use client";
+
+import Link from "next/link";
+import type { ReactNode } from "react";
+import type { DataHead, DataYear } from "#lib/contract/portal-data";
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import { countText, shareText } from "../../portal/numbers";
+import { usePortal } from "../../portal/read";
+import { Figure, Figures, PageHead, Section } from "../../ui/card";
+import { FailureNotice } from "../../ui/failure";
+import { Skeleton } from "../../ui/skeleton";
+import { useAllPages } from "./all-pages";
+import { Comparison } from "./comparison";
+import { Coverage } from "./coverage";
+import { Gaps } from "./gaps";
+import { Sources, sourcesOf } from "./sources";
+import { Suspects } from "./suspects";
+import { utcText } from "./utc";
+
+/** The sum of a number of all years. */
+const sumOf = (years: readonly DataYear[], number: (year: DataYear) => number) =>
+  years.reduce((sum, year) => sum + number(year), 0);
+
+function Summary({ head, years, complete }: { head: DataHead; years: readonly DataYear[]; complete: boolean }) {
+  const soFar = complete ? undefined : "Of the years read so far";
+  const gap = sumOf(years, ({ minutes }) => minutes?.gap ?? 0);
+  const open = gap + sumOf(years, ({ rows, minutes }) => rows - (minutes?.in_closed_hours ?? 0));
+  const day = (at: string | null) => (at === null ? "–" : utcText(at).slice(0, 10));
+  const clock = (at: string | null) => (at === null ? undefined : `${utcText(at).slice(11)} UTC`);
+  return (
+    <Figures>
+      <Figure label="M1 klines" value={countText(sumOf(years, ({ rows }) => rows))} note={soFar} />
+      <Figure label="First minute" value={day(head.first_at)} note={clock(head.first_at)} />
+      <Figure label="Last minute" value={day(head.last_at)} note={clock(head.last_at)} />
+      <Figure
+        label="Open minutes missing"
+        value={head.calendar === null ? "–" : shareText(gap, open)}
+        note={head.calendar === null ? "Without a calendar" : `By the calendar ${head.calendar}`}
+      />
+    </Figures>
+  );
+}
+
+function Timeframes({ years }: { years: readonly DataYear[] }) {
+  return (
+    <Section title="Klines by timeframe">
+      <dl className="grid grid-cols-3 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-5 lg:grid-cols-9">
+        {TIMEFRAMES.map((timeframe) => (
+          <div key={timeframe} className="bg-surface px-3 py-2">
+            <dt className="text-ink-faint text-xs leading-5">{timeframe}</dt>
+            <dd className="font-mono text-[13px] tabular-nums">
+              {countText(sumOf(years, ({ timeframes }) => timeframes[timeframe]))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+const NOTHING: ReactNode = (
+  <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
+    Nothing is stored yet. Import history with <code className="font-mono text-xs">npm run import</code>, or connect a feed.
+  </p>
+);
+
+/** The stored history of an instrument. */
+export function TickerView({ ticker }: { ticker: string }) {
+  const { data: head, error, mutate } = usePortal<DataHead>(`admin/data/${ticker}`);
+  const { items: years, failure, reload, complete } = useAllPages<DataYear>(`admin/data/${ticker}/years`, "");
+  const problem = error ?? failure;
+  const sources = head === undefined || years === undefined ? undefined : sourcesOf(years, head.imports);
+  const retry = () => {
+    void mutate();
+    reload();
+  };
+  return (
+    <>
+      <PageHead
+        title={ticker}
+        action={
+          <Link href="/admin/data" className="text-accent text-sm hover:underline">
+            All instruments
+          </Link>
+        }
+      >
+        Stored history of the live venue. All times are UTC.
+      </PageHead>
+      {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
+      {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}
+      {head?.first_at === null ? NOTHING : null}
+      {head === undefined || head.first_at === null ? null : (
+        <>
+          <Summary head={head} years={years ?? []} complete={complete} />
+          <Coverage years={years} complete={complete} />
+          <Gaps ticker={ticker} years={years} complete={complete} />
+          {years === undefined ? null : <Suspects ticker={ticker} digits={head.digits} years={years} />}
+          <Sources sources={sources} />
+          {sources === undefined ? null : <Comparison ticker={ticker} sources={sources} />}
+          {years === undefined ? null : <Timeframes years={years} />}
+        </>
+      )}
+    </>
+  );
+}

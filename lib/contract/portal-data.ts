@@ -1,0 +1,171 @@
+import { z } from "zod";
+import { TIMEFRAMES, type Timeframe } from "./primitives";
+
+/** What the operators' pages about stored history read. It is about the live venue; times are ISO 8601, years are UTC. */
+
+/** Gaps, and ranges in closed hours, that are listed for a year, longest first. */
+export const DATA_GAPS_PER_YEAR_COUNT = 50;
+export const DATA_CLOSED_RANGES_PER_YEAR_COUNT = 10;
+/** Spikes, and frozen runs, that are listed for a year, worst first. */
+export const DATA_SUSPECTS_PER_YEAR_COUNT = 20;
+/** A kline is a spike when it goes beyond both its neighbors by this many times the mean range of its day. */
+export const DATA_SPIKE_MIN_RATIO = 15;
+/** Prices are frozen when at least this many klines in a row are the same. */
+export const DATA_FROZEN_MIN_MINUTES = 30;
+/** Imports that are listed for a ticker, newest first. */
+export const DATA_SOURCES_MAX_COUNT = 100;
+
+const Year = z.string().regex(/^(19[7-9]|20\d|21\d)\d$/, "must be a year from 1970 to 2199.");
+
+/** Asks for the next page of tickers or years by `next_before` of the page before. */
+export const DataTickersQuery = z.strictObject({ before: z.string().max(20).optional() });
+export type DataTickersQuery = z.infer<typeof DataTickersQuery>;
+export const DataYearsQuery = z.strictObject({ before: Year.optional() });
+export type DataYearsQuery = z.infer<typeof DataYearsQuery>;
+export const DataSuspectsQuery = z.strictObject({ year: Year });
+export type DataSuspectsQuery = z.infer<typeof DataSuspectsQuery>;
+
+/** The name of what a feed wrote, among the numbers of imports. */
+export const FEED_SOURCE = "feed";
+const Source = z
+  .string()
+  .regex(new RegExp(`^(${FEED_SOURCE}|[1-9]\\d{0,8})$`), `must be the number of an import or "${FEED_SOURCE}".`);
+export const DataComparisonQuery = z.strictObject({ a: Source, b: Source, before: Year.optional() });
+export type DataComparisonQuery = z.infer<typeof DataComparisonQuery>;
+
+/** A page of a list that takes time to count; `next_before` is null on the last one. */
+export interface DataPage<Item> {
+  readonly items: readonly Item[];
+  readonly next_before: string | null;
+}
+
+/** The stored M1 klines of a ticker. */
+export interface DataTicker {
+  readonly ticker: string;
+  readonly rows: number;
+  /** Open times of the first and last; null without any. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  /** UTC years with at least one. */
+  readonly years: number;
+}
+
+/** What an import wrote to a ticker. */
+export interface DataImport {
+  readonly number: number;
+  readonly file: string;
+  readonly files: number;
+  readonly started_at: string;
+  /** Open times of its first and last kline. */
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly stored: number;
+  readonly overwritten: number;
+  readonly already_there: number;
+  readonly undone_at: string | null;
+  readonly sealed: boolean;
+}
+
+/** A ticker, and where its klines may come from. */
+export interface DataHead {
+  readonly ticker: string;
+  readonly digits: number;
+  readonly pip_size: number;
+  /** Null where no calendar says when the market is open. */
+  readonly calendar: string | null;
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  readonly imports: readonly DataImport[];
+}
+
+/** Minutes without a kline in which the market was open. Closed hours inside do not count. */
+export interface DataGap {
+  readonly from: string;
+  /** Excluded. */
+  readonly to: string;
+  readonly open_minutes: number;
+}
+
+/** Klines in hours in which the market was closed. */
+export interface DataClosedRange {
+  readonly from: string;
+  /** The open time of the last one. */
+  readonly to: string;
+  readonly rows: number;
+  /** The close of the first one. */
+  readonly close: number;
+}
+
+/** Klines of one source in a year; the source is null for a feed. */
+export interface DataYearSource {
+  readonly batch: number | null;
+  readonly rows: number;
+  readonly first_at: string;
+  readonly last_at: string;
+}
+
+/** A UTC year of a ticker, between the first and the last stored minute: each minute is stored, closed or a gap. */
+export interface DataYear {
+  readonly year: number;
+  readonly from: string;
+  readonly to: string;
+  readonly rows: number;
+  /** Null where the calendar does not say when the market was open. */
+  readonly minutes: { readonly closed: number; readonly gap: number; readonly in_closed_hours: number } | null;
+  /** For each UTC day of the year, open minutes by the calendar and those that are stored. Empty without a calendar. */
+  readonly days: { readonly open: readonly number[]; readonly stored: readonly number[] };
+  readonly gap_count: number;
+  readonly gaps: readonly DataGap[];
+  readonly closed_range_count: number;
+  readonly closed_ranges: readonly DataClosedRange[];
+  readonly timeframes: Readonly<Record<Timeframe, number>>;
+  readonly sources: readonly DataYearSource[];
+}
+
+/** A kline far off its neighbors. */
+export interface DataSpike {
+  readonly at: string;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  /** The close before and the open after. */
+  readonly before: number;
+  readonly after: number;
+  /** How far it goes beyond both, in mean ranges of its day. */
+  readonly ratio: number;
+}
+
+/** Klines in a row with the same prices. */
+export interface DataFrozenRun {
+  readonly from: string;
+  /** The open time of the last one. */
+  readonly to: string;
+  readonly rows: number;
+  readonly close: number;
+}
+
+/** Suspicious places of a year. */
+export interface DataSuspects {
+  readonly year: number;
+  readonly spikes: readonly DataSpike[];
+  readonly frozen: readonly DataFrozenRun[];
+}
+
+/** How the versions that two sources have of the same minutes of a year differ. */
+export interface DataComparison {
+  readonly year: number;
+  /** Minutes that both have. */
+  readonly common: number;
+  /** Those with the same open, high, low and close. */
+  readonly equal: number;
+  /** Differences of the closes, in pips. */
+  readonly median_pips: number;
+  readonly max_pips: number;
+  readonly max_at: string;
+  /** Where the second source agrees much better with the first when it is moved by so many hours, in which months (1 to 12). */
+  readonly shift: { readonly hours: number; readonly months: readonly number[] } | null;
+}
+
+/** No klines. */
+export const NO_ROWS = Object.fromEntries(TIMEFRAMES.map((timeframe) => [timeframe, 0])) as Record<Timeframe, number>;

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/domain/kline";
+import { isFault } from "#lib/fault";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { openMinutes } from "#server/testing/import-rows";
+import { beginBackfill } from "./backfills";
+import { clockShift } from "./data-compare";
+import { createDataReader, withinBudget } from "./data-reads";
+import { storeBatch } from "./kline-batches";
+import { createKlineStore } from "./kline-store";
+import { inTransaction } from "./partitions";
+import { createStoredData, type StoredData } from "./stored-data";
+
+const clock = manualClock(Date.UTC(2026, 6, 1));
+let database: TestDatabase;
+let data: StoredData;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  data = createStoredData({ db: database, clock });
+});
+afterAll(() => database.close());
+
+const at = (instant: string) => Date.parse(instant) / 1_000;
+const iso = (instant: string) => new Date(instant).toISOString();
+
+/** A price that wanders, the same for the same minute. */
+const priceAt = (time: number) => Number((1.1 + 0.003 * Math.sin(time / 5_400) + 0.00002 * ((time / 60) % 3)).toFixed(5));
+
+function kline(ticker: string, time: number, price = priceAt(time)): Kline {
+  const [high, low] = [price + 0.0001, price - 0.0001].map((value) => Number(value.toFixed(5))) as [number, number];
+  return {
+    ...{ type: "kline", ticker, timeframe: "M1", time, open: price, high, low, close: price },
+    ...{ tick_volume: 5, real_volume: null, spread: null },
+  };
+}
+
+/** Imports klines, and returns the number of the import. */
+async function importKlines(file: string, klines: readonly Kline[]): Promise<number> {
+  const progress = {
+    state: "done",
+    files: 1,
+    filesDone: 1,
+    filesFailed: 0,
+    file,
+    step: "",
+    share: 1,
+    rows: klines.length,
+  } as const;
+  const { number } = await beginBackfill({ db: database, clock }, "live", { ...progress, readMs: 1, problem: null });
+  const times = klines.map(({ time }) => time);
+  await createKlineStore(database.pool, "live").ensurePartitions(Math.min(...times), Math.max(...times));
+  await inTransaction(database.pool, (client) => storeBatch(client, number, klines));
+  return number;
+}
+
+test("a year is stored, closed and gap to the minute, with its gaps, closed hours, sources and timeframes", async () => {
+  // From Wednesday noon to Monday noon, with a hole over the weekend, one of ten minutes, and two klines on Saturday.
+  const holes = [
+    [at("2024-03-08T20:00Z"), at("2024-03-10T23:00Z")],
+    [at("2024-03-07T10:00Z"), at("2024-03-07T10:10Z")],
+  ] as const;
+  const open = openMinutes("2024-03-06T12:00Z", 5_000).filter(
+    (time) => time < at("2024-03-11T12:00Z") && !holes.some(([from, to]) => time >= from && time < to),
+  );
+  const saturday = [at("2024-03-09T10:00Z"), at("2024-03-09T10:01Z")];
+  const times = [...open, ...saturday].sort((a, b) => a - b);
+  const number = await importKlines(
+    "EURUSD.csv",
+    times.map((time) => kline("EURUSD", time)),
+  );
+  await createKlineStore(database.pool, "live").writeKlines([{ ...kline("EURUSD", at("2024-03-07T00:00Z")), timeframe: "H1" }]);
+
+  const { items, next_before } = await data.years("EURUSD", {});
+  expect(next_before).toBeNull();
+  const [year] = items;
+  const whole = (at("2024-03-11T12:00Z") - at("2024-03-06T12:00Z")) / 60;
+  expect(year).toMatchObject({
+    ...{ year: 2024, from: iso("2024-03-06T12:00Z"), to: iso("2024-03-11T12:00Z"), rows: times.length },
+    ...{ gap_count: 2, closed_range_count: 1 },
+    gaps: [
+      // New York closes at 22:00 UTC on that Friday and opens at 21:00 UTC on Sunday, after its clock change.
+      { from: iso("2024-03-08T20:00Z"), to: iso("2024-03-10T23:00Z"), open_minutes: 240 },
+      { from: iso("2024-03-07T10:00Z"), to: iso("2024-03-07T10:10Z"), open_minutes: 10 },
+    ],
+    closed_ranges: [{ from: iso("2024-03-09T10:00Z"), to: iso("2024-03-09T10:01Z"), rows: 2, close: priceAt(saturday[0] ?? 0) }],
+    timeframes: { M1: times.length, H1: 1, M5: 0 },
+    sources: [{ batch: number, rows: times.length }],
+  });
+  const minutes = year?.minutes;
+  expect(minutes).toMatchObject({ gap: 250, in_closed_hours: 2 });
+  expect((minutes?.closed ?? 0) + (minutes?.gap ?? 0) + times.length).toBe(whole);
+  expect(year?.days.open.length).toBe(6);
+  expect(year?.days.open[1]).toBe(1_440);
+  expect(year?.days.stored[1]).toBe(1_430);
+
+  expect(await data.ticker("EURUSD")).toMatchObject({
+    ...{ ticker: "EURUSD", first_at: iso("2024-03-06T12:00Z"), last_at: iso("2024-03-11T11:59Z"), calendar: "forex" },
+    imports: [{ number, file: "EURUSD.csv", stored: times.length, undone_at: null, sealed: false }],
+  });
+  const { items: tickers } = await data.tickers({ before: "EURTRY" });
+  expect(tickers.find(({ ticker }) => ticker === "EURUSD")).toMatchObject({ rows: times.length, years: 1 });
+  expect((await data.tickers({ before: "EURUSD" })).items.some(({ ticker }) => ticker <= "EURUSD")).toBe(false);
+});
+
+test("an import shows in a year that was read before, and a ticker without history has no years", async () => {
+  const [first = 0, second = 0] = openMinutes("2023-05-02T00:00Z", 2);
+  await importKlines("a.csv", [kline("AUDUSD", first), kline("AUDUSD", at("2024-05-02T00:00Z"))]);
+  expect((await data.years("AUDUSD", { before: "2024" })).items).toMatchObject([{ year: 2023, rows: 1 }]);
+  await importKlines("b.csv", [kline("AUDUSD", second)]);
+  expect((await data.years("AUDUSD", { before: "2024" })).items).toMatchObject([{ year: 2023, rows: 2 }]);
+  expect(await data.years("NZDUSD", {})).toEqual({ items: [], next_before: null });
+  expect(await data.ticker("NZDUSD")).toMatchObject({ first_at: null, imports: [] });
+  await expect(data.years("ABCDEF", {})).rejects.toThrow("ABCDEF is not an instrument of the live venue.");
+});
+
+test("spikes and frozen prices of open hours are found, wide but steady moves are not", async () => {
+  const times = openMinutes("2022-06-07T00:00Z", 4_000).filter((time) => time < at("2022-06-09T12:00Z"));
+  const klines = times.map((time) => kline("GBPUSD", time));
+  const spike = klines[700] as Kline;
+  klines[700] = { ...spike, high: 1.3 };
+  // A day that moves by many usual ranges, but without coming back.
+  for (const index of [900, 901, 902]) klines[index] = kline("GBPUSD", times[index] ?? 0, 1.2);
+  for (let index = 2_000; index < 2_040; index += 1) klines[index] = kline("GBPUSD", times[index] ?? 0, 1.15);
+  const weekend = Array.from({ length: 90 }, (_, index) => kline("GBPUSD", at("2022-06-11T10:00Z") + index * 60, 1.15));
+  await importKlines("GBPUSD.csv", [...klines, ...weekend]);
+  const { spikes, frozen } = await data.suspects("GBPUSD", { year: "2022" });
+  expect(spikes[0]).toMatchObject({ at: new Date(spike.time * 1_000).toISOString(), high: 1.3, close: spike.close });
+  expect(spikes[0]?.before).toBe(klines[699]?.close);
+  expect(spikes[0]?.after).toBe(klines[701]?.open);
+  expect(spikes).toHaveLength(1);
+  expect(frozen).toEqual([
+    {
+      ...{ from: new Date((times[2_000] ?? 0) * 1_000).toISOString(), to: new Date((times[2_039] ?? 0) * 1_000).toISOString() },
+      ...{ rows: 40, close: 1.15 },
+    },
+  ]);
+  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [] });
+});
+
+test("two sources are compared in the minutes both have, also where a third one replaced them, and an hour off is named", async () => {
+  const times = openMinutes("2021-02-02T00:00Z", 2_000);
+  const broker = (shiftS: number, by: number) =>
+    times.map((time) => kline("USDCHF", time, Number((priceAt(time + shiftS) - 0.2 + by).toFixed(5))));
+  const first = await importKlines("first.csv", broker(0, 0));
+  const second = await importKlines("second.csv", broker(0, 0.0001).slice(500));
+  const late = await importKlines("late.csv", broker(3_600, 0).slice(1_000));
+  const compare = async (a: number, b: number) => (await data.compare("USDCHF", { a: String(a), b: String(b) })).items;
+  expect(await compare(first, second)).toMatchObject([
+    { year: 2021, common: 1_500, equal: 0, median_pips: 1, max_pips: 1, shift: null },
+  ]);
+  const [shifted] = await compare(first, late);
+  expect(shifted).toMatchObject({ common: 1_000, shift: { hours: 1, months: [2] } });
+  expect(shifted?.median_pips).toBeGreaterThan(1);
+  expect(await compare(late, first)).toMatchObject([{ shift: { hours: -1, months: [2] } }]);
+  expect((await data.compare("USDCHF", { a: String(first), b: "feed" })).items).toEqual([]);
+  expect(await compare(first, first)).toMatchObject([{ common: 2_000, equal: 2_000, median_pips: 0, shift: null }]);
+});
+
+test("a month with few common minutes does not decide the clock", () => {
+  const rows = (minutes: number) => [
+    { month: 3, shift: 0, minutes, median: 0.001 },
+    { month: 3, shift: 3_600, minutes, median: 0.0001 },
+  ];
+  expect(clockShift(rows(30))).toEqual({ hours: -1, months: [3] });
+  expect(clockShift(rows(29))).toBeNull();
+});
+
+test("reads take turns, and too many waiting ones are refused", async () => {
+  const read = createDataReader(database);
+  let running = 0;
+  const work = () =>
+    read(async (client) => {
+      running += 1;
+      expect(running).toBe(1);
+      await client.query("SELECT 1");
+      running -= 1;
+    });
+  const outcomes = await Promise.allSettled(Array.from({ length: 21 }, work));
+  expect(outcomes.map(({ status }) => status)).toEqual([...new Array(20).fill("fulfilled"), "rejected"]);
+  const [refused] = outcomes.slice(-1);
+  expect(refused?.status === "rejected" && isFault(refused.reason) && refused.reason.data.retry_after).toBe(5);
+  await work();
+});
+
+test("a query past its time limit is a fault, and the next read works", async () => {
+  const read = createDataReader(database);
+  const slow = read(async (client) => {
+    await client.query("SET LOCAL statement_timeout = 1");
+    await client.query("SELECT pg_sleep(1)");
+  });
+  await expect(slow).rejects.toMatchObject({ id: "service_unavailable" });
+  expect(await read(async (client) => (await client.query("SELECT 1 AS one")).rows)).toEqual([{ one: 1 }]);
+});
+
+test("a page ends with the first item past its budget, and the next one starts after it", async () => {
+  let nowMs = 0;
+  const next = async (key: number) => {
+    nowMs += 400;
+    return key % 2 === 0 ? key : null;
+  };
+  expect(await withinBudget([9, 8, 7, 6], () => nowMs, 1_000, next)).toEqual({ items: [8], next_before: "7" });
+  expect(await withinBudget([6], () => nowMs, 0, next)).toEqual({ items: [6], next_before: null });
+});

@@ -1,0 +1,180 @@
+import { LRUCache } from "lru-cache";
+import type pg from "pg";
+import type { Clock } from "#lib/clock";
+import {
+  DATA_SOURCES_MAX_COUNT,
+  type DataComparison,
+  type DataComparisonQuery,
+  type DataHead,
+  type DataImport,
+  type DataPage,
+  type DataSuspects,
+  type DataTicker,
+  type DataYear,
+  FEED_SOURCE,
+} from "#lib/contract/portal-data";
+import type { Database } from "#lib/db";
+import type { Listing } from "#lib/domain/instrument";
+import { Fault } from "#lib/fault";
+import { MINUTE_MS } from "#lib/units";
+import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
+import { compareYear, type SourceId } from "./data-compare";
+import { createDataReader, isoOf, withinBudget, yearOf } from "./data-reads";
+import { readSuspects } from "./data-suspects";
+import { readYear } from "./data-year";
+
+/** A page of years or tickers is sent after this time, so that the reader sees the first ones soon. */
+const PAGE_BUDGET_MS = 1_500;
+/** Years that are kept in memory, of a few kilobytes each. */
+const YEARS_KEPT_COUNT = 400;
+/** Imports void a kept year at once; what else changes past years, such as the retention, shows after this. */
+const YEAR_KEPT_MS = 5 * MINUTE_MS;
+
+/** The first and last M1 kline, by the key. */
+const BOUNDS = `SELECT (SELECT time::float8 FROM kline_oldest('live', $1, 'M1', 0, 9999999999999, 1)) AS first,
+  (SELECT time::float8 FROM kline_newest('live', $1, 'M1', 0, 9999999999999, 1)) AS last`;
+const COUNT = `SELECT count(*)::float8 AS rows FROM kline WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1'`;
+/** A year with a D1 kline has M1 klines, or had some before the retention. */
+const YEARS = `SELECT count(DISTINCT date_part('year', to_timestamp(time) AT TIME ZONE 'UTC'))::float8 AS years FROM kline
+  WHERE venue = 'live' AND ticker = $1 AND timeframe = 'D1' AND time >= $2 - 86400`;
+/** Changes with every import and undo of the ticker. */
+const STAMP = `SELECT concat_ws(' ', count(*), max(b.updated_at), max(b.undone_at)) AS stamp
+  FROM backfill b JOIN backfill_series s ON s.batch = b.number WHERE s.ticker = $1`;
+
+interface History {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Stored history of the live venue, as the pages for operators show it. */
+export interface StoredData {
+  /** Tickers of the venue in alphabetical order, with what is stored of each. */
+  tickers(query: { readonly before?: string | undefined }): Promise<DataPage<DataTicker>>;
+  /** @throws Fault not_found for an instrument that the venue does not have; so do the next ones */
+  ticker(ticker: string): Promise<DataHead>;
+  /** The years of a ticker, newest first. */
+  years(ticker: string, query: { readonly before?: string | undefined }): Promise<DataPage<DataYear>>;
+  suspects(ticker: string, query: { readonly year: string }): Promise<DataSuspects>;
+  /** The years in which two sources have common minutes, newest first. */
+  compare(ticker: string, query: DataComparisonQuery): Promise<DataPage<DataComparison>>;
+}
+
+async function boundsOf(client: pg.ClientBase, ticker: string): Promise<History | null> {
+  const { rows } = await client.query<{ first: number | null; last: number | null }>(BOUNDS, [ticker]);
+  const { first = null, last = null } = rows[0] ?? {};
+  return first === null || last === null ? null : { first, last };
+}
+
+async function numberOf(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<number> {
+  const { rows } = await client.query<Record<string, number>>(text, [...values]);
+  return Object.values(rows[0] ?? {})[0] ?? 0;
+}
+
+/** Years of a history, newest first, those before `before`. */
+function yearsOf({ first, last }: History, before: string | undefined): number[] {
+  const newest = Math.min(yearOf(last), before === undefined ? Number.POSITIVE_INFINITY : Number(before) - 1);
+  return Array.from({ length: Math.max(0, newest - yearOf(first) + 1) }, (_, index) => newest - index);
+}
+
+const sourceOf = (text: string): SourceId => (text === FEED_SOURCE ? null : Number(text));
+
+async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): Promise<DataImport[]> {
+  const rows = await prisma.backfillSeries.findMany({
+    where: { ticker },
+    orderBy: { batch: "desc" },
+    take: DATA_SOURCES_MAX_COUNT,
+    include: { backfill: true },
+  });
+  return rows.map(({ batch, first, last, stored, overwritten, alreadyThere, backfill }) => ({
+    number: batch,
+    file: backfill.file,
+    files: backfill.files,
+    started_at: backfill.startedAt.toISOString(),
+    first_at: isoOf(Number(first)),
+    last_at: isoOf(Number(last)),
+    stored: Number(stored),
+    overwritten: Number(overwritten),
+    already_there: Number(alreadyThere),
+    undone_at: backfill.undoneAt?.toISOString() ?? null,
+    sealed: backfill.sealedAt !== null,
+  }));
+}
+
+/** Reads stored history for operators, in pieces that the database answers soon. */
+export function createStoredData({ db, clock }: { readonly db: Database; readonly clock: Clock }): StoredData {
+  const read = createDataReader(db);
+  const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
+
+  async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
+    const catalogue = await createCatalogue(db, "live");
+    const listing = catalogue.find(ticker);
+    if (listing === undefined) throw new Fault("not_found", { detail: `${ticker} is not an instrument of the live venue.` });
+    return { listing, catalogue };
+  }
+
+  const history = (ticker: string) => read((client) => boundsOf(client, ticker));
+
+  return {
+    async tickers({ before }) {
+      const catalogue = await createCatalogue(db, "live");
+      const all = catalogue.list().map(({ ticker }) => ticker);
+      const rest = all.sort().filter((ticker) => before === undefined || ticker > before);
+      return withinBudget(rest, clock.now, PAGE_BUDGET_MS, (ticker) =>
+        read(async (client): Promise<DataTicker> => {
+          const bounds = await boundsOf(client, ticker);
+          if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0 };
+          return {
+            ...{ ticker, first_at: isoOf(bounds.first), last_at: isoOf(bounds.last) },
+            rows: await numberOf(client, COUNT, [ticker]),
+            years: Math.max(1, await numberOf(client, YEARS, [ticker, bounds.first])),
+          };
+        }),
+      );
+    },
+
+    async ticker(ticker) {
+      const { listing, catalogue } = await find(ticker);
+      const bounds = await history(ticker);
+      return {
+        ...{ ticker, digits: listing.digits, pip_size: listing.pipSize },
+        calendar: catalogue.calendar(ticker) === undefined ? null : (listing.calendar ?? null),
+        first_at: bounds === null ? null : isoOf(bounds.first),
+        last_at: bounds === null ? null : isoOf(bounds.last),
+        imports: await importsOf(db, ticker),
+      };
+    },
+
+    async years(ticker, { before }) {
+      const { catalogue } = await find(ticker);
+      const bounds = await history(ticker);
+      if (bounds === null) return { items: [], next_before: null };
+      const calendar = catalogue.calendar(ticker);
+      const { rows } = await db.pool.query<{ stamp: string }>(STAMP, [ticker]);
+      const stamp = `${rows[0]?.stamp} ${bounds.first} ${JSON.stringify(calendar?.rules)}`;
+      return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, async (number) => {
+        const key = `${ticker} ${number} ${stamp}`;
+        const known = kept.get(key);
+        if (known !== undefined && clock.now() - known.atMs < YEAR_KEPT_MS) return known.year;
+        const year = await read((client) => readYear(client, ticker, number, bounds, calendar));
+        // The newest year grows with every minute.
+        if (number < yearOf(bounds.last)) kept.set(key, { year, atMs: clock.now() });
+        return year;
+      });
+    },
+
+    async suspects(ticker, { year }) {
+      const { listing, catalogue } = await find(ticker);
+      return read((client) => readSuspects(client, listing, Number(year), catalogue.calendar(ticker)));
+    },
+
+    async compare(ticker, { a, b, before }) {
+      const { listing } = await find(ticker);
+      const bounds = await history(ticker);
+      if (bounds === null) return { items: [], next_before: null };
+      const imports = (await importsOf(db, ticker)).map(({ number }) => number);
+      return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, (year) =>
+        read((client) => compareYear(client, listing, year, [sourceOf(a), sourceOf(b)], imports)),
+      );
+    },
+  };
+}
