@@ -50,8 +50,11 @@ interface Pages<Row> {
   reload(): void;
 }
 
-/** Reads a log of the portal; `query` starts with its question mark, or is empty. */
-export function usePages<Row>(path: string, query: string): Pages<Row> {
+/**
+ * Reads a log of the portal; `query` starts with its question mark, or is empty.
+ * @param isFixed true where a page that was read stays as it was; otherwise the first one is read again with each further one
+ */
+export function usePages<Row>(path: string, query: string, isFixed = false): Pages<Row> {
   const keyOf = (_index: number, previous: Page<Row> | null) => {
     if (previous === null) return path + query;
     const { next_before: before } = previous;
@@ -62,7 +65,10 @@ export function usePages<Row>(path: string, query: string): Pages<Row> {
     error,
     size,
     setSize,
-  } = useSWRInfinite<Page<Row>, ApiFailure>(keyOf, readPortal<Page<Row>>, READ_DEFAULTS);
+  } = useSWRInfinite<Page<Row>, ApiFailure>(keyOf, readPortal<Page<Row>>, {
+    ...READ_DEFAULTS,
+    revalidateFirstPage: !isFixed,
+  });
   const items = pages?.flatMap((page) => page.items);
   const busy = error === undefined && pages !== undefined && pages.length < size;
   const isLast = pages === undefined || pages.at(-1)?.next_before === null || (items?.length ?? 0) >= KEPT_MAX_ROWS;

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<DataComparison>[] = [
       </>
     ),
   },
-  { head: "Common minutes", numeric: true, cell: ({ common }) => countText(common) },
+  { head: "Common minutes", numeric: true, from: "sm", cell: ({ common }) => countText(common) },
   { head: "Equal", numeric: true, cell: ({ equal, common }) => shareText(equal, common) },
   { head: "Median, pips", numeric: true, cell: ({ median_pips }) => median_pips.toFixed(2) },
   {
