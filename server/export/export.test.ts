@@ -18,11 +18,11 @@ import { writeWhole } from "./file";
 import { exportCommand } from "./index";
 
 let database: TestDatabase;
-let other: TestDatabase;
+const others: Record<string, TestDatabase> = {};
 let folder = "";
 
 beforeAll(async () => {
-  [database, other] = await Promise.all([testDatabase(), testDatabase()]);
+  [database, others.csv, others.parquet] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-export-"));
   // What makes reading back hard: unknown values beside known ones, whole prices and spreads, klines without volume, lone rows.
   const klines = openMinutes("2024-03-06", 3_000).map((time, index): Kline => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await Promise.all([database.close(), other.close()]);
+  await Promise.all([database, ...Object.values(others)].map((one) => one.close()));
 });
 
 const round = (price: number) => Number(price.toFixed(5));
@@ -57,21 +57,28 @@ const place = (...names: string[]) => path.join(folder, ...names);
 const run = (argv: readonly string[], options: Parameters<typeof commandOutcome>[2] = {}) =>
   commandOutcome(exportCommand, argv, { db: database, clock, ...options });
 
-test("an exported file is imported into another database to the same klines, unknown values included, and exported again to the same bytes", async () => {
-  const file = place("EURUSD_M1.csv");
-  const exported = await run(["--ticker", "eurusd", "--out", file]);
-  expect(exported).toMatchObject({
-    exitCode: 0,
-    output: expect.stringContaining(`${file}: 3,000 klines, 2024-03-06T00:00Z to `),
-  });
-  const imported = await importCommand(other, [file]);
-  expect(imported).toMatchObject({ exitCode: 0, text: expect.stringContaining("Spotwire export (spotwire), EURUSD") });
-  expect(await storedKlines(other, "EURUSD", "M1")).toEqual(await storedKlines(database, "EURUSD", "M1"));
-  const again = place("again.csv");
-  expect(await run(["--ticker", "EURUSD", "--out", again], { db: other })).toMatchObject({ exitCode: 0 });
-  expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+test.each(["csv", "parquet"])(
+  "an exported %s file is imported into another database to the same klines, unknown values included, and exported again to the same bytes",
+  async (format) => {
+    const other = others[format] as TestDatabase;
+    const file = place(`EURUSD_M1.${format}`);
+    const exported = await run(["--ticker", "eurusd", "--out", file]);
+    expect(exported).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining(`${file}: 3,000 klines, 2024-03-06T00:00Z to `),
+    });
+    const imported = await importCommand(other, [file]);
+    expect(imported).toMatchObject({ exitCode: 0, text: expect.stringContaining("Spotwire export (spotwire), EURUSD") });
+    expect(await storedKlines(other, "EURUSD", "M1")).toEqual(await storedKlines(database, "EURUSD", "M1"));
+    const again = place(`again.${format}`);
+    expect(await run(["--ticker", "EURUSD", "--out", again], { db: other })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+  },
+);
 
-  // A single row at a whole price has nothing to compare with.
+test("a single row at a whole price is read back exactly", async () => {
+  const other = others.csv as TestDatabase;
+  // It has nothing to compare with, and looks like points.
   const lone = place("lone.csv");
   const [first] = await storedKlines(database, "EURUSD", "M1");
   expect(await run(["--ticker", "EURUSD", "--to", String((first?.time ?? 0) + 60), "--out", lone])).toMatchObject({
@@ -156,7 +163,8 @@ test.each([
   [["--ticker", "EURUSD", "--from", "yesterday"], "--from yesterday: must be a day, an ISO 8601 time"],
   [["--ticker", "EURUSD", "--from", "2024-02-30"], "--from 2024-02-30: must be a day"],
   [["--ticker", "EURUSD", "--from", "1704067200000"], "this value looks like milliseconds"],
-  [["--ticker", "EURUSD", "--format", "xlsx"], "--format xlsx: must be one of csv"],
+  [["--ticker", "EURUSD", "--format", "xlsx"], "--format xlsx: must be one of csv, parquet."],
+  [["--ticker", "EURUSD", "--format", "csv", "--out", "a.parquet"], "--out a.parquet: ends with .parquet, but --format is csv."],
   [["--ticker", "EURUSD", "--venue", "paper"], "--venue paper: must be one of live, sandbox."],
   [["--ticker", "EURUSD,GBPUSD", "--out", "one.csv"], "--out one.csv: must be a folder for several tickers."],
   [["EURUSD"], 'Unexpected argument "EURUSD": name instruments with --ticker.'],
@@ -199,17 +207,17 @@ test("a file that exists and an unwritable folder are named, and change nothing"
   });
 });
 
-test("an interrupted export leaves complete files and nothing of the others", async () => {
-  const out = place("interrupted");
+test.each(["csv", "parquet"])("an interrupted export to %s leaves complete files and nothing of the others", async (format) => {
+  const out = place(`interrupted ${format}`);
   mkdirSync(out);
   const stopping = new AbortController();
   // Progress is printed while the file is written.
   const output = { write: (text: string) => void (text.includes("EURUSD M1: 100%") && stopping.abort()) };
   const terminal = { stopSignal: () => stopping.signal, output, clock: hurriedClock() };
-  const stopped = await run(["--ticker", "AUDUSD,EURUSD", "--out", out], terminal);
+  const stopped = await run(["--ticker", "AUDUSD,EURUSD", "--format", format, "--out", out], terminal);
   expect(stopped).toMatchObject({
     exitCode: 1,
-    errors: `Stopped. 1 complete file stays, nothing of ${path.join(out, "EURUSD_M1.csv")}.`,
+    errors: `Stopped. 1 complete file stays, nothing of ${path.join(out, `EURUSD_M1.${format}`)}.`,
   });
-  expect(readdirSync(out)).toEqual(["AUDUSD_M1.csv"]);
+  expect(readdirSync(out)).toEqual([`AUDUSD_M1.${format}`]);
 });

@@ -3,7 +3,7 @@ import { InstantParameter, TIMEFRAMES, TickerListParameter, type Timeframe, VENU
 import { UsageError } from "#server/cli/usage-error";
 
 /** The file formats of an export; each is also the ending of its files. */
-const EXPORT_FORMATS = ["csv"] as const;
+const EXPORT_FORMATS = ["csv", "parquet"] as const;
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** The parsed command line. */

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
+import type { Kline } from "#lib/domain/kline";
 import type { Catalogue } from "#lib/market/ports";
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { startProgress, type Terminal } from "#server/import/progress";
@@ -12,6 +13,7 @@ import { CSV_HEAD, csvLine } from "./csv";
 import { ExportFailure } from "./failure";
 import { writeWhole } from "./file";
 import type { ExportOptions } from "./options";
+import { writeParquet } from "./parquet";
 import type { ClosedKlines, KlineSource } from "./series";
 
 interface ExportContext {
@@ -53,27 +55,33 @@ async function placeOf({ out, tickers, timeframe, format }: ExportOptions): Prom
   return (ticker) => path.join(folder, `${ticker}_${timeframe}.${format}`);
 }
 
-async function* csvText(klines: ClosedKlines, digits: number, onPage: OnPage): AsyncGenerator<string> {
+/** The pages of klines, reported as they are read. */
+async function* watched({ pages }: ClosedKlines, onPage: OnPage, signal: AbortSignal): AsyncGenerator<readonly Kline[]> {
   let rows = 0;
-  yield CSV_HEAD;
-  for await (const page of klines.pages()) {
-    yield page.map((kline) => csvLine(kline, digits)).join("");
+  for await (const page of pages()) {
+    signal.throwIfAborted();
+    yield page;
     rows += page.length;
     onPage(page.at(-1)?.time ?? 0, rows);
   }
+  signal.throwIfAborted();
 }
 
-async function writeCsv(handle: FileHandle, text: AsyncGenerator<string>, signal: AbortSignal): Promise<void> {
+async function* csvText(pages: AsyncIterable<readonly Kline[]>, digits: number): AsyncGenerator<string> {
+  yield CSV_HEAD;
+  for await (const page of pages) yield page.map((kline) => csvLine(kline, digits)).join("");
+}
+
+async function writeCsv(handle: FileHandle, pages: AsyncIterable<readonly Kline[]>, digits: number): Promise<void> {
   // One page waits at a time, so that memory does not grow with the range.
-  await pipeline(Readable.from(text, { objectMode: true, highWaterMark: 1 }), handle.createWriteStream({ flush: true }), {
-    signal,
-  });
+  const text = Readable.from(csvText(pages, digits), { objectMode: true, highWaterMark: 1 });
+  await pipeline(text, handle.createWriteStream({ flush: true }));
 }
 
 /** @returns the number of rows, 0 when there is nothing to write */
 async function exportTicker({ ticker, digits }: Listing, file: string, context: ExportContext): Promise<number> {
   const { options, source, terminal, clock, signal } = context;
-  const { timeframe, from, to, force } = options;
+  const { timeframe, from, to, format, force } = options;
   return source.withKlines({ ticker, timeframe, from, to }, async (klines) => {
     const { bounds } = klines;
     if (bounds === null) return 0;
@@ -85,7 +93,10 @@ async function exportTicker({ ticker, digits }: Listing, file: string, context: 
       progress.update(time - bounds.first + 1, count);
     };
     try {
-      await writeWhole(file, force, (handle) => writeCsv(handle, csvText(klines, digits, onPage), signal));
+      const pages = watched(klines, onPage, signal);
+      await writeWhole(file, force, (handle) =>
+        format === "csv" ? writeCsv(handle, pages, digits) : writeParquet(handle, pages),
+      );
     } finally {
       progress.stop();
     }

@@ -58,7 +58,7 @@ const COLUMNS: readonly Column<SourceRow>[] = [
       </>
     ),
   },
-  { head: "Klines today", numeric: true, cell: ({ rows }) => countText(rows) },
+  { head: "M1 klines today", numeric: true, cell: ({ rows }) => countText(rows) },
   { head: "From, UTC", numeric: true, from: "lg", cell: ({ first_at }) => <Utc at={first_at} /> },
   { head: "To, UTC", numeric: true, from: "lg", cell: ({ last_at }) => <Utc at={last_at} /> },
   {

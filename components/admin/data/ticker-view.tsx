@@ -60,7 +60,7 @@ function Timeframes({ years }: { years: readonly DataYear[] }) {
 
 const NOTHING: ReactNode = (
   <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-    Nothing is stored yet. Import history with <code className="font-mono text-xs">npm run import</code>, or connect a feed.
+    No M1 klines are stored yet. Import history with <code className="font-mono text-xs">npm run import</code>, or connect a feed.
   </p>
 );
 
