@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/domain/kline";
-import { toPublic } from "#lib/domain/kline";
+import { aggregate, type Kline, toPublic } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
 import { createKlines } from "#lib/market/klines";
@@ -88,8 +88,27 @@ test("a single row at a whole price is read back exactly", async () => {
     "ticker,timeframe,time,open,high,low,close,tick_volume,real_volume,spread\n" +
       "EURUSD,M1,2024-03-06T00:00:00Z,1.00000,1.00000,1.00000,1.00000,0,,\n",
   );
-  const report = await importCommand(other, [lone, "--force"]);
-  expect(report.text).toContain("1 row read, 0 M1 klines stored, 1 already there");
+  await importCommand(other, [lone, "--force"]);
+  expect((await storedKlines(other, "EURUSD", "M1"))[0]).toEqual(first);
+});
+
+test.each(["H1", "D1"] as const)("an exported %s file is read back exactly where no minutes are stored", async (timeframe) => {
+  const source = others.csv as TestDatabase;
+  const target = others.parquet as TestDatabase;
+  const ticker = "AUDUSD";
+  const minutes = openMinutes("2024-01-02", 40_000).map((time, index): Kline => {
+    const close = round(0.66 + ((index * 7919) % 997) / 1e5);
+    const prices = { open: close, high: close, low: close, close };
+    return { type: "kline", ticker, timeframe: "M1", time, ...prices, tick_volume: 1, real_volume: null, spread: null };
+  });
+  const alignment = createAlignment();
+  await createKlineStore(source.pool, "live").copyKlines(aggregate(minutes, timeframe, alignment));
+  const [file, again] = [place(`${timeframe}.parquet`), place(`${timeframe} again.parquet`)];
+  const argv = ["--ticker", ticker, "--timeframe", timeframe, "--out"];
+  expect(await run([...argv, file], { db: source })).toMatchObject({ exitCode: 0 });
+  expect(await importCommand(target, [file])).toMatchObject({ exitCode: 0 });
+  expect(await run([...argv, again], { db: target })).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
 });
 
 test("the rows of an export are those of the API for the same range", async () => {

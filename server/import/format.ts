@@ -46,11 +46,11 @@ export interface Recognition {
   readonly inPoints: boolean;
   /** Why such a file is not imported although its format is known. */
   readonly refusal: string | null;
-  /** The timeframe and the instrument, where the file states them outside of its rows. */
+  /** The timeframe and the instrument, where the file states them in each row, or outside of its rows. */
   readonly timeframe?: Timeframe;
   readonly symbol?: string;
-  /** Set where Spotwire wrote the file: its rows are taken as they are, and its timeframe is known. */
-  readonly exported?: { readonly timeframe: Timeframe };
+  /** True where Spotwire wrote the file, whose rows are then taken as they are. */
+  readonly exported?: boolean;
   createReader(settings: ReaderSettings, sink: RowSink): RowReader;
 }
 

@@ -55,7 +55,7 @@ function clockOf(source: Source, { recognition }: Identified, { options, survey 
 
 /** Decimal places of whole-number prices; null where prices are plain decimals. */
 function pointDigitsOf({ recognition }: Recognised, sample: Sample, listing: ImportListing, given: number | null): number | null {
-  if (recognition.exported !== undefined) return null;
+  if (recognition.exported) return null;
   if (recognition.inPoints) return given ?? listing.digits;
   if (!sample.wholePrices || listing.digits === 0) return null;
   if (given !== null) return given;
@@ -85,7 +85,7 @@ function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSe
     roles.some((role) => layout?.roles.includes(role));
   if (settings.pointDigits !== null && !inPoints)
     notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
-  if (kind === "ticks" || recognition.exported !== undefined) return notes;
+  if (kind === "ticks" || recognition.exported) return notes;
   if (has("spread") && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
   if (!has("spread", "askOpen")) notes.push("no spread in this file: it stays unknown");
   if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
@@ -108,7 +108,7 @@ export async function prepare(source: Source, context: PrepareContext): Promise<
   const settings: ReaderSettings = {
     toUtcMs: (localMs) => (clock.clock.exists(localMs) ? clock.clock.toUtcMs(localMs) : Number.NaN),
     pointDigits,
-    spreadDigits: recognition.exported !== undefined ? null : spreadDigitsOf(sample, listing, pointDigits, options.pointDigits),
+    spreadDigits: recognition.exported ? null : spreadDigitsOf(sample, listing, pointDigits, options.pointDigits),
     overrulesOffset: options.clock !== null,
   };
   if ("fixed" in recognition.clock && options.clock === null && recognition.layout !== null && context.store !== null)

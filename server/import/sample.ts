@@ -118,7 +118,7 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   if (isWhole) reader.end();
   const texts = textsOf(recognition.layout, head, isWhole);
   const steps = recognition.kind === "klines" ? stepsOf(times) : [];
-  const stated = recognition.timeframe ?? recognition.exported?.timeframe;
+  const stated = recognition.timeframe;
   const timeframe = recognition.kind === "klines" ? (stated ?? timeframeOf(times, steps)) : null;
   const steady = stated !== undefined || isSteady(steps, timeframe);
   return { rows: times.length, hasVolume, timeframe, steady, ...texts, symbol: texts.symbol ?? recognition.symbol ?? null };

@@ -34,6 +34,6 @@ export const spotwireCsv: Format = {
       },
       UTC_CLOCK,
     );
-    return { ...recognition, exported: { timeframe } };
+    return { ...recognition, timeframe, exported: true };
   },
 };
