@@ -26,8 +26,8 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-export-"));
   // What makes reading back hard: unknown values beside known ones, whole prices and spreads, klines without volume, lone rows.
   const klines = openMinutes("2024-03-06", 3_000).map((time, index): Kline => {
-    const close = index % 500 === 0 ? 1 : 1.1 + ((index * 7919) % 997) / 1e5;
-    const open = index % 7 === 0 ? close : 1.1;
+    const close = index % 500 === 0 ? 1 : 1 + ((index * 7919) % 997) / 1e5;
+    const open = index % 7 === 0 ? close : 1.005;
     return {
       ...{ type: "kline", ticker: "EURUSD", timeframe: "M1", time: time + Math.floor(index / 50) * 60, open, close },
       ...{ high: Math.max(open, close), low: Math.min(open, close) },
