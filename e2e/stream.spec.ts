@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import { stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder } from "./feeder";
@@ -171,6 +174,43 @@ describe("closed klines", () => {
       product = await product.restart({ LIVE_FEED: "none" });
       const later = await rows(keyHolder(product, key));
       for (const message of closed) expect(later).toContain(dataText(message));
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+
+  test(
+    "LIVE_FEED names a provider: its prices are quotes of the live venue, and a wrong key is reported",
+    async () => {
+      const token = join(folder, "token");
+      await writeFile(token, "right\n");
+      const provider = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+      const asked: string[][] = [];
+      provider.on("connection", (peer) =>
+        peer.on("message", (text) => {
+          const { authorization, eventData } = JSON.parse(text.toString());
+          if (authorization !== "right") return peer.send('{"messageType":"E","response":{"code":401,"message":"no"}}');
+          asked.push(eventData.tickers);
+          const data = ["Q", "eurusd", new Date().toISOString(), 1e6, 1.1, 1.1, 1e6, 1.1002];
+          return peer.send(JSON.stringify({ messageType: "A", service: "fx", data }));
+        }),
+      );
+      await once(provider, "listening");
+      const settings = { LIVE_FEED: "tiingo", FEED_URL: `ws://127.0.0.1:${(provider.address() as AddressInfo).port}` };
+      const key = await makeLiveKey(product, "market:read");
+      await product.stop();
+      product = await product.restart({ ...settings, TIINGO_TOKEN_FILE: token });
+      const reader = keyHolder(product, key);
+      const quote = async () => (await reader.call(`${MARKET}/quotes/latest?tickers=EURUSD`)).data;
+      await vi.waitUntil(async () => JSON.stringify(await quote()).includes('"bid":1.1'), { timeout: 20_000, interval: 50 });
+      const { data } = await reader.call(`${MARKET}/status?tickers=EURUSD`);
+      expect(JSON.stringify(data)).toContain('"provider_source":"tiingo"');
+      expect(asked[0]).toContain("xauusd");
+      await product.stop();
+      product = await product.restart({ ...settings, TIINGO_TOKEN_FILE: "", TIINGO_TOKEN: "wrong-and-marked" });
+      const ready = async () => (await fetch(`${product.baseUrl}/api/ready`)).text();
+      await vi.waitUntil(async () => (await ready()).includes("Check TIINGO_TOKEN"), { timeout: 20_000, interval: 50 });
+      expect((await ready()) + product.output()).not.toContain("wrong-and-marked");
+      provider.close();
     },
     2 * SERVER_TIMEOUT_MS,
   );

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
 import { readEnv } from "./env";
 
 const DATABASE_URL = "postgresql://u:p@db/spotwire";
@@ -19,4 +22,45 @@ test("settings of TLS that can work are accepted", () => {
     REDIS_CA_FILE: "package.json",
   };
   expect(readEnv(variables)).toMatchObject(variables);
+});
+
+const folder = mkdtempSync(join(tmpdir(), "spotwire-env-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each([
+  ["oanda", { OANDA_TOKEN: "t" }, "OANDA_ACCOUNT"],
+  ["oanda", { OANDA_ACCOUNT: "101-004-1-001" }, "OANDA_TOKEN"],
+  ["massive", {}, "MASSIVE_KEY"],
+  ["tiingo", {}, "TIINGO_TOKEN"],
+  ["twelvedata", {}, "TWELVEDATA_KEY"],
+  ["tradermade", {}, "TRADERMADE_KEY"],
+])("LIVE_FEED=%s with %j names the setting that is missing", (LIVE_FEED, given, name) => {
+  expect(() => readEnv({ LIVE_FEED, ...given })).toThrow(`\`${name}\` is required with LIVE_FEED=${LIVE_FEED}.`);
+});
+
+test("a secret may be in a file, whose last line break does not count", () => {
+  const file = join(folder, "token");
+  writeFileSync(file, "t0ken\n");
+  expect(readEnv({ LIVE_FEED: "tiingo", TIINGO_TOKEN_FILE: file })).toMatchObject({ TIINGO_TOKEN: "t0ken" });
+});
+
+test("a secret that is given twice, or whose file is empty, too long or absent, is refused by its name, never its value", () => {
+  const [empty, long] = [join(folder, "empty"), join(folder, "long")];
+  writeFileSync(empty, "\n");
+  writeFileSync(long, "x".repeat(5_000));
+  const refused = (variables: Record<string, string>) => expect(() => readEnv({ LIVE_FEED: "tiingo", ...variables }));
+  refused({ TIINGO_TOKEN: "s3cret", TIINGO_TOKEN_FILE: empty }).toThrow(/TIINGO_TOKEN or TIINGO_TOKEN_FILE, not both/);
+  refused({ TIINGO_TOKEN_FILE: empty }).toThrow(/TIINGO_TOKEN_FILE must name a file of 1 to 4096 characters/);
+  refused({ TIINGO_TOKEN_FILE: long }).toThrow(/TIINGO_TOKEN_FILE must name a file of 1 to 4096 characters/);
+  refused({ TIINGO_TOKEN_FILE: join(folder, "absent") }).toThrow(/TIINGO_TOKEN_FILE cannot be read: ENOENT/);
+});
+
+test("FEED_SYMBOLS is a list of a feed, a ticker and a symbol", () => {
+  const { FEED_SYMBOLS } = readEnv({ FEED_SYMBOLS: "oanda:XAUUSD=XAU_USD, tiingo:EURUSD=eurusd" });
+  expect(FEED_SYMBOLS).toEqual([
+    { feed: "oanda", ticker: "XAUUSD", symbol: "XAU_USD" },
+    { feed: "tiingo", ticker: "EURUSD", symbol: "eurusd" },
+  ]);
+  for (const entry of ["XAUUSD=XAU_USD", "oanda:xauusd=GOLD", "oanda:XAUUSD=", "oanda:XAUUSD=A B"])
+    expect(() => readEnv({ FEED_SYMBOLS: entry })).toThrow(/FEED_SYMBOLS/);
 });

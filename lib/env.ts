@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
+import { feedSettings, PROVIDER_SETTINGS, SECRET_SETTINGS } from "./env-feeds";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -123,10 +124,7 @@ export const EnvSchema = z
       .default([])
       .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
-    LIVE_FEED: z
-      .enum(["none", "push", "replay"])
-      .default("none")
-      .describe("Data source of the live venue: none, push (POST /api/v1/ingest/ticks) or replay (recorded tick files)."),
+    ...feedSettings,
     LIVE_PROVIDER: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "must be 1 to 40 lower-case letters, digits and dashes.")
@@ -178,13 +176,16 @@ export const EnvSchema = z
       ),
     MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
   })
-  .superRefine(({ ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL }, context) => {
+  .superRefine((env, context) => {
+    const { ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL, LIVE_FEED } = env;
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
+    const needed = LIVE_FEED in PROVIDER_SETTINGS ? PROVIDER_SETTINGS[LIVE_FEED as keyof typeof PROVIDER_SETTINGS] : [];
+    for (const name of needed) if (env[name] === undefined) missing(name, `is required with LIVE_FEED=${LIVE_FEED}.`);
   });
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;
@@ -202,12 +203,40 @@ function environment(): Variables {
   return process.env;
 }
 
+/** The longest secret in a file. */
+const SECRET_MAX_BYTES = 4_096;
+
+/** The secret in the file that NAME_FILE names, without the line break at its end. @throws EnvError */
+function secretIn(file: string, name: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new EnvError(`Wrong configuration:\n  ${name}_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+  }
+  if (text !== "" && text.length <= SECRET_MAX_BYTES) return text;
+  throw new EnvError(`Wrong configuration:\n  ${name}_FILE must name a file of 1 to ${SECRET_MAX_BYTES} characters.`);
+}
+
+/** The secrets of files. @throws EnvError when one cannot be read, or is given twice */
+function secretsOf(given: Variables): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  for (const name of SECRET_SETTINGS) {
+    const file = given[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) throw new EnvError(`Wrong configuration:\n  Set ${name} or ${name}_FILE, not both.`);
+    secrets[name] = secretIn(file, name);
+  }
+  return secrets;
+}
+
 /**
  * Reads the configuration once; empty variables count as unset.
  * @throws EnvError naming each invalid variable and what it may be; a value is never printed.
  */
 export function readEnv(source: Variables = environment()): Env {
-  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+  const given = { ...set, ...secretsOf(set) };
   const validated = validate(EnvSchema, given);
   if ("data" in validated) return Object.freeze(validated.data);
   const lines = validated.refusals.map(({ path: [name], detail }) => {

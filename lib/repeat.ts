@@ -25,6 +25,8 @@ interface RepeatOptions {
   readonly atOnce?: boolean;
   /** Ends the loop as well; checked before each step. */
   readonly until?: () => boolean;
+  /** The pause after a failure, milliseconds, where it depends on the error; `usualMs` is the one of `pause`. */
+  readonly pauseAfter?: (error: unknown, failures: number, usualMs: number) => number;
   /** Called with what a step throws; the loop then continues. `failures` counts failures in a row, from 1. */
   readonly onError?: (error: unknown, failures: number, nextMs: number) => void;
 }
@@ -35,7 +37,7 @@ interface RepeatOptions {
  * @throws what a step throws, unless there is an `onError`
  */
 export async function repeat(options: RepeatOptions, step: (healthy: () => void) => unknown): Promise<void> {
-  const { clock, signal, pause, atOnce = false, until, onError } = options;
+  const { clock, signal, pause, pauseAfter, atOnce = false, until, onError } = options;
   let failures = 0;
   const healthy = () => {
     failures = 0;
@@ -55,7 +57,7 @@ export async function repeat(options: RepeatOptions, step: (healthy: () => void)
     } catch (error) {
       if (onError === undefined) throw error;
       failures += 1;
-      const nextMs = pauseMs();
+      const nextMs = pauseAfter?.(error, failures, pauseMs()) ?? pauseMs();
       if (!signal.aborted) onError(error, failures, nextMs);
       return nextMs;
     }

@@ -17,6 +17,8 @@ import { type DayBlocks, readDays, writeDays } from "./feed/sandbox/days-file";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
+import { chosenUpstream } from "./feed/upstream/choose";
+import { upstreamFeed } from "./feed/upstream/runner";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 
 interface MarketsOptions {
@@ -102,10 +104,11 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
   }
 }
 
-/** The live venue gets its ticks from LIVE_FEED: a replay, pushes over HTTP, or none. */
+/** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
 function startLive(options: MarketsOptions): Promise<RunningMarket> {
   const { env, db, startUp, catalogues, clock, log, metrics } = options;
-  const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : undefined;
+  const feed =
+    env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : openProvider(env, catalogues.live, clock, log);
   const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
   const market = {
     venue: "live" as const,
@@ -129,6 +132,16 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
     lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
     writeBatch: (klines, quotes) => run(() => table.writeBatch(klines, quotes)),
   };
+}
+
+/** The feed of a provider; undefined when LIVE_FEED names none. */
+function openProvider(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed | undefined {
+  const upstream = chosenUpstream(env);
+  if (upstream === undefined) return undefined;
+  const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === upstream.name);
+  const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
+  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, clock, log });
+  return { name: upstream.name, open: () => feed, keepsTime: false };
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {

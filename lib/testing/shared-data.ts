@@ -16,6 +16,9 @@ export const hasSharedData = existsSync(SHARED_DATA);
 /** For test titles: the reason for skipped tests. */
 export const SHARED_DATA_NOTICE = hasSharedData ? "" : " (skipped: ../shared/data is absent)";
 
+/** The text of a file in the shared data. */
+export const sharedText = (file: string): string => readFileSync(path.join(SHARED_DATA, file), "utf8");
+
 /** Columns that only some sources have. */
 export type OptionalColumn = "tick_volume" | "real_volume" | "spread";
 

@@ -8,7 +8,8 @@ import type { Tick } from "#lib/domain/tick";
  * - keeps the times of one ticker ascending, within a batch and from one batch to the next;
  * - converts what it yields to the service's tickers, Unix milliseconds and price units;
  * - skips a record that it cannot read and counts it; a bad record never throws and never ends the feed;
- * - throws only when the source itself is lost; its supervisor restarts it after a pause;
+ * - throws only when the source itself is lost: Refused, or Upset with the pause that the source asks for; its supervisor
+ *   restarts it after a pause;
  * - ends without a throw soon after the signal aborts, and holds no timer or connection afterwards;
  * - reads at most one batch ahead, so a slow consumer slows it down;
  * - may be started again once an earlier run has ended, but never runs twice at the same time.
@@ -38,4 +39,21 @@ export interface MarketFeed {
   readonly keepsTime: boolean;
   /** The instant at which the feed starts; history is loaded up to it. Undefined: now. */
   readonly startMs?: number;
+}
+
+/** The source will not serve us: wrong key, no entitlement, closed account. Only its owner can change that. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+}
+
+/** Anything that another try may mend. */
+export class Upset extends Error {
+  override readonly name = "Upset";
+  /** How long the source asks us to wait, milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+  }
 }

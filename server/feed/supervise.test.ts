@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import { createLog } from "#lib/log";
-import type { Feed } from "./feed";
+import { type Feed, Refused, Upset } from "./feed";
 import { superviseFeed } from "./supervise";
 
 const log = createLog("silent");
@@ -41,6 +41,33 @@ describe("supervised feed", () => {
     await ended;
     expect(taken).toEqual([3]);
     expect(states.map((state) => state !== null)).toEqual([true, true, false]);
+  });
+
+  test("a source that refuses is asked again after 1, 5 and 15 minutes, then every 15", async () => {
+    const starts: number[] = [];
+    const { clock, states, stop, ended } = start(async function* () {
+      yield* await Promise.resolve([]);
+      starts.push(clock.now() / 60_000);
+      throw new Refused("the key is wrong");
+    });
+    await clock.advance(3_600_000);
+    expect(starts).toEqual([0, 1, 6, 21, 36, 51]);
+    expect(states[0]).toBe("feed test refuses the connection: the key is wrong");
+    stop();
+    await ended;
+  });
+
+  test("a source that asks for a pause gets it", async () => {
+    const starts: number[] = [];
+    const { clock, stop, ended } = start(async function* () {
+      yield* await Promise.resolve([]);
+      starts.push(clock.now());
+      throw new Upset("too many requests", { retryAfterMs: 90_000 });
+    });
+    await clock.advance(200_000);
+    expect(starts).toEqual([0, 90_000, 180_000]);
+    stop();
+    await ended;
   });
 
   test("a supervised feed that is stopped between two starts does not start again", async () => {

@@ -2,11 +2,19 @@ import type { Clock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import { type Backoff, repeat } from "#lib/repeat";
-import type { Feed } from "./feed";
+import { MINUTE_MS } from "#lib/units";
+import { type Feed, Refused, Upset } from "./feed";
 
 const RESTART: Backoff = { firstMs: 500, longestMs: 30_000 };
 /** A feed that ran this long is healthy: its next restart is quick. */
 const HEALTHY_AFTER_MS = 60_000;
+/** Pauses after refusals in a row; the last one repeats. Some sources ban those who insist. */
+const REFUSED_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+
+function pauseAfter(error: unknown, failures: number, usualMs: number): number {
+  if (error instanceof Refused) return REFUSED_PAUSES_MS[Math.min(failures, REFUSED_PAUSES_MS.length) - 1] ?? usualMs;
+  return error instanceof Upset ? Math.max(usualMs, error.retryAfterMs ?? 0) : usualMs;
+}
 
 interface SuperviseOptions {
   feed: Feed;
@@ -20,8 +28,8 @@ interface SuperviseOptions {
 }
 
 /**
- * Runs a feed until the signal aborts. A feed that fails is restarted with exponential backoff and jitter; a feed that ends by
- * itself (a recording) is not.
+ * Runs a feed until the signal aborts. A feed that fails is restarted with exponential backoff and jitter, no earlier than its
+ * source asks for, and after minutes when the source refused us; a feed that ends by itself (a recording) is not.
  */
 export async function superviseFeed(
   { feed, name, take, onState, clock, log }: SuperviseOptions,
@@ -29,10 +37,14 @@ export async function superviseFeed(
 ): Promise<void> {
   let ended = false;
   const onError = (error: unknown, _: number, nextMs: number) => {
-    onState?.(`feed ${name} failed; restarting it`);
-    log.error({ err: error, feed: name, retry_ms: Math.round(nextMs) }, "feed failed; restarting it");
+    const refused = error instanceof Refused;
+    onState?.(refused ? `feed ${name} refuses the connection: ${error.message}` : `feed ${name} failed; restarting it`);
+    const fields = { feed: name, retry_ms: Math.round(nextMs) };
+    if (refused) log.error({ ...fields, reason: error.message }, "feed refuses the connection");
+    else if (error instanceof Upset) log.warn({ ...fields, reason: error.message }, "feed lost its connection; connecting again");
+    else log.error({ err: error, ...fields }, "feed failed; restarting it");
   };
-  await repeat({ clock, signal, pause: RESTART, atOnce: true, until: () => ended, onError }, async (healthy) => {
+  await repeat({ clock, signal, pause: RESTART, pauseAfter, atOnce: true, until: () => ended, onError }, async (healthy) => {
     const startedMs = clock.now();
     try {
       for await (const ticks of feed(signal)) {

@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+/** Providers that the live venue can connect to, and the settings that each needs. */
+export const PROVIDER_SETTINGS = {
+  oanda: ["OANDA_TOKEN", "OANDA_ACCOUNT"],
+  massive: ["MASSIVE_KEY"],
+  tiingo: ["TIINGO_TOKEN"],
+  twelvedata: ["TWELVEDATA_KEY"],
+  tradermade: ["TRADERMADE_KEY"],
+} as const;
+export type ProviderName = keyof typeof PROVIDER_SETTINGS;
+export const PROVIDER_NAMES = Object.keys(PROVIDER_SETTINGS) as [ProviderName, ...ProviderName[]];
+
+/** Settings that may also be read from the file that NAME_FILE names. */
+export const SECRET_SETTINGS = ["OANDA_TOKEN", "MASSIVE_KEY", "TIINGO_TOKEN", "TWELVEDATA_KEY", "TRADERMADE_KEY"] as const;
+
+const symbols = z.string().transform((text, context) => {
+  const entries = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  const chosen: { feed: string; ticker: string; symbol: string }[] = [];
+  for (const entry of entries) {
+    const [, feed, ticker, symbol] = /^([a-z0-9-]+):([A-Z0-9]{3,20})=(\S{1,64})$/.exec(entry) ?? [];
+    if (feed === undefined || ticker === undefined || symbol === undefined)
+      context.addIssue({ code: "custom", message: "must be entries feed:TICKER=SYMBOL, for example oanda:XAUUSD=XAU_USD." });
+    else chosen.push({ feed, ticker, symbol });
+  }
+  return chosen;
+});
+
+const secret = z.string().min(1).optional();
+const orFile = (name: string) => `Or set ${name}_FILE to the path of a file that holds it.`;
+
+/** The settings of the live venue's provider. */
+export const feedSettings = {
+  LIVE_FEED: z
+    .enum(["none", "push", "replay", ...PROVIDER_NAMES])
+    .default("none")
+    .describe(
+      `Data source of the live venue: none, push (POST /api/v1/ingest/ticks), replay (recorded tick files) or a provider: ${PROVIDER_NAMES.join(", ")}.`,
+    ),
+  FEED_SYMBOLS: symbols
+    .default([])
+    .describe("Comma-separated symbols of a provider for tickers that it names in its own way, each as oanda:XAUUSD=XAU_USD."),
+  FEED_URL: z
+    .url({ protocol: /^(https?|wss?)$/, error: "must be an http://, https://, ws:// or wss:// URL." })
+    .optional()
+    .describe("Address of a proxy in front of the provider. Unset: the provider's own."),
+  OANDA_TOKEN: secret.describe(`Access token of an OANDA v20 account. ${orFile("OANDA_TOKEN")}`),
+  OANDA_ACCOUNT: z.string().optional().describe("Number of the OANDA account, for example 101-004-1234567-001."),
+  OANDA_ENVIRONMENT: z
+    .enum(["practice", "live"])
+    .default("practice")
+    .describe("The kind of the OANDA account, practice or live; each has its own tokens."),
+  MASSIVE_KEY: secret.describe(`API key of Massive (formerly Polygon). ${orFile("MASSIVE_KEY")}`),
+  TIINGO_TOKEN: secret.describe(`API token of Tiingo. ${orFile("TIINGO_TOKEN")}`),
+  TWELVEDATA_KEY: secret.describe(`API key of Twelve Data. ${orFile("TWELVEDATA_KEY")}`),
+  TRADERMADE_KEY: secret.describe(`API key of TraderMade. ${orFile("TRADERMADE_KEY")}`),
+};

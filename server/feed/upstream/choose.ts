@@ -1,0 +1,22 @@
+import type { Env } from "#lib/env";
+import { PROVIDER_NAMES, type ProviderName } from "#lib/env-feeds";
+import { oandaUpstream } from "./oanda";
+import type { Upstream } from "./port";
+import { socketUpstream } from "./websocket-json";
+import { massive, tiingo, traderMade, twelveData } from "./websocket-json/vendors";
+
+/** The environment has checked that the settings of the chosen provider are there. */
+const MAKERS: Readonly<Record<ProviderName, (env: Env) => Upstream>> = {
+  oanda: ({ OANDA_TOKEN: token = "", OANDA_ACCOUNT: account = "", OANDA_ENVIRONMENT: environment, FEED_URL: url }) =>
+    oandaUpstream({ token, account, environment, url }),
+  massive: ({ MASSIVE_KEY: key = "", FEED_URL: url }) => socketUpstream(massive, { key, url }),
+  tiingo: ({ TIINGO_TOKEN: key = "", FEED_URL: url }) => socketUpstream(tiingo, { key, url }),
+  twelvedata: ({ TWELVEDATA_KEY: key = "", FEED_URL: url }) => socketUpstream(twelveData, { key, url }),
+  tradermade: ({ TRADERMADE_KEY: key = "", FEED_URL: url }) => socketUpstream(traderMade, { key, url }),
+};
+
+/** The upstream that LIVE_FEED names; undefined where it names none. */
+export function chosenUpstream(env: Env): Upstream | undefined {
+  const name = PROVIDER_NAMES.find((one) => one === env.LIVE_FEED);
+  return name === undefined ? undefined : MAKERS[name](env);
+}

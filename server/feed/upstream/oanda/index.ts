@@ -1,0 +1,87 @@
+import { readLines, type Line as TextLine } from "#lib/market/ndjson";
+import { SECOND_MS } from "#lib/units";
+import { Upset } from "../../feed";
+import { ask } from "../http";
+import type { Heard, Link, Upstream } from "../port";
+import { Instruments, readLine } from "./wire";
+
+/** A line with the prices of one instrument has about 400 bytes. */
+const LINE_MAX_BYTES = 65_536;
+
+/** An account at OANDA. */
+interface OandaAccount {
+  readonly token: string;
+  readonly account: string;
+  readonly environment: "practice" | "live";
+  /** Address of a proxy in front of both of OANDA's hosts. */
+  readonly url?: string | undefined;
+}
+
+const HOSTS = {
+  practice: { rest: "https://api-fxpractice.oanda.com", stream: "https://stream-fxpractice.oanda.com" },
+  live: { rest: "https://api-fxtrade.oanda.com", stream: "https://stream-fxtrade.oanda.com" },
+};
+
+/** The messages of a group of lines; what cannot be read is reported. */
+function heardIn(lines: readonly TextLine[], link: Link): Heard[] {
+  return lines.flatMap(({ text }) => {
+    link.alive();
+    if (text === null) {
+      link.odd("too_long", "");
+      return [];
+    }
+    const line = readLine(text);
+    if (line === "heartbeat") return [];
+    if ("heard" in line) return [line.heard];
+    link.odd(line.odd, text);
+    return [];
+  });
+}
+
+/**
+ * Prices of an OANDA v20 account: at most four a second and instrument, the last of each window of 250 ms. A heartbeat comes
+ * every five seconds (OANDA's best practices: connect again after ten without one).
+ */
+export function oandaUpstream({ token, account, environment, url }: OandaAccount): Upstream {
+  const base = `/v3/accounts/${encodeURIComponent(account)}`;
+  const headers = { authorization: `Bearer ${token}`, "accept-datetime-format": "RFC3339" };
+  const other = environment === "practice" ? "live" : "practice";
+  const wrongToken = `Check OANDA_TOKEN; a token of a ${other} account needs OANDA_ENVIRONMENT=${other}.`;
+  const wrongAccount = "Check OANDA_ACCOUNT, which looks like 101-004-1234567-001.";
+  const refusals = { 400: wrongAccount, 401: wrongToken, 403: wrongToken, 404: wrongAccount };
+  return {
+    name: "oanda",
+    secrets: [token],
+    declares: {
+      stream: { kind: "sampled", windowMs: 250 },
+      clock: "source",
+      sides: "both",
+      idleMs: 10 * SECOND_MS,
+      terms: {
+        text: "OANDA's prices are for the holder of the account; passing them on needs an agreement with OANDA.",
+        url: "https://www.oanda.com/legal/",
+      },
+    },
+    async instruments({ signal, clock }) {
+      const address = `${url ?? HOSTS[environment].rest}${base}/instruments`;
+      const response = await ask(address, { headers, signal }, clock.now, refusals);
+      const answer = Instruments.safeParse(await response.json().catch(() => undefined));
+      if (!answer.success) throw new Upset("the list of instruments cannot be read");
+      return answer.data.instruments.map(({ name, displayPrecision }) => ({ symbol: name, digits: displayPrecision }));
+    },
+    async *stream(symbols, link) {
+      const query = new URLSearchParams({ instruments: symbols.join(","), snapshot: "true" });
+      const address = `${url ?? HOSTS[environment].stream}${base}/pricing/stream?${query}`;
+      link.step("subscribing");
+      const { body } = await ask(address, { headers, signal: link.signal }, link.clock.now, refusals);
+      if (body === null) throw new Upset("the stream has no body");
+      link.step("live");
+      link.alive();
+      for await (const lines of readLines(body, { bodyMaxBytes: Number.POSITIVE_INFINITY, lineMaxBytes: LINE_MAX_BYTES })) {
+        const heard = heardIn(lines, link);
+        if (heard.length > 0) yield heard;
+      }
+      throw new Upset("the stream ended");
+    },
+  };
+}

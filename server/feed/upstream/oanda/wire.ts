@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { Heard, OddReason } from "../port";
+
+/** OANDA's v20 stream (oanda/v20-openapi, json/v20.json): one JSON object per line. */
+
+const Bucket = z.object({ price: z.union([z.string(), z.number()]) });
+const Price = z.object({
+  instrument: z.string(),
+  time: z.string(),
+  bids: z.array(Bucket).default([]),
+  asks: z.array(Bucket).default([]),
+  status: z.string().optional(),
+  tradeable: z.boolean().optional(),
+});
+const Message = z.object({ type: z.string() });
+
+export const Instruments = z.object({
+  instruments: z.array(z.object({ name: z.string(), displayPrecision: z.number().int().min(0).max(15) })),
+});
+
+/** What a line of the stream holds. */
+type Line = { readonly heard: Heard } | { readonly odd: OddReason } | "heartbeat";
+
+/** The best price of one side. The first bucket need not be it, because a larger size may come first. */
+function best(buckets: readonly z.infer<typeof Bucket>[], pick: (...prices: number[]) => number): number | null {
+  const prices = buckets.map(({ price }) => Number(price)).filter((price) => price > 0 && Number.isFinite(price));
+  return prices.length === 0 ? null : pick(...prices);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a line of the stream. Times have nanoseconds, of which the milliseconds are kept. */
+export function readLine(text: string): Line {
+  const value = parsed(text);
+  const message = Message.safeParse(value);
+  if (!message.success) return { odd: "unreadable" };
+  if (message.data.type === "HEARTBEAT") return "heartbeat";
+  if (message.data.type !== "PRICE") return { odd: "unknown_type" };
+  const price = Price.safeParse(value);
+  if (!price.success) return { odd: "unreadable" };
+  const { instrument, time, bids, asks, status, tradeable = status === undefined || status === "tradeable" } = price.data;
+  const heard = { symbol: instrument, timeMs: Date.parse(time), bid: best(bids, Math.max), ask: best(asks, Math.min) };
+  // The price of a closed market is the last one before it closed.
+  return { heard: tradeable ? heard : { ...heard, doubt: "closed" } };
+}

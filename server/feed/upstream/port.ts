@@ -1,0 +1,72 @@
+import type { Clock } from "#lib/clock";
+import type { Listing } from "#lib/domain/instrument";
+
+/** What an upstream says about itself. */
+export interface Declaration {
+  /** every: each change of the price; sampled: the last one of each window. */
+  readonly stream: { readonly kind: "every" } | { readonly kind: "sampled"; readonly windowMs: number };
+  /** source: ticks have the time at which the price was made; none: the source sends no time, so we stamp them. */
+  readonly clock: "source" | "none";
+  /** changed: a message may hold only the side that changed; the other one is the last that came. */
+  readonly sides: "both" | "changed";
+  /** The longest silence of a healthy connection, heartbeats included. */
+  readonly idleMs: number;
+  /** One sentence on what the terms allow, and where they are. */
+  readonly terms: { readonly text: string; readonly url: string };
+}
+
+/** An instrument as the upstream offers it. */
+export interface Offered {
+  readonly symbol: string;
+  /** Decimal places of its prices, where it says so. */
+  readonly digits?: number;
+}
+
+/** Why a message with prices is no quote. */
+type Doubt = "closed" | "one_side";
+
+/** A price as it was heard. */
+export interface Heard {
+  readonly symbol: string;
+  /** Unix milliseconds; NaN where the source sends no time. */
+  readonly timeMs: number;
+  /** Null where the message does not hold this side. */
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly doubt?: Doubt;
+}
+
+/** Why a message was not used. */
+export type OddReason = "unreadable" | "too_long" | "unknown_type" | "unknown_symbol" | "no_price" | "no_time" | "refused_symbol";
+
+/** The steps of a connection before prices come. */
+export type Step = "connecting" | "authenticating" | "subscribing" | "live";
+
+/** What a connection reports while it lives. */
+export interface Link {
+  /** Aborts when the connection must end. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  step(step: Step): void;
+  /** Proof that the far side lives: any message of it. */
+  alive(): void;
+  /** A message that was not used. `text` is its beginning. */
+  odd(reason: OddReason, text: string): void;
+}
+
+/**
+ * A market elsewhere. An implementation holds a wire format and nothing else: it does not judge, retry, merge or keep time.
+ * It throws Refused when the source will not serve us, and Upset (../feed.ts) for anything that another try may mend.
+ */
+export interface Upstream {
+  /** Slug, shown as provider_source. */
+  readonly name: string;
+  readonly declares: Declaration;
+  /** Settings that must not leave the process. */
+  readonly secrets: readonly string[];
+  /** What it offers now. Absent where it has no such list: then symbolOf names the symbol of a listing. */
+  instruments?(link: Pick<Link, "signal" | "clock">): Promise<readonly Offered[]>;
+  symbolOf?(listing: Pick<Listing, "ticker" | "base" | "quote">): string;
+  /** One connection, until it is lost: yields what was heard, in order, and ends by a throw. */
+  stream(symbols: readonly string[], link: Link): AsyncIterable<readonly Heard[]>;
+}

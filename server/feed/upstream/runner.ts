@@ -1,0 +1,181 @@
+import type { Clock } from "#lib/clock";
+import type { Listing } from "#lib/domain/instrument";
+import type { Tick } from "#lib/domain/tick";
+import type { Logger } from "#lib/log";
+import { SECOND_MS } from "#lib/units";
+import { withTimeout } from "#lib/with-timeout";
+import { type Feed, Refused, Upset } from "../feed";
+import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
+import { type Matched, matchSymbols } from "./symbols";
+
+/** The longest wait for the list of instruments, shorter than any source may be silent. */
+const INSTRUMENTS_MAX_MS = 8 * SECOND_MS;
+/** How much of a message that was not used a log shows. */
+const ODD_TEXT_MAX_CHARACTERS = 200;
+/** How many tickers a log line names. */
+const NAMED_MAX_COUNT = 10;
+const HIDDEN = "[secret]";
+
+interface RunnerOptions {
+  readonly upstream: Upstream;
+  readonly listings: () => readonly Listing[];
+  /** Symbols that the operator chose, by ticker. */
+  readonly named: ReadonlyMap<string, string>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Ends a connection that was silent for too long. While a batch is taken, nothing is read, so no silence is counted. */
+function watchSilence({ upstream, clock }: Pick<RunnerOptions, "upstream" | "clock">, signal: AbortSignal) {
+  const { idleMs } = upstream.declares;
+  const cut = new AbortController();
+  const over = new AbortController();
+  let heardMs = clock.now();
+  let taking = false;
+  const stop = () => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+
+  async function watch(): Promise<void> {
+    while (!over.signal.aborted) {
+      const left = taking ? idleMs : heardMs + idleMs - clock.now();
+      if (left <= 0) return cut.abort(new Upset(`silent for ${Math.round(idleMs / SECOND_MS)} s`));
+      await clock.wait(left, over.signal);
+    }
+  }
+
+  void watch();
+  return {
+    /** Aborts when the connection must end. */
+    signal: AbortSignal.any([signal, cut.signal]),
+    alive() {
+      heardMs = clock.now();
+    },
+    take(now: boolean) {
+      taking = now;
+      heardMs = clock.now();
+    },
+    /** The silence that ended the connection, if it was one. */
+    problem: (): unknown => (cut.signal.aborted ? cut.signal.reason : undefined),
+    stop() {
+      signal.removeEventListener("abort", stop);
+      over.abort();
+    },
+  };
+}
+
+/** Turns what was heard into ticks; keeps the other side where a message holds only one. */
+function createTranslator({ upstream, clock }: RunnerOptions, { bySymbol }: Matched, odd: Link["odd"]) {
+  const { sides, clock: stamped } = upstream.declares;
+  const books = new Map<string, { bid: number | null; ask: number | null }>();
+
+  return function translate({ symbol, timeMs, bid, ask, doubt }: Heard): Tick | null {
+    const listing = bySymbol.get(symbol);
+    if (listing === undefined) {
+      odd("unknown_symbol", symbol);
+      return null;
+    }
+    if (doubt !== undefined) return null;
+    let quote = { bid, ask };
+    if (sides === "changed") {
+      const before = books.get(symbol);
+      quote = { bid: bid ?? before?.bid ?? null, ask: ask ?? before?.ask ?? null };
+      books.set(symbol, quote);
+    }
+    // One side alone is no quote; where sides come one by one, the other is on its way.
+    if (quote.bid === null || quote.ask === null) {
+      if (sides === "both") odd("no_price", symbol);
+      return null;
+    }
+    const time = stamped === "none" ? clock.now() : timeMs;
+    if (!Number.isFinite(time)) {
+      odd("no_time", symbol);
+      return null;
+    }
+    return { ticker: listing.ticker, time_msc: Math.floor(time), bid: quote.bid, ask: quote.ask };
+  };
+}
+
+/** A text without the secrets of the upstream, which a source may repeat in its answers. */
+const hide = ({ secrets }: Upstream, text: string) => secrets.reduce((kept, secret) => kept.replaceAll(secret, HIDDEN), text);
+
+/** Logs the first message of each reason, without secrets. */
+function createOddLog({ upstream, log }: RunnerOptions): Link["odd"] {
+  const seen = new Set<OddReason>();
+  return (reason, text) => {
+    if (seen.has(reason)) return;
+    seen.add(reason);
+    const shown = hide(upstream, text).slice(0, ODD_TEXT_MAX_CHARACTERS);
+    log.warn({ feed: upstream.name, reason, text: shown }, "feed sent a message that was not used");
+  };
+}
+
+/** The error that ended a connection, without secrets: neither its stack nor its cause is kept, which may repeat them. */
+function withoutSecrets(upstream: Upstream, error: unknown): Refused | Upset {
+  const text = hide(upstream, error instanceof Error ? error.message : String(error));
+  if (error instanceof Refused) return new Refused(text);
+  return new Upset(text, error instanceof Upset ? { retryAfterMs: error.retryAfterMs } : {});
+}
+
+async function offeredBy({ upstream, clock, listings, named }: RunnerOptions, signal: AbortSignal): Promise<Matched> {
+  if (upstream.instruments === undefined) {
+    const offered = listings().map((listing): Offered => ({ symbol: upstream.symbolOf?.(listing) ?? listing.ticker }));
+    const chosen = [...named.values()].map((symbol) => ({ symbol }));
+    return matchSymbols(listings(), [...offered, ...chosen], named);
+  }
+  const over = new AbortController();
+  try {
+    const asked = upstream.instruments({ signal: AbortSignal.any([signal, over.signal]), clock });
+    return matchSymbols(listings(), await withTimeout(asked, INSTRUMENTS_MAX_MS, clock, signal), named);
+  } finally {
+    over.abort();
+  }
+}
+
+function reportSymbols({ upstream, log }: RunnerOptions, { bySymbol, missing }: Matched): void {
+  const { name, declares } = upstream;
+  log.info({ feed: name, tickers: bySymbol.size, terms: declares.terms.url }, `feed found its symbols. ${declares.terms.text}`);
+  if (declares.clock === "none") log.warn({ feed: name }, "feed sends no times; its ticks get the time at which they arrive");
+  if (missing.length === 0) return;
+  const some = missing.slice(0, NAMED_MAX_COUNT).map(({ ticker, reason }) => `${ticker}: ${reason}`);
+  log.warn({ feed: name, missing: missing.length, some }, "feed does not offer these tickers");
+}
+
+/**
+ * Makes a feed of an upstream: connects once, finds the symbols, turns what is heard into ticks, and ends a silent connection by
+ * its own timer. It throws Refused or Upset when the connection ends; the supervisor connects again.
+ */
+export function upstreamFeed(options: RunnerOptions): Feed {
+  const { upstream, clock, log } = options;
+  const odd = createOddLog(options);
+
+  async function* connection(signal: AbortSignal, silence: ReturnType<typeof watchSilence>): AsyncGenerator<readonly Tick[]> {
+    const step = (name: Step) => log.debug({ feed: upstream.name, step: name }, "feed step");
+    step("connecting");
+    const matched = await offeredBy(options, signal);
+    if (matched.bySymbol.size === 0) throw new Refused("it offers none of the instruments of this venue");
+    reportSymbols(options, matched);
+    const translate = createTranslator(options, matched, odd);
+    const link: Link = { signal: silence.signal, clock, step, alive: silence.alive, odd };
+    silence.alive();
+    for await (const heard of upstream.stream([...matched.bySymbol.keys()], link)) {
+      const ticks = heard.map(translate).filter((tick) => tick !== null);
+      if (ticks.length > 0) yield ticks;
+    }
+    throw new Upset("the connection ended");
+  }
+
+  return async function* run(signal) {
+    const silence = watchSilence(options, signal);
+    try {
+      for await (const ticks of connection(signal, silence)) {
+        silence.take(true);
+        yield ticks;
+        silence.take(false);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw withoutSecrets(upstream, silence.problem() ?? error);
+    } finally {
+      silence.stop();
+    }
+  };
+}
