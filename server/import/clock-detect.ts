@@ -37,14 +37,15 @@ interface Fit {
   /** Of each file, which runs are in closed hours. */
   readonly runs: readonly (readonly boolean[])[];
   readonly closed: number;
-  /** Weekends that begin early. */
+  /** Which weekends begin early, and how many. */
+  readonly earlyOn: readonly boolean[];
   readonly early: number;
 }
 
 function fitOf(clock: SourceClock, files: readonly TimedFile[]): Fit {
   const runs = files.map(({ evidence, hours }) => runsWhileClosed(clock, evidence, hours));
-  const early = files.reduce((sum, { evidence, hours }) => sum + earlyCloses(clock, evidence, hours), 0);
-  return { clock, runs, closed: runs.flat().filter(Boolean).length, early };
+  const earlyOn = files.flatMap(({ evidence, hours }) => earlyCloses(clock, evidence, hours));
+  return { clock, runs, closed: runs.flat().filter(Boolean).length, earlyOn, early: earlyOn.filter(Boolean).length };
 }
 
 /** The first of each group of clocks that give the same times for all rows. */
@@ -62,7 +63,9 @@ export function distinctClocks(clocks: readonly SourceClock[], files: readonly P
  */
 function weekendsRefute(rival: Fit, best: Fit, files: readonly TimedFile[]): boolean {
   const quotesToClose = files.some(({ evidence }) => agreeOnClose(best.clock, rival.clock, evidence));
-  return best.early === 0 && rival.early > 0 && quotesToClose;
+  // A holiday is early on both.
+  const isWorse = (one: Fit, other: Fit) => one.earlyOn.some((early, weekend) => early && !other.earlyOn[weekend]);
+  return isWorse(rival, best) && !isWorse(best, rival) && quotesToClose;
 }
 
 /** An error that names the clocks to choose from. */
@@ -95,6 +98,14 @@ function noneFits(fits: readonly Fit[], files: readonly TimedFile[], mostClosed:
 }
 
 /**
+ * Runs that the right clock may put into closed hours though another has none: of longer klines, one quote after a close makes
+ * a whole row of closed time. The weekends then decide, or the operator.
+ */
+function straysOf(files: readonly TimedFile[], mostClosed: number): number {
+  return files.some(({ evidence }) => evidence.rowMs >= HOUR_MS) ? Math.max(1, mostClosed) : 0;
+}
+
+/**
  * The clock of files of one source, from the hours in which their market is closed. It counts only if every other known clock,
  * and the same one an hour earlier or later, puts rows into closed hours.
  * @throws Unsure when several clocks fit, or none does.
@@ -104,7 +115,7 @@ export function detectClock(files: readonly TimedFile[], rule: ClockRule): Detec
   const least = Math.min(...fits.map(({ closed }) => closed));
   const mostClosed = Math.floor(files.reduce((sum, { evidence }) => sum + evidence.runs.length, 0) / RUNS_PER_STRAY);
   if (least > mostClosed) throw noneFits(fits, files, mostClosed);
-  const possible = ({ closed }: Fit) => closed <= least * STRAYS_MAX_RATIO;
+  const possible = ({ closed }: Fit) => closed <= Math.max(least * STRAYS_MAX_RATIO, straysOf(files, mostClosed));
   const [best, ...rivals] = fits.filter(possible).sort((a, b) => a.early - b.early || a.closed - b.closed);
   if (best === undefined) throw new Error("the clock with the fewest runs in closed hours is possible");
   const open = rivals.filter((rival) => !weekendsRefute(rival, best, files));

@@ -34,6 +34,8 @@ export interface PricedTime {
 export interface ClockEvidence {
   /** True for klines longer than an hour: each is a run, and a part of it may be in closed hours. */
   readonly long: boolean;
+  /** Length of a row. */
+  readonly rowMs: number;
   readonly weekends: readonly Weekend[];
   readonly runs: readonly Run[];
   /** Rows spread evenly over the file. */
@@ -74,6 +76,6 @@ export function createEvidenceCollector(rowMs: number): EvidenceCollector {
       sample(localMs, price);
       rows += 1;
     },
-    evidence: () => ({ long, weekends, runs, samples }),
+    evidence: () => ({ long, rowMs, weekends, runs, samples }),
   };
 }

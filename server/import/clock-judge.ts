@@ -53,13 +53,14 @@ export function firstDifference(a: SourceClock, b: SourceClock, { runs }: ClockE
   });
 }
 
-/** Weekends on which a clock finds the market closed early on Friday, by about an hour or more. */
-export function earlyCloses(clock: SourceClock, { weekends }: ClockEvidence, hours: Calendar): number {
-  return weekends.filter(({ closeMs }) => {
+/** On which weekends a clock finds the market closed early on Friday, by about an hour or more. */
+export function earlyCloses(clock: SourceClock, { weekends }: ClockEvidence, hours: Calendar): boolean[] {
+  return weekends.map(({ closeMs }) => {
     const atMs = clock.toUtcMs(closeMs);
-    const { nextClose } = hours.sessionAt(atMs - 1);
-    return nextClose !== null && nextClose - atMs >= EARLY_MS;
-  }).length;
+    const { state, nextClose } = hours.sessionAt(atMs - 1);
+    // Where it is closed, a quote came after the close.
+    return state === "open" && nextClose !== null && nextClose - atMs >= EARLY_MS;
+  });
 }
 
 /** Whether two clocks agree on a Friday's close: it shows that the source quotes until then. */

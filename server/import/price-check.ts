@@ -66,9 +66,13 @@ function offKnown(days: readonly Priced[], known: readonly Priced[]): string | n
 
 type Store = Pick<KlineTable, "read">;
 
-/** The prices that are stored for a range, of days; where there are none, of shorter klines that were imported as such. */
+/**
+ * The prices that are stored for a range, of days; where there are none, of shorter klines that were imported as such. Minutes
+ * are not read: their days are computed, and those of this run are known.
+ */
 async function storedPrices(store: Store, ticker: string, own: Timeframe, from: number, to: number): Promise<Priced[]> {
   for (const timeframe of new Set<Timeframe>(["D1", "H4", "H1", own])) {
+    if (timeframe === "M1") continue;
     const found = await store.read({ ticker, timeframe, from, to, limit: STORED_MAX_ROWS, end: "oldest" });
     if (found.length > 0) return lastOfDays(found);
   }
