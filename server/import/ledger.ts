@@ -1,5 +1,6 @@
 import type { Kline } from "#lib/domain/kline";
 import type { Intervals } from "./interval";
+import type { PriceRange } from "./price-ranges";
 
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
@@ -47,6 +48,8 @@ export interface MinutesOptions {
   readonly intervals: Intervals;
   /** Decimal places prices are rounded to. */
   readonly digits: number;
+  /** Prices that the instrument can have; null where they are not known, or do not count. */
+  readonly range: PriceRange | null;
   /** True when a volume of 0 means that there was no quote. */
   readonly dropsFillers: boolean;
   /** Rows at the beginning that an earlier run stored; only their times are read. */

@@ -10,6 +10,7 @@ import type { Intervals } from "./interval";
 import type { Job, JobKey, Jobs } from "./jobs";
 import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
 import { createMinutes } from "./minutes";
+import type { PriceRange } from "./price-ranges";
 import type { Progress } from "./progress";
 import type { Rebuilder } from "./rebuild";
 import type { ReaderSettings, Row } from "./row";
@@ -50,6 +51,7 @@ interface LoadOptions {
   readonly ticker: string;
   readonly intervals: Intervals;
   readonly digits: number;
+  readonly range: PriceRange | null;
   readonly dropsFillers: boolean;
   readonly maxErrors: number;
   readonly batchKlines: number;
@@ -110,6 +112,7 @@ export async function loadFile(options: LoadOptions): Promise<Loaded> {
     ticker: options.ticker,
     intervals: options.intervals,
     digits: options.digits,
+    range: options.range,
     dropsFillers: options.dropsFillers,
     skipRows: options.job.rows,
     nowMs: startMs,

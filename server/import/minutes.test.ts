@@ -32,6 +32,7 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
     ticker: "EURUSD",
     intervals: createIntervals("M1", "forex"),
     digits: 5,
+    range: { low: 0.5, high: 20 },
     dropsFillers: true,
     skipRows: 0,
     nowMs: Date.UTC(2025, 0, 1),
@@ -119,6 +120,26 @@ test("late ticks are sorted within their minute and rejected after it", () => {
 test("prices lose floating-point noise and are rounded to the instrument's decimals", () => {
   const { klines } = fold("klines", [kline(0, 1.1338300000000001, { spread: 0.00010000000000000005 })]);
   expect(klines[0]).toMatchObject({ close: 1.13383, spread: 0.0001 });
+});
+
+test("a row whose prices the instrument cannot have is refused after one whose prices it can", () => {
+  const [fine, stray] = [1.1, 1_102];
+  const klines = (...prices: number[]) =>
+    fold(
+      "klines",
+      prices.map((price, minute) => kline(minute, price, { open: price, high: price, low: price })),
+    );
+  const { malformed, klines: stored } = klines(fine, stray, stray, fine);
+  expect(malformed).toEqual([2, 3].map((line) => expect.stringContaining(`${line}: its prices are not those of the instrument`)));
+  expect(stored).toHaveLength(2);
+  // Of another instrument: refused as a whole by the check of its prices.
+  expect(klines(stray, stray).malformed).toEqual([]);
+  const ticks = fold("ticks", [tick(0, fine, 1.2), tick(1, stray, 1_103), tick(2, fine, 30), tick(3, fine, 1.2)]);
+  expect(ticks.malformed).toEqual([
+    expect.stringContaining("2: its prices are not those"),
+    expect.stringContaining("3: its prices are more than a factor of 3 apart"),
+  ]);
+  expect(ticks.klines).toMatchObject([{ high: fine }]);
 });
 
 test("of a minute that occurs twice, unfinished and finished, the last one counts", () => {

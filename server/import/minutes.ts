@@ -4,11 +4,32 @@ import { toQuote } from "#lib/domain/quote";
 import { judgePrices, type Tick } from "#lib/domain/tick";
 import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
+import type { PriceRange } from "./price-ranges";
 import type { Row, RowKind, RowSink } from "./row";
 
 /** No pair has moved as far in a kline. A price that lost its decimal point, as 1057 for 1.057, is further from the others. */
 const PRICES_MAX_FACTOR = 3;
 const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
+
+/** Rows one after the other that can be strays. */
+const STRAYS_MAX_ROWS = 10;
+const STRAY = "its prices are not those of the instrument, as those of the row before are";
+
+/**
+ * Finds rows whose prices the instrument cannot have, after rows whose prices it can: a decimal point that is lost in all of them.
+ * Where none of many rows fits, they are of another instrument, and the check of whole files refuses them.
+ */
+function createStrayJudge(range: PriceRange | null): (low: number, high: number) => boolean {
+  let fitted = false;
+  let strays = 0;
+  return (low, high) => {
+    const fits = range === null || (low >= range.low && high <= range.high);
+    const isStray = !fits && fitted && strays < STRAYS_MAX_ROWS;
+    strays = isStray ? strays + 1 : 0;
+    if (!isStray) fitted = fits;
+    return isStray;
+  };
+}
 
 /** Converts the rows of a file to klines: ticks to M1, klines to those of their timeframe. */
 interface Minutes {
@@ -31,6 +52,7 @@ function klinesOf(options: MinutesOptions): Minutes {
   const { timeframe } = intervals;
   const ledger = createLedger(options);
   const { counts } = ledger;
+  const isStray = createStrayJudge(options.range);
   let lastMs = Number.NEGATIVE_INFINITY;
 
   function judge(row: Row): string | null {
@@ -38,7 +60,8 @@ function klinesOf(options: MinutesOptions): Minutes {
     const sound =
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
     if (!sound) return "open and close are not between high and low";
-    return row.high > row.low * PRICES_MAX_FACTOR ? FAR_APART : ledger.doubt(row.timeMs);
+    if (row.high > row.low * PRICES_MAX_FACTOR) return FAR_APART;
+    return isStray(row.low, row.high) ? STRAY : ledger.doubt(row.timeMs);
   }
 
   function toKline(row: Row, time: number): Kline {
@@ -116,11 +139,17 @@ function ticksOf(options: MinutesOptions): Minutes {
   const ledger = createLedger(options);
   const { counts } = ledger;
   const buffer = createMinuteBuffer(options.ticker, options.digits);
+  const isStray = createStrayJudge(options.range);
   let minuteMs = Number.NaN;
 
   function close(): void {
     const kline = buffer.size() > 0 ? buffer.fold(minuteMs) : undefined;
     if (kline !== undefined) ledger.put(kline, Number.POSITIVE_INFINITY);
+  }
+
+  function judge({ bid, ask, timeMs }: Row): string | null {
+    if (ask > bid * PRICES_MAX_FACTOR) return FAR_APART;
+    return isStray(bid, ask) ? STRAY : ledger.doubt(timeMs);
   }
 
   function onRow(row: Row, line: number): void {
@@ -130,8 +159,7 @@ function ticksOf(options: MinutesOptions): Minutes {
       counts.crossed += 1;
       return;
     }
-    const doubt = row.ask > row.bid * PRICES_MAX_FACTOR ? FAR_APART : ledger.doubt(row.timeMs);
-    const reason = badPrices === null ? doubt : "bid or ask is not a possible price";
+    const reason = badPrices === null ? judge(row) : "bid or ask is not a possible price";
     if (reason !== null) {
       ledger.refuse(line, reason);
       return;

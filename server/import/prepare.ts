@@ -86,8 +86,9 @@ function notesOf({ recognition }: Recognised, sample: Sample, settings: ReaderSe
   if (settings.pointDigits !== null && !inPoints)
     notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
   if (kind === "ticks" || recognition.exported) return notes;
-  if (has("spread") && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
-  if (!has("spread", "askOpen")) notes.push("no spread in this file: it stays unknown");
+  const hasSpread = has("spread") && sample.hasSpread;
+  if (hasSpread && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
+  if (!hasSpread && !has("askOpen")) notes.push("no spread in this file: it stays unknown");
   if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
   if (!has("tickVolume") || !sample.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
   return notes;

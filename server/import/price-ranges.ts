@@ -41,8 +41,14 @@ export function isCurrency(code: string): boolean {
   return Object.hasOwn(USD_VALUES, code);
 }
 
+/** The lowest and the highest price. */
+export interface PriceRange {
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Prices that a pair can have; null where one of its currencies is not known. */
-export function plausibleRange(base: string, quote: string): { readonly low: number; readonly high: number } | null {
+export function plausibleRange(base: string, quote: string): PriceRange | null {
   const [bases, quotes] = [USD_VALUES[base], USD_VALUES[quote]];
   if (bases === undefined || quotes === undefined) return null;
   return { low: bases[0] / quotes[1], high: bases[1] / quotes[0] };

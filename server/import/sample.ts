@@ -27,6 +27,8 @@ export interface Sample {
   readonly wholePrices: boolean;
   /** True when all spreads are whole numbers, which means points. */
   readonly wholeSpreads: boolean;
+  /** True when any row has a spread. */
+  readonly hasSpread: boolean;
   /** True when any row has a volume: a volume of 0 then means that there was no quote. */
   readonly hasVolume: boolean;
   /** The first value of a symbol column. */
@@ -41,11 +43,12 @@ interface Texts {
   decimals: number;
   wholePrices: boolean;
   wholeSpreads: boolean;
+  hasSpread: boolean;
   symbol: string | null;
 }
 
 function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
-  const texts: Texts = { decimals: 0, wholePrices: true, wholeSpreads: true, symbol: null };
+  const texts: Texts = { decimals: 0, wholePrices: true, wholeSpreads: true, hasSpread: false, symbol: null };
   if (layout === null) return { ...texts, wholePrices: false };
   const all = head.toString("latin1").split(/\r?\n/);
   // The last line of a head may be incomplete.
@@ -57,6 +60,7 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean): Texts {
     layout.roles.forEach((role, column) => {
       const cell = cells[column] ?? "";
       if (cell === "") return;
+      if (role === "spread") texts.hasSpread = true;
       if (role === "symbol") texts.symbol ??= cell;
       const [, decimals] = cell.split(layout.decimalMark ?? ".");
       if (role === "spread" && (Number(decimals ?? 0) !== 0 || /e-/i.test(cell))) texts.wholeSpreads = false;

@@ -17,6 +17,7 @@ import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import type { PriceCheck } from "./price-check";
+import { plausibleRange } from "./price-ranges";
 import { startProgress } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";
@@ -125,6 +126,7 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
       ticker: listing.ticker,
       intervals: createIntervals(timeframe, listing.assetClass),
       digits: listing.digits,
+      range: options.force || prepared.recognition.exported === true ? null : plausibleRange(listing.base, listing.quote),
       dropsFillers: prepared.sample.hasVolume && prepared.recognition.exported !== true,
       maxErrors: options.maxErrors,
       batchKlines: session.batchKlines,
