@@ -110,6 +110,9 @@ test("an import shows in a year that was read before, and a ticker without histo
   expect((await data.years("AUDUSD", { before: "2024" })).items).toMatchObject([{ year: 2023, rows: 1 }]);
   await importKlines("b.csv", [kline("AUDUSD", second)]);
   expect((await data.years("AUDUSD", { before: "2024" })).items).toMatchObject([{ year: 2023, rows: 2 }]);
+  await importKlines("c.csv", [kline("AUDUSD", at("2021-05-04T00:00Z"))]);
+  const { items } = await data.tickers({ before: "AUDNZD" });
+  expect(items.find(({ ticker }) => ticker === "AUDUSD")).toMatchObject({ rows: 4, years: 3 });
   expect(await data.years("NZDUSD", {})).toEqual({ items: [], next_before: null });
   expect(await data.ticker("NZDUSD")).toMatchObject({ first_at: null, imports: [] });
   await expect(data.years("ABCDEF", {})).rejects.toThrow("ABCDEF is not an instrument of the live venue.");

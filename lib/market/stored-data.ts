@@ -19,9 +19,9 @@ import { Fault } from "#lib/fault";
 import { MINUTE_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 import { compareYear, type SourceId } from "./data-compare";
-import { createDataReader, isoOf, withinBudget, yearOf } from "./data-reads";
+import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "./data-reads";
 import { readSuspects } from "./data-suspects";
-import { readYear } from "./data-year";
+import { readYear, SERIES } from "./data-year";
 
 /** A page of years or tickers is sent after this time, so that the reader sees the first ones soon. */
 const PAGE_BUDGET_MS = 1_500;
@@ -33,10 +33,7 @@ const YEAR_KEPT_MS = 5 * MINUTE_MS;
 /** The first and last M1 kline, by the key. */
 const BOUNDS = `SELECT (SELECT time::float8 FROM kline_oldest('live', $1, 'M1', 0, 9999999999999, 1)) AS first,
   (SELECT time::float8 FROM kline_newest('live', $1, 'M1', 0, 9999999999999, 1)) AS last`;
-const COUNT = `SELECT count(*)::float8 AS rows FROM kline WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1'`;
-/** A year with a D1 kline has M1 klines, or had some before the retention. */
-const YEARS = `SELECT count(DISTINCT date_part('year', to_timestamp(time) AT TIME ZONE 'UTC'))::float8 AS years FROM kline
-  WHERE venue = 'live' AND ticker = $1 AND timeframe = 'D1' AND time >= $2 - 86400`;
+const COUNT = `SELECT count(*)::float8 AS rows FROM kline WHERE ${SERIES}`;
 /** Changes with every import and undo of the ticker. */
 const STAMP = `SELECT concat_ws(' ', count(*), max(b.updated_at), max(b.undone_at)) AS stamp
   FROM backfill b JOIN backfill_series s ON s.batch = b.number WHERE s.ticker = $1`;
@@ -65,9 +62,10 @@ async function boundsOf(client: pg.ClientBase, ticker: string): Promise<History 
   return first === null || last === null ? null : { first, last };
 }
 
-async function numberOf(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<number> {
-  const { rows } = await client.query<Record<string, number>>(text, [...values]);
-  return Object.values(rows[0] ?? {})[0] ?? 0;
+async function countYear(client: pg.ClientBase, ticker: string, year: number): Promise<number> {
+  const { from, to } = yearSpan(year);
+  const { rows } = await client.query<{ rows: number }>(COUNT, [ticker, from, to]);
+  return rows[0]?.rows ?? 0;
 }
 
 /** Years of a history, newest first, those before `before`. */
@@ -119,17 +117,18 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       const catalogue = await createCatalogue(db, "live");
       const all = catalogue.list().map(({ ticker }) => ticker);
       const rest = all.sort().filter((ticker) => before === undefined || ticker > before);
-      return withinBudget(rest, clock.now, PAGE_BUDGET_MS, (ticker) =>
-        read(async (client): Promise<DataTicker> => {
-          const bounds = await boundsOf(client, ticker);
-          if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0 };
-          return {
-            ...{ ticker, first_at: isoOf(bounds.first), last_at: isoOf(bounds.last) },
-            rows: await numberOf(client, COUNT, [ticker]),
-            years: Math.max(1, await numberOf(client, YEARS, [ticker, bounds.first])),
-          };
-        }),
-      );
+      return withinBudget(rest, clock.now, PAGE_BUDGET_MS, async (ticker): Promise<DataTicker> => {
+        const bounds = await history(ticker);
+        if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0 };
+        // Year by year, so that no count is too long for the database and other reads get their turn.
+        const counts: number[] = [];
+        for (const year of yearsOf(bounds, undefined)) counts.push(await read((client) => countYear(client, ticker, year)));
+        return {
+          ...{ ticker, first_at: isoOf(bounds.first), last_at: isoOf(bounds.last) },
+          rows: counts.reduce((sum, count) => sum + count, 0),
+          years: counts.filter((count) => count > 0).length,
+        };
+      });
     },
 
     async ticker(ticker) {
