@@ -66,6 +66,20 @@ export interface DataImport {
   readonly sealed: boolean;
 }
 
+/** Klines of a timeframe above M1 that an import wrote to a ticker. They show where no minutes are stored. */
+export interface DataLongerImport {
+  readonly number: number;
+  readonly file: string;
+  readonly timeframe: Timeframe;
+  /** Open times of the first and last kline. */
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly stored: number;
+  /** Those that minutes covered when they were imported. */
+  readonly covered: number;
+  readonly undone_at: string | null;
+}
+
 /** A ticker, and where its klines may come from. */
 export interface DataHead {
   readonly ticker: string;
@@ -76,6 +90,7 @@ export interface DataHead {
   readonly first_at: string | null;
   readonly last_at: string | null;
   readonly imports: readonly DataImport[];
+  readonly longer: readonly DataLongerImport[];
 }
 
 /** Minutes without a kline in which the market was open. Closed hours inside do not count. */

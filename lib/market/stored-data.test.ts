@@ -7,6 +7,7 @@ import { openMinutes } from "#server/testing/import-rows";
 import { beginBackfill } from "./backfills";
 import { clockShift } from "./data-compare";
 import { createDataReader, withinBudget } from "./data-reads";
+import { storeImported } from "./imported-klines";
 import { storeBatch } from "./kline-batches";
 import { createKlineStore } from "./kline-store";
 import { inTransaction } from "./partitions";
@@ -37,7 +38,7 @@ function kline(ticker: string, time: number, price = priceAt(time)): Kline {
 }
 
 /** Imports klines, and returns the number of the import. */
-async function importKlines(file: string, klines: readonly Kline[]): Promise<number> {
+async function importKlines(file: string, klines: readonly Kline[], store = storeBatch): Promise<number> {
   const progress = {
     state: "done",
     files: 1,
@@ -51,7 +52,7 @@ async function importKlines(file: string, klines: readonly Kline[]): Promise<num
   const { number } = await beginBackfill({ db: database, clock }, "live", { ...progress, readMs: 1, problem: null });
   const times = klines.map(({ time }) => time);
   await createKlineStore(database.pool, "live").ensurePartitions(Math.min(...times), Math.max(...times));
-  await inTransaction(database.pool, (client) => storeBatch(client, number, klines));
+  await inTransaction(database.pool, (client) => store(client, number, klines));
   return number;
 }
 
@@ -114,7 +115,7 @@ test("an import shows in a year that was read before, and a ticker without histo
   const { items } = await data.tickers({ before: "AUDNZD" });
   expect(items.find(({ ticker }) => ticker === "AUDUSD")).toMatchObject({ rows: 4, years: 3 });
   expect(await data.years("NZDUSD", {})).toEqual({ items: [], next_before: null });
-  expect(await data.ticker("NZDUSD")).toMatchObject({ first_at: null, imports: [] });
+  expect(await data.ticker("NZDUSD")).toMatchObject({ first_at: null, imports: [], longer: [] });
   await expect(data.years("ABCDEF", {})).rejects.toThrow("ABCDEF is not an instrument of the live venue.");
 });
 
@@ -205,4 +206,18 @@ test("a page ends with the first item past its budget, and the next one starts a
   };
   expect(await withinBudget([9, 8, 7, 6], () => nowMs, 1_000, next)).toEqual({ items: [8], next_before: "7" });
   expect(await withinBudget([6], () => nowMs, 0, next)).toEqual({ items: [6], next_before: null });
+});
+
+test("imports of longer timeframes are listed where no minutes are stored, with how many are behind minutes elsewhere", async () => {
+  const hours = (ticker: string) =>
+    ["2024-03-06T12:00Z", "2024-03-06T13:00Z"].map((hour) => ({ ...kline(ticker, at(hour)), timeframe: "H1" as const }));
+  const number = await importKlines("NZDCAD_H1.csv", hours("NZDCAD"), storeImported);
+  expect(await data.ticker("NZDCAD")).toMatchObject({
+    first_at: null,
+    imports: [],
+    longer: [{ number, file: "NZDCAD_H1.csv", timeframe: "H1", first_at: iso("2024-03-06T12:00Z"), stored: 2, covered: 0 }],
+  });
+  await importKlines("NZDCHF.csv", [kline("NZDCHF", at("2024-03-06T12:30Z"))]);
+  await importKlines("NZDCHF_H1.csv", hours("NZDCHF"), storeImported);
+  expect((await data.ticker("NZDCHF")).longer).toMatchObject([{ timeframe: "H1", stored: 1, covered: 1 }]);
 });

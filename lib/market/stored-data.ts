@@ -7,12 +7,14 @@ import {
   type DataComparisonQuery,
   type DataHead,
   type DataImport,
+  type DataLongerImport,
   type DataPage,
   type DataSuspects,
   type DataTicker,
   type DataYear,
   FEED_SOURCE,
 } from "#lib/contract/portal-data";
+import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
@@ -98,6 +100,25 @@ async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): 
   }));
 }
 
+async function longerImportsOf({ prisma }: Pick<Database, "prisma">, ticker: string): Promise<DataLongerImport[]> {
+  const rows = await prisma.importedSeries.findMany({
+    where: { ticker },
+    orderBy: [{ batch: "desc" }, { timeframe: "asc" }],
+    take: DATA_SOURCES_MAX_COUNT,
+    include: { backfill: true },
+  });
+  return rows.map(({ batch, timeframe, first, last, stored, covered, backfill }) => ({
+    number: batch,
+    file: backfill.file,
+    timeframe: timeframe as Timeframe,
+    first_at: isoOf(Number(first)),
+    last_at: isoOf(Number(last)),
+    stored: Number(stored),
+    covered: Number(covered),
+    undone_at: backfill.undoneAt?.toISOString() ?? null,
+  }));
+}
+
 /** Reads stored history for operators, in pieces that the database answers soon. */
 export function createStoredData({ db, clock }: { readonly db: Database; readonly clock: Clock }): StoredData {
   const read = createDataReader(db);
@@ -140,6 +161,7 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
         first_at: bounds === null ? null : isoOf(bounds.first),
         last_at: bounds === null ? null : isoOf(bounds.last),
         imports: await importsOf(db, ticker),
+        longer: await longerImportsOf(db, ticker),
       };
     },
 

@@ -13,6 +13,7 @@ import { useAllPages } from "./all-pages";
 import { Comparison } from "./comparison";
 import { Coverage } from "./coverage";
 import { Gaps } from "./gaps";
+import { LongerImports } from "./longer";
 import { Sources, sourcesOf } from "./sources";
 import { Suspects } from "./suspects";
 import { utcText } from "./utc";
@@ -89,6 +90,7 @@ export function TickerView({ ticker }: { ticker: string }) {
       {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
       {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}
       {head?.first_at === null ? NOTHING : null}
+      {head?.first_at === null ? <LongerImports imports={head.longer} /> : null}
       {head === undefined || head.first_at === null ? null : (
         <>
           <Summary head={head} years={years ?? []} complete={complete} />
@@ -97,6 +99,7 @@ export function TickerView({ ticker }: { ticker: string }) {
           {years === undefined ? null : <Suspects ticker={ticker} digits={head.digits} years={years} />}
           <Sources sources={sources} />
           {sources === undefined ? null : <Comparison ticker={ticker} sources={sources} />}
+          <LongerImports imports={head.longer} />
           {years === undefined ? null : <Timeframes years={years} />}
         </>
       )}
