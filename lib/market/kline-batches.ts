@@ -115,8 +115,14 @@ async function stage(client: pg.ClientBase, klines: readonly Kline[], batch: num
 /**
  * Stores M1 klines of one ticker as a part of batch `batch`, in the caller's transaction; the last write of a key wins. What
  * they replace is kept, so that the batch can be undone. The partitions must exist.
+ * @param turn resolves when earlier parts of the batch are committed. Until then nothing is written that they write, too
  */
-export async function storeBatch(client: pg.ClientBase, batch: number, klines: readonly Kline[]): Promise<BatchCounts> {
+export async function storeBatch(
+  client: pg.ClientBase,
+  batch: number,
+  klines: readonly Kline[],
+  turn?: Promise<unknown>,
+): Promise<BatchCounts> {
   const [range] = rangesOf(klines);
   if (range === undefined) return { ...NO_KLINES };
   const { ticker, first, last } = range;
@@ -129,6 +135,7 @@ export async function storeBatch(client: pg.ClientBase, batch: number, klines: r
     counts = counted(klines, countRepeats(klines), rows[0] as Compared);
   }
   const { stored, alreadyThere, overwritten } = counts;
+  await turn;
   await client.query(ADD_TO_SERIES, [batch, ticker, first, last, stored, alreadyThere, overwritten]);
   return counts;
 }

@@ -17,17 +17,30 @@ export interface Batch {
   claim(ticker: string): Promise<void>;
   /**
    * Takes klines of one series whose ticker was claimed, and counts them. They are stored with what `save` writes, or neither
-   * is. Safe from a crash of the database after the next ordinary write.
+   * is. Safe from a crash of the database after the next ordinary write. A second call may begin before the first has ended: its
+   * minutes are copied meanwhile if they are later ones, and they are stored after those of the first.
    */
-  put(klines: readonly Kline[], save: (client: pg.ClientBase) => Promise<void>): Promise<BatchCounts>;
+  put(klines: readonly Kline[], save: Save): Promise<BatchCounts>;
   close(): Promise<void>;
 }
+
+type Save = (client: pg.ClientBase) => Promise<void>;
 
 interface BatchOptions {
   readonly database: Pick<Database, "pool" | "client">;
   readonly store: Pick<KlineTable, "ensurePartitions">;
   /** The number of the batch; null for a trial. */
   readonly number: number | null;
+}
+
+const isLongerThanMinutes = ([kline]: readonly Kline[]) => kline !== undefined && kline.timeframe !== "M1";
+
+function rangeOf(klines: readonly Kline[]): { first: number; last: number } {
+  const times = klines.map(({ time }) => time);
+  return {
+    first: times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
+    last: times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
+  };
 }
 
 /** Begins a batch. Its connection holds the locks, so they end with the process. */
@@ -38,6 +51,32 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
   await client.connect();
   if (number !== null) await lockBatch(client, number, "session");
   const claimed = new Set<string>();
+  /** The previous part, and its last minute. */
+  let previous: { readonly ended: Promise<unknown>; readonly ticker: string | undefined; readonly last: number } | undefined;
+
+  /** Stores a part. `turn` is the end of the part before it, which it may not overtake; `meets`: both may have the same minutes. */
+  async function add(
+    klines: readonly Kline[],
+    save: Save,
+    turn: Promise<unknown> | undefined,
+    meets: boolean,
+  ): Promise<BatchCounts> {
+    const isLonger = isLongerThanMinutes(klines);
+    if (meets || number === null) await turn;
+    if (number === null) return isLonger ? tryImported(client, klines) : tryBatch(client, klines);
+    const { first, last } = rangeOf(klines);
+    if (klines.length > 0) await store.ensurePartitions(first, last);
+    const work = async (connection: pg.ClientBase) => {
+      const counts = isLonger
+        ? await storeImported(connection, number, klines)
+        : await storeBatch(connection, number, klines, turn);
+      await turn;
+      await save(connection);
+      return counts;
+    };
+    return inTransaction(database.pool, work, STORED_LATER);
+  }
+
   return {
     async claim(ticker) {
       if (number === null || claimed.has(ticker)) return;
@@ -45,22 +84,17 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
         throw new ImportFailure(`another command is changing the history of ${ticker}: try again when it has ended`);
       claimed.add(ticker);
     },
-    async put(klines, save) {
-      const isLonger = klines[0] !== undefined && klines[0].timeframe !== "M1";
-      if (number === null) return isLonger ? tryImported(client, klines) : tryBatch(client, klines);
-      if (klines.length > 0) {
-        const times = klines.map(({ time }) => time);
-        await store.ensurePartitions(
-          times.reduce((a, b) => Math.min(a, b)),
-          times.reduce((a, b) => Math.max(a, b)),
-        );
-      }
-      const work = async (connection: pg.ClientBase) => {
-        const counts = await (isLonger ? storeImported : storeBatch)(connection, number, klines);
-        await save(connection);
-        return counts;
-      };
-      return inTransaction(database.pool, work, STORED_LATER);
+    put(klines, save) {
+      const ticker = isLongerThanMinutes(klines) ? undefined : klines[0]?.ticker;
+      const { first, last } = rangeOf(klines);
+      const isLater = ticker !== undefined && previous?.ticker === ticker && first > previous.last;
+      const ended = add(klines, save, previous?.ended, !isLater);
+      previous = { ended, ticker, last };
+      // A part that failed ends its file; the next file does not wait for it.
+      ended.catch(() => {
+        previous = undefined;
+      });
+      return ended;
     },
     close: () => client.end(),
   };

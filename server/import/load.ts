@@ -71,9 +71,13 @@ interface LoadOptions {
   onStored(klines: readonly Kline[], counts: BatchCounts): void;
 }
 
-/** Writes one batch while the next is read, and saves how far the file is stored. */
+/** Batches that are written at the same time: one is copied while the one before is committed. */
+const WRITING_MAX_COUNT = 2;
+
+/** Writes batches while the next is read, and saves how far the file is stored. */
 function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
-  let writing: Promise<unknown> = Promise.resolve();
+  const writing: Promise<unknown>[] = [];
+  let rebuilding: Promise<unknown> = Promise.resolve();
   let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
@@ -83,17 +87,23 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
   }
 
   return {
-    /** Resolves when the previous batch is stored and this one is being written. */
+    /** Resolves when this batch is being written, and at most one other. */
     async flush(): Promise<void> {
-      await writing;
+      if (writing.length === WRITING_MAX_COUNT) await writing.shift();
       const harvest = take();
       if (harvest.klines.length > 0) await check(harvest.klines);
       await rebuilder.follow(harvest.klines);
-      writing = Promise.all([write(harvest), rebuilder.writeSome()]);
-      // The next flush awaits it; until then its failure must not count as unhandled.
-      writing.catch(() => undefined);
+      rebuilding = rebuilding.then(rebuilder.writeSome);
+      const written = Promise.all([write(harvest), rebuilding]);
+      // A later flush awaits it; until then its failure must not count as unhandled.
+      written.catch(() => undefined);
+      writing.push(written);
     },
-    settled: () => writing,
+    /** Resolves when nothing is being written. @throws what one of the batches threw */
+    async settled(): Promise<void> {
+      await Promise.allSettled(writing);
+      await Promise.all(writing);
+    },
     counts: () => counts,
   };
 }
