@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
 import { DAY_MS } from "#lib/units";
@@ -61,6 +61,27 @@ describe("warnings of an expiry", () => {
     await clock.advance(7 * DAY_MS);
     const taken = await Promise.all([1, 2, 3, 4].map(() => warned()));
     expect(taken.flat().sort()).toEqual(ids.sort());
+  });
+
+  test("are not split between nodes: a key that is in use is waited for", async () => {
+    const ids = [await expiring(20), await expiring(20)];
+    await clock.advance(7 * DAY_MS);
+    const holder = await db.pool.connect();
+    await holder.query("BEGIN");
+    await holder.query("SELECT FROM api_key WHERE id = $1 FOR UPDATE", [ids[1]]);
+    const taken = warned();
+    try {
+      await vi.waitFor(async () => {
+        const { rowCount } = await db.pool.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%due%'",
+        );
+        expect(rowCount).toBe(1);
+      });
+    } finally {
+      await holder.query("COMMIT");
+      holder.release();
+    }
+    expect((await taken).sort()).toEqual(ids.sort());
   });
 
   test("are not sent when the expiry was set after they were due", async () => {

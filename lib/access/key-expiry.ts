@@ -17,7 +17,10 @@ export interface ExpiringKey {
   readonly email: string | null;
 }
 
-/** Takes each warning once, however many nodes ask: a row that another one holds is skipped, and marked when it is free. */
+/**
+ * Takes each warning once, however many nodes ask. A node waits for rows that another one holds and then finds them taken.
+ * Skipping them would split the keys of one owner between nodes: two emails. One order for all: no deadlock.
+ */
 const TAKE = `
   WITH due AS (
     SELECT k.id FROM api_key k JOIN account a ON a.id = k.account_id
@@ -25,7 +28,7 @@ const TAKE = `
        AND EXISTS (SELECT FROM unnest($2::int[]) AS ahead(s)
                     WHERE $1 >= k.expires_at - make_interval(secs => ahead.s)
                       AND COALESCE(k.expiry_told_at, k.created_at) < k.expires_at - make_interval(secs => ahead.s))
-     ORDER BY k.expires_at LIMIT $3 FOR UPDATE OF k SKIP LOCKED)
+     ORDER BY k.expires_at, k.id LIMIT $3 FOR UPDATE OF k)
   UPDATE api_key k SET expiry_told_at = $1
     FROM due, account a LEFT JOIN portal_user u ON u.account_id = a.id AND u.email_verified_at IS NOT NULL
    WHERE k.id = due.id AND a.id = k.account_id
