@@ -14,11 +14,15 @@ export const PROVIDER_NAMES = Object.keys(PROVIDER_SETTINGS) as [ProviderName, .
 /** Settings that may also be read from the file that NAME_FILE names. */
 export const SECRET_SETTINGS = ["OANDA_TOKEN", "MASSIVE_KEY", "TIINGO_TOKEN", "TWELVEDATA_KEY", "TRADERMADE_KEY"] as const;
 
-const symbols = z.string().transform((text, context) => {
-  const entries = text
+/** Comma-separated words. */
+export const wordList = z.string().transform((text) =>
+  text
     .split(",")
-    .map((entry) => entry.trim())
-    .filter(Boolean);
+    .map((word) => word.trim())
+    .filter(Boolean),
+);
+
+const symbols = wordList.transform((entries, context) => {
   const chosen: { feed: string; ticker: string; symbol: string }[] = [];
   for (const entry of entries) {
     const [, feed, ticker, symbol] = /^([a-z0-9-]+):([A-Z0-9]{3,20})=(\S{1,64})$/.exec(entry) ?? [];
@@ -29,8 +33,8 @@ const symbols = z.string().transform((text, context) => {
   return chosen;
 });
 
-const secret = z.string().min(1).optional();
-const orFile = (name: string) => `Or set ${name}_FILE to the path of a file that holds it.`;
+const secret = (name: (typeof SECRET_SETTINGS)[number], what: string) =>
+  z.string().min(1).optional().describe(`${what}. Or set ${name}_FILE to the path of a file that holds it.`);
 
 /** The settings of the live venue's provider. */
 export const feedSettings = {
@@ -47,14 +51,14 @@ export const feedSettings = {
     .url({ protocol: /^(https?|wss?)$/, error: "must be an http://, https://, ws:// or wss:// URL." })
     .optional()
     .describe("Address of a proxy in front of the provider. Unset: the provider's own."),
-  OANDA_TOKEN: secret.describe(`Access token of an OANDA v20 account. ${orFile("OANDA_TOKEN")}`),
+  OANDA_TOKEN: secret("OANDA_TOKEN", "Access token of an OANDA v20 account"),
   OANDA_ACCOUNT: z.string().optional().describe("Number of the OANDA account, for example 101-004-1234567-001."),
   OANDA_ENVIRONMENT: z
     .enum(["practice", "live"])
     .default("practice")
     .describe("The kind of the OANDA account, practice or live; each has its own tokens."),
-  MASSIVE_KEY: secret.describe(`API key of Massive (formerly Polygon). ${orFile("MASSIVE_KEY")}`),
-  TIINGO_TOKEN: secret.describe(`API token of Tiingo. ${orFile("TIINGO_TOKEN")}`),
-  TWELVEDATA_KEY: secret.describe(`API key of Twelve Data. ${orFile("TWELVEDATA_KEY")}`),
-  TRADERMADE_KEY: secret.describe(`API key of TraderMade. ${orFile("TRADERMADE_KEY")}`),
+  MASSIVE_KEY: secret("MASSIVE_KEY", "API key of Massive (formerly Polygon)"),
+  TIINGO_TOKEN: secret("TIINGO_TOKEN", "API token of Tiingo"),
+  TWELVEDATA_KEY: secret("TWELVEDATA_KEY", "API key of Twelve Data"),
+  TRADERMADE_KEY: secret("TRADERMADE_KEY", "API key of TraderMade"),
 };

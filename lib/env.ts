@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
-import { feedSettings, PROVIDER_SETTINGS, SECRET_SETTINGS } from "./env-feeds";
+import { feedSettings, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -10,13 +10,6 @@ export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 const SECRET_MIN_CHARACTERS = 32;
 
 const port = z.coerce.number().int().min(0).max(65_535);
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter(Boolean),
-);
-
 /** The files that a DATABASE_URL can name. */
 const TLS_FILES = ["sslrootcert", "sslcert", "sslkey"];
 
@@ -120,7 +113,7 @@ export const EnvSchema = z
       .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)], "must be an sw_test_ key, or `off`.")
       .default(DEMO_KEY_DEFAULT)
       .describe("The public demo key: the default, another sw_test_ key, or off."),
-    TRUSTED_PROXIES: list
+    TRUSTED_PROXIES: wordList
       .default([])
       .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
@@ -130,7 +123,7 @@ export const EnvSchema = z
       .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "must be 1 to 40 lower-case letters, digits and dashes.")
       .optional()
       .describe("Slug shown as provider_source of the live venue. Unset: the name of the feed."),
-    REPLAY_FILES: list.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, each as TICKER=path."),
+    REPLAY_FILES: wordList.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, each as TICKER=path."),
     REPLAY_PACE: z.coerce
       .number()
       .positive()

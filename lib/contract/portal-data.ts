@@ -67,17 +67,10 @@ export interface DataImport {
 }
 
 /** Klines of a timeframe above M1 that an import wrote to a ticker. They show where no minutes are stored. */
-export interface DataLongerImport {
-  readonly number: number;
-  readonly file: string;
+export interface DataLongerImport extends Pick<DataImport, "number" | "file" | "first_at" | "last_at" | "stored" | "undone_at"> {
   readonly timeframe: Timeframe;
-  /** Open times of the first and last kline. */
-  readonly first_at: string;
-  readonly last_at: string;
-  readonly stored: number;
   /** Those that minutes covered when they were imported. */
   readonly covered: number;
-  readonly undone_at: string | null;
 }
 
 /** A ticker, and where its klines may come from. */

@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { DAY_S, HOUR_S } from "#lib/units";
+import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
 import type { WallTime } from "./calendar";
 import { wallTimeMs, zone } from "./zone";
 
@@ -24,6 +24,10 @@ export const TIMEFRAME_SECONDS: Readonly<Record<Timeframe, number>> = {
   W1: 7 * DAY_S,
   MN1: 30 * DAY_S,
 };
+
+/** The timeframe of so many minutes, a month of 30 days; undefined where there is none. */
+export const timeframeOfMinutes = (minutes: number): Timeframe | undefined =>
+  TIMEFRAMES_ORDER.find((timeframe) => TIMEFRAME_SECONDS[timeframe] === minutes * MINUTE_S);
 
 /** The clock that H4, D1, W1 and MN1 klines open on. */
 interface AlignmentRule {

@@ -1,4 +1,4 @@
-import { DAY_S } from "#lib/units";
+import { DAY_S, MINUTE_MS, MINUTE_S } from "#lib/units";
 
 /** A range of minutes: open times in Unix seconds, whole minutes, `to` excluded. */
 export interface Minutes {
@@ -20,9 +20,6 @@ interface Coverage {
   /** Stored minutes in closed hours, ascending, one range for each closure; only stored minutes count. */
   readonly closedRanges: readonly (Minutes & { readonly minutes: number })[];
 }
-
-const MINUTE_S = 60;
-const MINUTE_MS = 60_000;
 
 const countOf = (ranges: readonly Minutes[]) => ranges.reduce((sum, { from, to }) => sum + (to - from) / MINUTE_S, 0);
 

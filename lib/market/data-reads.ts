@@ -1,9 +1,10 @@
 import type pg from "pg";
 import type { Database } from "#lib/db";
-import { Fault, isFault } from "#lib/fault";
+import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
+import { readSnapshot } from "./snapshot";
 
-/** Longer than a year of one ticker takes, shorter than the time limit of queries. */
+/** Enough for a year of one ticker, and shorter than the time limit of queries. */
 const STATEMENT_MAX_MS = 8 * SECOND_MS;
 /** Reads that wait for their turn; further ones are refused. */
 const WAITING_MAX_COUNT = 20;
@@ -30,22 +31,12 @@ export function createDataReader({ pool }: Pick<Database, "pool">): Reader {
   let waiting = 0;
 
   async function read<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    const client = await pool.connect();
     try {
-      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      await client.query(SETTINGS);
-      const result = await work(client);
-      await client.query("COMMIT");
-      client.release();
-      return result;
+      return await readSnapshot(pool, async (client) => {
+        await client.query(SETTINGS);
+        return work(client);
+      });
     } catch (error) {
-      // A refusal leaves the connection as it was; after any other error its state is unknown.
-      if (isFault(error))
-        await client.query("ROLLBACK").then(
-          () => client.release(),
-          () => client.release(true),
-        );
-      else client.release(true);
       if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
       throw new Fault("service_unavailable", {
         detail: `The database took longer than ${STATEMENT_MAX_MS / SECOND_MS} s to read this history.`,

@@ -8,11 +8,9 @@ import {
   type DataSuspects,
 } from "#lib/contract/portal-data";
 import type { Calendar } from "#lib/domain/calendar";
-import { DAY_S } from "#lib/units";
+import { DAY_S, MINUTE_S } from "#lib/units";
 import { isoOf, yearSpan } from "./data-reads";
 import { SERIES } from "./data-year";
-
-const MINUTE_S = 60;
 
 /** Klines beyond the close before and the open after, in mean ranges of their UTC day. $4 is the smallest step of a price. */
 const SPIKES = `WITH usual AS MATERIALIZED (

@@ -9,11 +9,11 @@ import {
 } from "#lib/contract/portal-data";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { Calendar } from "#lib/domain/calendar";
+import { MINUTE_S } from "#lib/units";
 import { coverageOf, longest, type Minutes } from "./coverage";
 import { isoOf, yearSpan } from "./data-reads";
 import { NUMBERS } from "./kline-rows";
 
-const MINUTE_S = 60;
 /** A year has no more runs of minutes than this. */
 const RUNS_MAX_COUNT = 264_000;
 

@@ -16,9 +16,6 @@ export interface HistoryAdmin {
   record(client: pg.ClientBase, change: { action: "history.undo"; target: string; before: unknown }): Promise<void>;
 }
 
-/** What an undo changed in one series: klines that were removed, and klines that got their previous values. */
-type UndoneSeries = RemovedSeries;
-
 interface BatchRow {
   readonly undone: boolean;
   readonly sealed: boolean;
@@ -35,7 +32,7 @@ const TICKERS = `SELECT ticker FROM backfill_series WHERE batch = $1 UNION SELEC
 const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "number", detail });
 
 /** @throws Fault as undoImport */
-async function lockedSeries(client: pg.ClientBase, number: number): Promise<UndoneSeries[]> {
+async function lockedSeries(client: pg.ClientBase, number: number): Promise<RemovedSeries[]> {
   const { rows } = await client.query<BatchRow>(BATCH, [number]);
   const [batch] = rows;
   if (batch === undefined) throw new Fault("not_found", { detail: `There is no import ${number}.` });
@@ -46,7 +43,7 @@ async function lockedSeries(client: pg.ClientBase, number: number): Promise<Undo
   for (const { ticker } of tickers)
     if (!(await lockTicker(client, ticker, "transaction")))
       throw refused(`Another command is changing the history of ${ticker}. Try again when it has ended.`);
-  return (await client.query<UndoneSeries>(SERIES, [number])).rows;
+  return (await client.query<RemovedSeries>(SERIES, [number])).rows;
 }
 
 /**
@@ -56,7 +53,7 @@ async function lockedSeries(client: pg.ClientBase, number: number): Promise<Undo
  * @throws Fault not_found; invalid_parameter when it is undone already, runs, can no longer be undone, or when another command
  * changes the same history
  */
-export async function undoImport({ db, clock, record }: HistoryAdmin, number: number): Promise<readonly UndoneSeries[]> {
+export async function undoImport({ db, clock, record }: HistoryAdmin, number: number): Promise<readonly RemovedSeries[]> {
   const nowMs = clock.now();
   const undone = await inTransaction(db.pool, async (client) => {
     const minutes = await lockedSeries(client, number);

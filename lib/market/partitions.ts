@@ -27,8 +27,8 @@ const attach = (table: string, year: number) =>
   `ALTER TABLE kline ATTACH PARTITION ${table} FOR VALUES FROM (${startS(year)}) TO (${startS(year + 1)})`;
 
 /**
- * A crash of the database may lose the last such transactions, newest first, but never a part of one. Whoever ends with an
- * ordinary transaction knows that all of them are stored.
+ * A crash of the database may lose the last such transactions, newest first, but never a part of one. Once an
+ * ordinary transaction that follows them is committed, all of them are stored.
  */
 export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
 

@@ -78,6 +78,23 @@ function yearsOf({ first, last }: History, before: string | undefined): number[]
 
 const sourceOf = (text: string): SourceId => (text === FEED_SOURCE ? null : Number(text));
 
+interface ImportedRow {
+  readonly batch: number;
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly stored: bigint;
+  readonly backfill: { readonly file: string; readonly undoneAt: Date | null };
+}
+
+const importOf = ({ batch, first, last, stored, backfill }: ImportedRow) => ({
+  number: batch,
+  file: backfill.file,
+  first_at: isoOf(Number(first)),
+  last_at: isoOf(Number(last)),
+  stored: Number(stored),
+  undone_at: backfill.undoneAt?.toISOString() ?? null,
+});
+
 async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): Promise<DataImport[]> {
   const rows = await prisma.backfillSeries.findMany({
     where: { ticker },
@@ -85,18 +102,13 @@ async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): 
     take: DATA_SOURCES_MAX_COUNT,
     include: { backfill: true },
   });
-  return rows.map(({ batch, first, last, stored, overwritten, alreadyThere, backfill }) => ({
-    number: batch,
-    file: backfill.file,
-    files: backfill.files,
-    started_at: backfill.startedAt.toISOString(),
-    first_at: isoOf(Number(first)),
-    last_at: isoOf(Number(last)),
-    stored: Number(stored),
-    overwritten: Number(overwritten),
-    already_there: Number(alreadyThere),
-    undone_at: backfill.undoneAt?.toISOString() ?? null,
-    sealed: backfill.sealedAt !== null,
+  return rows.map((row) => ({
+    ...importOf(row),
+    files: row.backfill.files,
+    started_at: row.backfill.startedAt.toISOString(),
+    overwritten: Number(row.overwritten),
+    already_there: Number(row.alreadyThere),
+    sealed: row.backfill.sealedAt !== null,
   }));
 }
 
@@ -107,16 +119,7 @@ async function longerImportsOf({ prisma }: Pick<Database, "prisma">, ticker: str
     take: DATA_SOURCES_MAX_COUNT,
     include: { backfill: true },
   });
-  return rows.map(({ batch, timeframe, first, last, stored, covered, backfill }) => ({
-    number: batch,
-    file: backfill.file,
-    timeframe: timeframe as Timeframe,
-    first_at: isoOf(Number(first)),
-    last_at: isoOf(Number(last)),
-    stored: Number(stored),
-    covered: Number(covered),
-    undone_at: backfill.undoneAt?.toISOString() ?? null,
-  }));
+  return rows.map((row) => ({ ...importOf(row), timeframe: row.timeframe as Timeframe, covered: Number(row.covered) }));
 }
 
 /** Reads stored history for operators, in pieces that the database answers soon. */

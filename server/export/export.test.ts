@@ -9,12 +9,12 @@ import { createAlignment } from "#lib/domain/timeframe";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
 import { createKlines } from "#lib/market/klines";
+import { writeWhole } from "#server/database/whole-file";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { openMinutes } from "#server/testing/import-rows";
 import { createTestMarket } from "#server/testing/market";
 import { commandOutcome } from "#server/testing/terminal";
-import { writeWhole } from "./file";
 import { exportCommand } from "./index";
 
 let database: TestDatabase;
@@ -197,7 +197,9 @@ test("a full disk is named, and leaves nothing behind", async () => {
     const full = await open("/dev/full", "w");
     await full.writeFile("row").finally(() => full.close());
   };
-  await expect(writeWhole(file, false, fill)).rejects.toThrow(`${file} cannot be written: ENOSPC: no space left on device`);
+  await expect(
+    writeWhole({ file, what: "export", ifExists: "", failure: (message) => new Error(message) }, fill),
+  ).rejects.toThrow(`${file} cannot be written: ENOSPC: no space left on device`);
   expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false]);
 });
 
@@ -205,7 +207,7 @@ test("a file that exists and an unwritable folder are named, and change nothing"
   const file = place("kept.csv");
   writeFileSync(file, "mine");
   const refused = await run(["--ticker", "EURUSD", "--out", file]);
-  expect(refused).toMatchObject({ exitCode: 1, errors: `${file} already exists: --force overwrites it.` });
+  expect(refused).toMatchObject({ exitCode: 1, errors: `${file} already exists. --force overwrites it.` });
   expect(readFileSync(file, "utf8")).toBe("mine");
   writeFileSync(`${file}.part`, "of another export");
   expect(await run(["--ticker", "EURUSD", "--out", file, "--force"])).toMatchObject({

@@ -1,5 +1,6 @@
 import { createCatalogue } from "#lib/market/catalogue";
 import { defineCommand, runAsProcess } from "#server/cli/run-command";
+import { terminalOf } from "#server/import/progress";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { runExport } from "./run";
 import { sandboxKlines, storedKlines } from "./series";
@@ -12,11 +13,10 @@ export const exportCommand = defineCommand({
   async run({ values, positionals }, { clock, print, readEnv, stopSignal, withDatabase }) {
     const options = readOptions(values, positionals);
     const { venue } = options;
-    const terminal = { line: print, bar: process.stdout.isTTY ? process.stdout : null };
     return withDatabase(async (database) => {
       const catalogue = await createCatalogue(database, venue);
       const source = venue === "live" ? storedKlines(database, clock) : sandboxKlines(catalogue, readEnv().SANDBOX_SEED, clock);
-      return runExport({ options, catalogue, source, terminal, clock, signal: stopSignal() });
+      return runExport({ options, catalogue, source, terminal: terminalOf(print), clock, signal: stopSignal() });
     });
   },
 });

@@ -7,11 +7,13 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import type { Catalogue } from "#lib/market/ports";
+import { SECOND_MS } from "#lib/units";
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
+import { countText, minuteText } from "#server/cli/words";
+import { writeWhole } from "#server/database/whole-file";
 import { startProgress, type Terminal } from "#server/import/progress";
 import { CSV_HEAD, csvLine } from "./csv";
 import { ExportFailure } from "./failure";
-import { writeWhole } from "./file";
 import type { ExportOptions } from "./options";
 import { writeParquet } from "./parquet";
 import type { ClosedKlines, KlineSource } from "./series";
@@ -94,14 +96,14 @@ async function exportTicker({ ticker, digits }: Listing, file: string, context: 
     };
     try {
       const pages = watched(klines, onPage, signal);
-      await writeWhole(file, force, (handle) =>
-        format === "csv" ? writeCsv(handle, pages, digits) : writeParquet(handle, pages),
-      );
+      const failure = (message: string) => new ExportFailure(message);
+      const whole = { file, what: "export", ifExists: force ? null : "--force overwrites it.", failure };
+      await writeWhole(whole, (handle) => (format === "csv" ? writeCsv(handle, pages, digits) : writeParquet(handle, pages)));
     } finally {
       progress.stop();
     }
-    const [first, last] = [bounds.first, bounds.last].map((time) => `${new Date(time * 1_000).toISOString().slice(0, 16)}Z`);
-    terminal.line(`${file}: ${rows.toLocaleString("en-US")} klines, ${first} to ${last}`);
+    const [first, last] = [bounds.first, bounds.last].map((time) => minuteText(time * SECOND_MS));
+    terminal.line(`${file}: ${countText(rows)} klines, ${first} to ${last}`);
     return rows;
   });
 }

@@ -6,6 +6,7 @@ import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { readKlines } from "#lib/market/kline-sql";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
+import { readSnapshot } from "#lib/market/snapshot";
 import { SECOND_MS } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
@@ -63,20 +64,10 @@ export interface KlineSource {
 /** The stored klines of the live venue. An import or undo that ends during an export does not show in it. */
 export function storedKlines({ pool }: Pick<Database, "pool">, clock: Pick<Clock, "now">): KlineSource {
   return {
-    async withKlines(range, work) {
-      const client = await pool.connect();
-      try {
-        await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        const result = await work(await closedKlines((query) => readKlines(client, "live", query), range, clock.now()));
-        await client.query("COMMIT");
-        client.release();
-        return result;
-      } catch (error) {
-        // Destroys the connection, so that its unknown state never reaches the next user.
-        client.release(true);
-        throw error;
-      }
-    },
+    withKlines: (range, work) =>
+      readSnapshot(pool, async (client) =>
+        work(await closedKlines((query) => readKlines(client, "live", query), range, clock.now())),
+      ),
   };
 }
 

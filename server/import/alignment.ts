@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import { NEW_YORK_CLOSE, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { zone } from "#lib/domain/zone";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "#lib/units";
+import { countText, minuteText } from "#server/cli/words";
 import type { Source } from "./decompress";
 import { ImportFailure } from "./failure";
 import type { Identified } from "./identify";
@@ -18,9 +19,6 @@ const USUAL_MIN_SHARE = 0.8;
 const APART_MIN_SHARE = 0.7;
 /** Times that are kept to say when the klines of a file open. */
 const TIMES_MAX_COUNT = 10_000;
-
-const minute = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`;
-const n = (value: number) => value.toLocaleString("en-US");
 
 /** The time of day that most times have, modulo a period; null when they differ. */
 function usualTime(timesMs: readonly number[], periodMs: number): string | null {
@@ -49,7 +47,7 @@ function boundaryOf({ timeframe }: Intervals, timesMs: readonly number[]): strin
 export function misalignedReason(intervals: Intervals, timesMs: readonly number[]): string {
   const { timeframe } = intervals;
   const off = timesMs.find((ms) => intervals.openOf(ms) === null) ?? 0;
-  const example = `its ${timeframe} klines open at other times than those of Spotwire, for example at ${minute(off)} instead of ${minute(intervals.around(off) * SECOND_MS)}`;
+  const example = `its ${timeframe} klines open at other times than those of Spotwire, for example at ${minuteText(off)} instead of ${minuteText(intervals.around(off) * SECOND_MS)}`;
   if (!isLong(timeframe)) return `${example}: it is on another clock, set it with --tz`;
   const theirs = boundaryOf(intervals, timesMs);
   const ours = `the trading day of Spotwire opens at ${NEW_YORK_CLOSE.dayStart} in New York`;
@@ -108,10 +106,12 @@ export async function checkAlignment(
   const { rows, off, offMs, closeMs } = found;
   if (!Number.isNaN(closeMs))
     throw new ImportFailure(
-      `its klines are ${timeframe}, but around ${minute(closeMs)} they are closer together: import each timeframe from a file of its own`,
+      `its klines are ${timeframe}, but around ${minuteText(closeMs)} they are closer together: import each timeframe from a file of its own`,
     );
   if (off > rows * MISALIGNED_MAX_SHARE) throw new ImportFailure(misalignedReason(intervals, [...timesMs, offMs]));
   if (off === 0) return [];
-  const example = `for example at ${minute(offMs)} instead of ${minute(intervals.around(offMs) * SECOND_MS)}`;
-  return [`${n(off)} of ${n(rows)} klines open at other times than those of Spotwire, ${example}: they are refused`];
+  const example = `for example at ${minuteText(offMs)} instead of ${minuteText(intervals.around(offMs) * SECOND_MS)}`;
+  return [
+    `${countText(off)} of ${countText(rows)} klines open at other times than those of Spotwire, ${example}: they are refused`,
+  ];
 }

@@ -4,6 +4,7 @@ import type { Kline } from "#lib/domain/kline";
 import { lockBatch, lockTicker } from "#lib/market/history-lock";
 import { storeImported, tryImported } from "#lib/market/imported-klines";
 import { type BatchCounts, storeBatch, tryBatch } from "#lib/market/kline-batches";
+import { type RowRange, rangesOf } from "#lib/market/kline-rows";
 import type { KlineTable } from "#lib/market/kline-store";
 import { inTransaction, STORED_LATER } from "#lib/market/partitions";
 import { ImportFailure } from "./failure";
@@ -33,16 +34,6 @@ interface BatchOptions {
   readonly number: number | null;
 }
 
-const isLongerThanMinutes = ([kline]: readonly Kline[]) => kline !== undefined && kline.timeframe !== "M1";
-
-function rangeOf(klines: readonly Kline[]): { first: number; last: number } {
-  const times = klines.map(({ time }) => time);
-  return {
-    first: times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
-    last: times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
-  };
-}
-
 /** Begins a batch. Its connection holds the locks, so they end with the process. */
 export async function openBatch({ database, store, number }: BatchOptions): Promise<Batch> {
   const client = database.client();
@@ -51,8 +42,8 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
   await client.connect();
   if (number !== null) await lockBatch(client, number, "session");
   const claimed = new Set<string>();
-  /** The previous part, and its last minute. */
-  let previous: { readonly ended: Promise<unknown>; readonly ticker: string | undefined; readonly last: number } | undefined;
+  /** The previous part, and its minutes if it has any. */
+  let previous: { readonly ended: Promise<unknown>; readonly minutes: RowRange | undefined } | undefined;
 
   /** Stores a part. `turn` is the end of the part before it, which it may not overtake; `meets`: both may have the same minutes. */
   async function add(
@@ -61,11 +52,11 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
     turn: Promise<unknown> | undefined,
     meets: boolean,
   ): Promise<BatchCounts> {
-    const isLonger = isLongerThanMinutes(klines);
+    const [range] = rangesOf(klines);
+    const isLonger = range !== undefined && range.timeframe !== "M1";
     if (meets || number === null) await turn;
     if (number === null) return isLonger ? tryImported(client, klines) : tryBatch(client, klines);
-    const { first, last } = rangeOf(klines);
-    if (klines.length > 0) await store.ensurePartitions(first, last);
+    if (range !== undefined) await store.ensurePartitions(range.first, range.last);
     const work = async (connection: pg.ClientBase) => {
       const counts = isLonger
         ? await storeImported(connection, number, klines)
@@ -85,11 +76,12 @@ export async function openBatch({ database, store, number }: BatchOptions): Prom
       claimed.add(ticker);
     },
     put(klines, save) {
-      const ticker = isLongerThanMinutes(klines) ? undefined : klines[0]?.ticker;
-      const { first, last } = rangeOf(klines);
-      const isLater = ticker !== undefined && previous?.ticker === ticker && first > previous.last;
+      const [range] = rangesOf(klines);
+      const minutes = range?.timeframe === "M1" ? range : undefined;
+      const before = previous?.minutes;
+      const isLater = minutes !== undefined && before?.ticker === minutes.ticker && minutes.first > before.last;
       const ended = add(klines, save, previous?.ended, !isLater);
-      previous = { ended, ticker, last };
+      previous = { ended, minutes };
       // A part that failed ends its file; the next file does not wait for it.
       ended.catch(() => {
         previous = undefined;

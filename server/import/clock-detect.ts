@@ -134,5 +134,5 @@ export function detectClock(files: readonly TimedFile[], rule: ClockRule): Detec
 export function doubtClock(clock: SourceClock, file: TimedFile): string | null {
   const closed = runsWhileClosed(clock, file.evidence, file.hours).filter(Boolean).length;
   if (closed <= file.evidence.runs.length / RUNS_PER_STRAY) return null;
-  return `on the clock that it states, rows are in hours in which the market is closed`;
+  return "on the clock that it states, rows are in hours in which the market is closed";
 }

@@ -2,6 +2,7 @@ import type { SessionAnswer } from "#lib/domain/calendar";
 import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { SECOND_MS } from "#lib/units";
+import { countText, minuteText } from "#server/cli/words";
 import { Unsure } from "./failure";
 
 type CalendarHours = {
@@ -56,15 +57,14 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
  */
 export function createHoursCheck(calendar: CalendarHours, ticker: string): (klines: readonly Kline[]) => void {
   const closed = createClosedHours(calendar);
-  const n = (value: number) => value.toLocaleString("en-US");
   let total = 0;
   return (klines) => {
     closed.add(klines);
     total += klines.length;
     if (closed.first === null || closed.count <= total * CLOSED_MAX_SHARE) return;
-    const first = `${new Date(closed.first * SECOND_MS).toISOString().slice(0, 16)}Z`;
+    const first = minuteText(closed.first * SECOND_MS);
     throw new Unsure(
-      `${n(closed.count)} of its first ${n(total)} klines are in hours in which the calendar of ${ticker} is closed, the first at ${first}: ` +
+      `${countText(closed.count)} of its first ${countText(total)} klines are in hours in which the calendar of ${ticker} is closed, the first at ${first}: ` +
         "set the clock of the file with --tz, or import it with --force if the market was open",
     );
   };

@@ -4,10 +4,10 @@ import { listBackfills } from "#lib/market/backfills";
 import { undoImport } from "#lib/market/import-undo";
 import { type CommandContext, wordsOf } from "#server/cli/run-command";
 import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
+import { countText } from "#server/cli/words";
 
 type Context = Pick<CommandContext, "clock" | "print" | "withDatabase">;
 
-const n = (value: number) => value.toLocaleString("en-US");
 const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
 
 function stateOf({ state, undone_at, sealed }: BackfillReport): string {
@@ -17,12 +17,12 @@ function stateOf({ state, undone_at, sealed }: BackfillReport): string {
 
 function linesOf(report: BackfillReport): string[] {
   const { number, started_at, file, files, series } = report;
-  const names = files > 1 ? `${n(files)} files` : file;
+  const names = files > 1 ? `${countText(files)} files` : file;
   return [
     `${number}  ${minute(started_at)}  ${stateOf(report)}  ${names}`,
     ...series.map(
       ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) =>
-        `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${n(stored)} stored, ${n(already_there)} already there, ${n(overwritten)} overwritten${covered > 0 ? `, ${n(covered)} behind stored M1` : ""}`,
+        `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${countText(stored)} stored, ${countText(already_there)} already there, ${countText(overwritten)} overwritten${covered > 0 ? `, ${countText(covered)} behind stored M1` : ""}`,
     ),
   ];
 }
@@ -48,7 +48,7 @@ export async function undoNumbered(words: readonly string[], { clock, print, wit
   );
   print(`Import ${text} is undone. Its files can be imported again.`);
   for (const { ticker, timeframe, removed, restored } of series) {
-    const changes = `${n(removed)} klines removed, ${n(restored)} overwritten ones restored`;
+    const changes = `${countText(removed)} klines removed, ${countText(restored)} overwritten ones restored`;
     print(timeframe === "M1" ? `  ${ticker}: ${changes}, M5 to MN1 rebuilt` : `  ${ticker} ${timeframe}: ${changes}`);
   }
   return EXIT_DONE;

@@ -1,5 +1,4 @@
-import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import { timeframeOfMinutes } from "#lib/domain/timeframe";
 import { ImportFailure } from "./failure";
 import { cell, linesOf } from "./table";
 
@@ -23,12 +22,6 @@ export function isHst(beginning: Buffer): boolean {
   return beginning.length >= HEADER_BYTES && RECORD_BYTES[beginning.readUInt32LE(0)] !== undefined;
 }
 
-/** The code of the timeframe with a period of so many minutes; MetaTrader's month has 30 days. */
-function timeframeOf(minutes: number): string {
-  const found = TIMEFRAMES_ORDER.find((timeframe) => (TIMEFRAME_SECONDS[timeframe] * SECOND_MS) / MINUTE_MS === minutes);
-  return found ?? (minutes === 43_200 ? "MN1" : `${minutes} minutes`);
-}
-
 /** The row of one record: time, prices, quotes, and in version 401 spread and real volume. */
 function rowOf(record: Buffer, version: number, digits: number): string {
   const price = (at: number) => record.readDoubleLE(at).toFixed(digits);
@@ -46,7 +39,7 @@ function headerOf(header: Buffer): { version: number; digits: number; line: stri
   const [minutes, digits] = [header.readUInt32LE(PERIOD_AT), header.readUInt32LE(DIGITS_AT)];
   if (digits > DIGITS_MAX)
     throw new ImportFailure(`not a readable history file: its header says that prices have ${digits} digits`);
-  return { version, digits, line: [HST_MARK, cell(symbol), timeframeOf(minutes)].join(",") };
+  return { version, digits, line: [HST_MARK, cell(symbol), timeframeOfMinutes(minutes) ?? `${minutes} minutes`].join(",") };
 }
 
 /**

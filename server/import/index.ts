@@ -1,6 +1,7 @@
 import { defineCommand, runAsProcess } from "#server/cli/run-command";
 import { listImports, undoNumbered } from "./history";
 import { OPTIONS, readOptions, USAGE } from "./options";
+import { terminalOf } from "./progress";
 import { runImport } from "./run";
 
 /** `npm run import`. */
@@ -13,8 +14,7 @@ export const importCommand = defineCommand({
     if (word === "list") return listImports(words, { clock, print, withDatabase });
     if (word === "undo") return undoNumbered(words, { clock, print, withDatabase });
     const options = readOptions(values, positionals);
-    const terminal = { line: print, bar: process.stdout.isTTY ? process.stdout : null };
-    return withDatabase((database) => runImport({ options, database, terminal, clock, signal: stopSignal() }));
+    return withDatabase((database) => runImport({ options, database, terminal: terminalOf(print), clock, signal: stopSignal() }));
   },
 });
 

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { type FileMetaData, parquetMetadataAsync, parquetRead, parquetSchema, type SchemaElement } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { DAY_MS } from "#lib/units";
 import { ImportFailure } from "./failure";
 import { plainName, TIME_NAMES } from "./layout";
 import { cell, linesOf } from "./table";
@@ -88,7 +89,7 @@ const PARSERS = {
   timestampFromMilliseconds: (value: bigint) => Number(value),
   timestampFromMicroseconds: (value: bigint) => Math.floor(Number(value) / 1e3),
   timestampFromNanoseconds: (value: bigint) => Number(value / 1_000_000n),
-  dateFromDays: (days: number) => days * 86_400_000,
+  dateFromDays: (days: number) => days * DAY_MS,
 };
 
 /** Reads the values of one row group, column by column. */

@@ -3,6 +3,7 @@ import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S, SECOND_MS } from "#lib/units";
+import { minuteText } from "#server/cli/words";
 import { ImportFailure } from "./failure";
 import type { ImportListing } from "./identify";
 import { createJumpTracker, type JumpTracker } from "./price-jump";
@@ -119,7 +120,7 @@ export function createPriceCheck(store: Store): PriceCheck {
       const jump = jumps.take(klines);
       if (jump !== null)
         throw new ImportFailure(
-          `from ${new Date(jump.time * SECOND_MS).toISOString().slice(0, 16)}Z on it is probably not ${ticker}: ${jump.to} follows ${jump.from}, and the prices stay there. ${insist}`,
+          `from ${minuteText(jump.time * SECOND_MS)} on it is probably not ${ticker}: ${jump.to} follows ${jump.from}, and the prices stay there. ${insist}`,
         );
       for (const day of days) before.set(dayOf(day), day);
     },

@@ -2,6 +2,7 @@ import { Presets, SingleBar } from "cli-progress";
 import type { Clock } from "#lib/clock";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
+import { countText } from "#server/cli/words";
 
 /** Interval between two lines of progress when there is no terminal to draw a bar on. */
 const LINE_INTERVAL_MS = 5_000;
@@ -16,6 +17,9 @@ export interface Terminal {
   onProgress?(title: string, share: number, rows: number): void;
 }
 
+/** The terminal of a command: a bar where standard output is one, lines elsewhere. */
+export const terminalOf = (line: Terminal["line"]): Terminal => ({ line, bar: process.stdout.isTTY ? process.stdout : null });
+
 /** Progress of one step. */
 export interface Progress {
   /** @param done completed amount, in the unit of the total @param rows rows so far */
@@ -23,11 +27,9 @@ export interface Progress {
   stop(): void;
 }
 
-const count = (value: number) => Math.round(value).toLocaleString("en-US");
-
 /** Rows a second since `startMs`. */
 export function perSecond(rows: number, ms: number): string {
-  return count((rows * 1000) / Math.max(ms, 1));
+  return countText((rows * 1000) / Math.max(ms, 1));
 }
 
 const shareOf = (done: number, total: number) => (total > 0 ? Math.min(1, done / total) : 1);
@@ -50,7 +52,10 @@ function drawn(stream: NodeJS.WritableStream, title: string, total: number, cloc
     },
     Presets.shades_classic,
   );
-  const payload = (done: number, rows: number) => ({ rows: count(rows), ...figures(done, total, rows, clock.now() - startMs) });
+  const payload = (done: number, rows: number) => ({
+    rows: countText(rows),
+    ...figures(done, total, rows, clock.now() - startMs),
+  });
   bar.start(total, 0, payload(0, 0));
   return {
     update: (done, rows) => bar.update(Math.min(done, total), payload(done, rows)),
@@ -67,7 +72,7 @@ function printed(terminal: Terminal, title: string, total: number, clock: Clock)
       if (nowMs - lastMs < LINE_INTERVAL_MS) return;
       lastMs = nowMs;
       const { percent, rate, left } = figures(done, total, rows, nowMs - startMs);
-      terminal.line(`  ${title}: ${percent}, ${count(rows)} rows, ${rate}, ${left} left`);
+      terminal.line(`  ${title}: ${percent}, ${countText(rows)} rows, ${rate}, ${left} left`);
     },
     stop: () => undefined,
   };

@@ -1,6 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { printableName } from "#lib/printable";
+import { countText } from "#server/cli/words";
 import type { ClosedHours } from "./closed-hours";
 import { CROSSED, MISALIGNED } from "./ledger";
 import type { Loaded } from "./load";
@@ -12,8 +13,7 @@ const FULL_FILES_COUNT = 10;
 /** Klines that a trial shows of a file. */
 const SAMPLE_KLINES_COUNT = 3;
 
-const n = (value: number) => value.toLocaleString("en-US");
-const rows = (value: number) => `${n(value)} ${value === 1 ? "row" : "rows"}`;
+const rows = (value: number) => `${countText(value)} ${value === 1 ? "row" : "rows"}`;
 const instant = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** Prints what happens to each file; with many files, only what differs from the file before. */
@@ -99,12 +99,12 @@ interface Circumstances {
 export function summarise({ counts, klines, ms }: Loaded, { timeframe, skippedRows, trial }: Circumstances): string[] {
   const { stored, alreadyThere, overwritten, covered } = klines;
   const rest = [
-    ...(alreadyThere > 0 ? [`${n(alreadyThere)} already there`] : []),
-    ...(overwritten > 0 ? [`${n(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
-    ...(covered > 0 ? [`${n(covered)} kept behind stored M1`] : []),
+    ...(alreadyThere > 0 ? [`${countText(alreadyThere)} already there`] : []),
+    ...(overwritten > 0 ? [`${countText(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
+    ...(covered > 0 ? [`${countText(covered)} kept behind stored M1`] : []),
   ];
   const lines = [
-    `  ${rows(counts.rows)} read, ${[`${n(stored)} ${timeframe} klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
+    `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
   ];
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
   return lines;
@@ -127,17 +127,17 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
     lines.push(`  the current ${timeframe === "M1" ? "minute" : `${timeframe} kline`} is skipped: it is not over`);
   if (klines.conflicting > 0)
     lines.push(
-      `  CONFLICTS: ${n(klines.conflicting)} ${timeframe} klines repeat ${timeframe === "M1" ? "a minute" : "one"} of these files with other values`,
+      `  CONFLICTS: ${countText(klines.conflicting)} ${timeframe} klines repeat ${timeframe === "M1" ? "a minute" : "one"} of these files with other values`,
     );
   if (closedHours.count > 0 && closedHours.first !== null)
     lines.push(
-      `  ${n(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
+      `  ${countText(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
     );
   tell(counts.malformed, "malformed and skipped:");
   for (const { line, reason } of malformed) lines.push(`    ${countsRows ? `row ${line - 1}` : `line ${line}`}: ${reason}`);
-  if (counts.malformed > malformed.length) lines.push(`    and ${n(counts.malformed - malformed.length)} more`);
+  if (counts.malformed > malformed.length) lines.push(`    and ${countText(counts.malformed - malformed.length)} more`);
   if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again to resume");
   if (stopped === "too many malformed rows")
-    lines.push(`  STOPPED: more than ${n(maxErrors)} malformed rows (--max-errors). Earlier rows are stored`);
+    lines.push(`  STOPPED: more than ${countText(maxErrors)} malformed rows (--max-errors). Earlier rows are stored`);
   return lines;
 }

@@ -4,6 +4,7 @@ import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
 import { inTransaction } from "#lib/market/partitions";
 import { sealOldImports } from "#lib/market/undo-retention";
+import { countText } from "#server/cli/words";
 import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
 import { openBatch } from "./batch";
 import { surveyClocks } from "./clock-survey";
@@ -75,7 +76,7 @@ async function rebuild({ finished, rebuilders, jobs, terminal, clock, database }
   for (const [ticker, rebuilder] of rebuilders) {
     const progress = startProgress(terminal, `${ticker} M5 to MN1`, 1, clock);
     const written = await rebuilder.finish(progress.update).finally(() => progress.stop());
-    terminal.line(`${ticker}: ${written.toLocaleString("en-US")} klines of M5 to MN1 rebuilt`);
+    terminal.line(`${ticker}: ${countText(written)} klines of M5 to MN1 rebuilt`);
   }
   // Saved only now, so that the next run repeats a rebuild that was interrupted.
   await inTransaction(database.pool, (client) => jobs.save(client, finished, true));

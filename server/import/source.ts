@@ -2,6 +2,8 @@ import type { Kline } from "#lib/domain/kline";
 import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
+import { MINUTE_MS, MINUTE_S } from "#lib/units";
+import { countText } from "#server/cli/words";
 import { IMPORTING } from "./backfill";
 import type { Batch } from "./batch";
 import { doubtClock } from "./clock-detect";
@@ -66,7 +68,7 @@ function keyOf({ source, format, listing, clock, settings, recognition, timefram
 
 function touchedBy({ counts }: Loaded): Touched | null {
   if (Number.isNaN(counts.firstMs)) return null;
-  const minute = (ms: number) => Math.floor(ms / 60_000) * 60;
+  const minute = (ms: number) => Math.floor(ms / MINUTE_MS) * MINUTE_S;
   return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
 }
 
@@ -169,11 +171,11 @@ async function importPrepared(prepared: Prepared, session: Session, begun: Begun
   const found = await jobs.find(id);
   if (found.done && !options.force) {
     tally.known();
-    report.result([`  already imported (${found.rows.toLocaleString("en-US")} rows); --force imports it again`], []);
+    report.result([`  already imported (${countText(found.rows)} rows); --force imports it again`], []);
     return null;
   }
   const job = options.force ? { ...found, rows: 0 } : found;
-  if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${job.rows.toLocaleString("en-US")} rows`]);
+  if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
   const { stopped, counts } = await load(prepared, job, key, session, begun);
   if (stopped === null) finished.push({ id, key, rows: counts.rows });
   else if (stopped === "interrupted") tally.interrupt();

@@ -2,6 +2,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
 import { printableName } from "#lib/printable";
 import { EXIT_DONE, EXIT_FAILED, type UsageError } from "#server/cli/usage-error";
+import { countText } from "#server/cli/words";
 import { exitCodeOf, type ImportFailure, Unsure } from "./failure";
 
 /** Names of refused files that are listed for each reason. */
@@ -40,8 +41,6 @@ export interface TallyPart {
   readonly closedHours: number;
 }
 
-const n = (value: number) => value.toLocaleString("en-US");
-
 /** Messages that differ only in the file and in numbers are one reason. */
 function reasonKey(name: string, message: string): string {
   return message.replaceAll(name, "").replace(/\d+/g, "#");
@@ -64,7 +63,7 @@ function createRowReasons() {
     },
     lines(): string[] {
       const most = [...reasons.values()].sort((a, b) => b.count - a.count).slice(0, REASONS_LISTED_COUNT);
-      return most.map(({ reason, count }) => `  REFUSED, ${count === 1 ? "1 row" : `${n(count)} rows`}: ${reason}`);
+      return most.map(({ reason, count }) => `  REFUSED, ${count === 1 ? "1 row" : `${countText(count)} rows`}: ${reason}`);
     },
   };
 }
@@ -90,14 +89,14 @@ export function createTally(trial: boolean): Tally {
   function refusals(): string[] {
     const lines: string[] = [];
     for (const { message, unsure, names } of [...reasons.values()].slice(0, REASONS_LISTED_COUNT)) {
-      const count = names.length === 1 ? "1 file" : `${n(names.length)} files`;
+      const count = names.length === 1 ? "1 file" : `${countText(names.length)} files`;
       lines.push(`  ${unsure ? "UNSURE" : "REFUSED"}, ${count}: ${message}`);
       const more = names.length - NAMES_LISTED_COUNT;
       const listed = names.slice(0, NAMES_LISTED_COUNT).map(printableName).join(", ");
-      lines.push(`    ${listed}${more > 0 ? ` and ${n(more)} more` : ""}`);
+      lines.push(`    ${listed}${more > 0 ? ` and ${countText(more)} more` : ""}`);
     }
     const hidden = reasons.size - REASONS_LISTED_COUNT;
-    if (hidden > 0) lines.push(`  and files refused for ${n(hidden)} more reasons`);
+    if (hidden > 0) lines.push(`  and files refused for ${countText(hidden)} more reasons`);
     return lines;
   }
 
@@ -135,17 +134,20 @@ export function createTally(trial: boolean): Tally {
       const { rows, klines, closedHours } = total;
       const refusedRows = rowReasons.rows();
       const refused = [...reasons.values()].reduce((sum, { names }) => sum + names.length, 0);
-      const beside = [...(refused > 0 ? [`${n(refused)} refused`] : []), ...(known > 0 ? [`${n(known)} imported before`] : [])];
+      const beside = [
+        ...(refused > 0 ? [`${countText(refused)} refused`] : []),
+        ...(known > 0 ? [`${countText(known)} imported before`] : []),
+      ];
       const table: [string, string][] = [
-        ["files", [n(files), ...beside].join(", ")],
-        ["rows read", [n(rows), ...(refusedRows > 0 ? [`${n(refusedRows)} refused`] : [])].join(", ")],
-        [trial ? "would be stored" : "stored", n(klines.stored)],
-        ["already there", n(klines.alreadyThere)],
-        [trial ? "would be overwritten" : "overwritten", n(klines.overwritten)],
-        ...(isMinutes ? [] : [["kept behind stored M1", n(klines.covered)] satisfies [string, string]]),
-        ["repeated in the files", n(klines.repeated)],
-        ["conflicting in the files", n(klines.conflicting)],
-        ["in closed hours", n(closedHours)],
+        ["files", [countText(files), ...beside].join(", ")],
+        ["rows read", [countText(rows), ...(refusedRows > 0 ? [`${countText(refusedRows)} refused`] : [])].join(", ")],
+        [trial ? "would be stored" : "stored", countText(klines.stored)],
+        ["already there", countText(klines.alreadyThere)],
+        [trial ? "would be overwritten" : "overwritten", countText(klines.overwritten)],
+        ...(isMinutes ? [] : [["kept behind stored M1", countText(klines.covered)] satisfies [string, string]]),
+        ["repeated in the files", countText(klines.repeated)],
+        ["conflicting in the files", countText(klines.conflicting)],
+        ["in closed hours", countText(closedHours)],
       ];
       const width = Math.max(...table.map(([label]) => label.length));
       return [

@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { TIMEFRAME_SECONDS, timeframeOfMinutes } from "#lib/domain/timeframe";
 import { UsageError } from "#server/cli/usage-error";
 import { ImportFailure, Unsure } from "./failure";
 import type { RowKind } from "./row";
@@ -18,22 +18,14 @@ const WORDS: readonly (readonly [Timeframe, RegExp])[] = [
   ["M1", /M1|1MIN/],
 ];
 /** MetaTrader 4 puts the minutes of a kline behind the instrument: EURUSD60.csv. */
-const BEHIND_TICKER: readonly (readonly [Timeframe, number])[] = [
-  ["M15", 15],
-  ["M30", 30],
-  ["H1", 60],
-  ["H4", 240],
-  ["D1", 1_440],
-  ["W1", 10_080],
-  ["MN1", 43_200],
-];
+const BEHIND_TICKER = /[A-Z]{6}([1-9]\d{1,4})(?!\d)/;
 
 /** The timeframe that a file name names; null when it names none, or several. */
 export function timeframeIn(path: string): Timeframe | null {
   const name = (path.replaceAll("\\", "/").split("/").pop() ?? "").toUpperCase();
   const words = WORDS.filter(([, word]) => new RegExp(`(?<![A-Z0-9])(?:${word.source})(?![A-Z0-9])`).test(name));
-  const behind = BEHIND_TICKER.filter(([, minutes]) => new RegExp(`[A-Z]{6}${minutes}(?!\\d)`).test(name));
-  const found = [...new Set([...words, ...behind].map(([timeframe]) => timeframe))];
+  const behind = timeframeOfMinutes(Number(BEHIND_TICKER.exec(name)?.[1]));
+  const found = [...new Set([...words.map(([timeframe]) => timeframe), ...(behind === undefined ? [] : [behind])])];
   return found.length === 1 ? (found[0] as Timeframe) : null;
 }
 

@@ -3,6 +3,7 @@ import { countText } from "../../portal/numbers";
 import { Badge } from "../../ui/badge";
 import { Section } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
+import { fileName } from "./file-name";
 import { Utc } from "./utc";
 
 const COLUMNS: readonly Column<DataLongerImport>[] = [
@@ -12,7 +13,7 @@ const COLUMNS: readonly Column<DataLongerImport>[] = [
     cell: ({ number, file, undone_at }) => (
       <>
         <span className="[overflow-wrap:anywhere]">
-          Import {number} · {file.split(/[\\/]/).at(-1)}
+          Import {number} · {fileName(file)}
         </span>
         {undone_at === null ? null : <Badge tone="neutral">Undone</Badge>}
       </>

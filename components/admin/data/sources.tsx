@@ -4,6 +4,7 @@ import { countText } from "../../portal/numbers";
 import { Badge } from "../../ui/badge";
 import { Section } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
+import { fileName } from "./file-name";
 import { Utc } from "./utc";
 
 /** A source of a ticker's klines, and how many of them are its own today. */
@@ -38,7 +39,7 @@ export function sourcesOf(years: readonly DataYear[], imports: readonly DataImpo
 /** What a source is called. */
 export function sourceName({ batch, from }: SourceRow): string {
   if (batch === null) return "Feed, or an early release";
-  const file = from?.file.split(/[\\/]/).at(-1) ?? "";
+  const file = fileName(from?.file ?? "");
   return `Import ${batch}${file === "" ? "" : ` · ${file}`}${(from?.files ?? 1) > 1 ? ` and ${countText((from?.files ?? 1) - 1)} more` : ""}`;
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { access, type FileHandle, open, rename, rm } from "node:fs/promises";
-import path from "node:path";
+import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { Clock } from "#lib/clock";
-import { isUnwritable } from "../unwritable";
+import { BEGIN_SNAPSHOT } from "#lib/market/snapshot";
+import { writeWhole } from "../whole-file";
 import { withConnection } from "./connection";
 import {
   BACKUP_FORMAT,
@@ -68,7 +68,7 @@ async function lockTables(client: pg.Client, parts: readonly Part[]): Promise<bo
 async function beginView(client: pg.Client): Promise<Part[]> {
   for (let attempt = 1; attempt <= VIEW_ATTEMPTS_COUNT; attempt += 1) {
     const found = await readTables(client);
-    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    await client.query(BEGIN_SNAPSHOT);
     if (await lockTables(client, found)) {
       const parts = await readTables(client);
       const locked = new Set(found.map(({ table }) => table));
@@ -127,24 +127,6 @@ async function writeTo(handle: FileHandle, { url, secret, clock, signal }: Write
   return withConnection(url, work, signal);
 }
 
-/** Syncs the folder, so that the rename survives a power failure. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-const cannotWrite = (file: string, { message }: Error) => new BackupError(`${file} cannot be written: ${message}.`);
-
-const exists = (file: string) =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
-
 /**
  * Writes a snapshot of the whole database, while it is in use, to a new file that only its owner can read.
  * The file is sealed, and appears complete or not at all; memory does not grow with the data.
@@ -152,21 +134,9 @@ const exists = (file: string) =>
  */
 export async function writeBackup(options: WriteOptions): Promise<BackupSummary> {
   const { file, signal } = options;
-  const part = `${file}.part`;
-  if (await exists(file)) throw new BackupError(`${file} already exists. Choose another file with --to.`);
-  const handle = await open(part, "wx", FILE_MODE).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw cannotWrite(file, error);
-    throw new BackupError(`${part} already exists: another backup is running, or one was killed. Delete it if none is running.`);
+  const failure = (message: string) => new BackupError(message);
+  const whole = { file, what: "backup", ifExists: "Choose another file with --to.", mode: FILE_MODE, failure };
+  return writeWhole(whole, (handle) => writeTo(handle, options)).catch((error: unknown) => {
+    throw signal?.aborted ? new BackupError("Stopped. Nothing was written.") : error;
   });
-  try {
-    const summary = await writeTo(handle, options);
-    await rename(part, file);
-    await syncFolder(path.dirname(path.resolve(file)));
-    return summary;
-  } catch (error) {
-    await handle.close().catch(() => undefined);
-    await rm(part, { force: true });
-    if (signal?.aborted) throw new BackupError("Stopped. Nothing was written.");
-    throw isUnwritable(error) ? cannotWrite(file, error) : error;
-  }
 }

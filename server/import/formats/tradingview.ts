@@ -1,6 +1,5 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
-import { MINUTE_S } from "#lib/units";
+import { timeframeOfMinutes } from "#lib/domain/timeframe";
 import { cellTexts } from "../columns";
 import { delimited, type Format, UTC_CLOCK } from "../format";
 import { plainName, type Role } from "../layout";
@@ -14,8 +13,7 @@ const NEEDED = ["time", "open", "high", "low", "close"];
 function periodOf(count: string, letter: string): string {
   if (letter === "s") return `${count || 1} seconds`;
   if (letter !== "") return Number(count || 1) === 1 ? (LETTERS[letter] as string) : `${count}${letter.toUpperCase()}`;
-  const found = TIMEFRAMES.find((timeframe) => TIMEFRAME_SECONDS[timeframe] === Number(count) * MINUTE_S);
-  return found ?? `${count} minutes`;
+  return timeframeOfMinutes(Number(count)) ?? `${count} minutes`;
 }
 
 /**

@@ -1,0 +1,2 @@
+/** The last part of a path of any system. */
+export const fileName = (path: string) => path.split(/[\\/]/).at(-1) ?? "";
