@@ -1,5 +1,26 @@
 import { expect, test } from "vitest";
+import type { UpstreamReport } from "./contract/portal-feeds";
 import { createMetrics } from "./metrics";
+
+test("a provider has one state, and its delays are seconds", async () => {
+  const metrics = createMetrics();
+  const report = { name: "oanda", state: "quiet", lag: { median_ms: 120, p99_ms: 2_500 }, clock_offset_ms: -40 };
+  metrics.upstreams(() => [report as UpstreamReport]);
+  metrics.upstreamLost("oanda", "silent");
+  metrics.upstreamMessages("oanda", "tick", 12);
+  metrics.upstreamMessages("oanda", "unreadable", 1);
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'spotwire_feed_state{upstream="oanda",state="quiet"} 1',
+    'spotwire_feed_state{upstream="oanda",state="live"} 0',
+    'spotwire_feed_lag_seconds{upstream="oanda",quantile="0.99"} 2.5',
+    'spotwire_feed_clock_offset_seconds{upstream="oanda"} -0.04',
+    'spotwire_feed_reconnects_total{upstream="oanda",reason="silent"} 1',
+    'spotwire_feed_messages_total{upstream="oanda",outcome="tick"} 12',
+    'spotwire_feed_messages_total{upstream="oanda",outcome="unreadable"} 1',
+  ])
+    expect(text).toContain(line);
+});
 
 test("metrics are printed by operation, code, venue and outcome", async () => {
   const metrics = createMetrics();

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
+import { type LossReason, type ODD_REASONS, UPSTREAM_STATES, type UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
 
 /** Upper bounds of the latency buckets, seconds. */
@@ -21,6 +22,12 @@ export interface Metrics {
   refused(where: string, reason: string): void;
   /** Counts the ticks of a venue that its engine judged: null for each accepted tick, else the reason. */
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
+  /** Counts what came from a provider: ticks, and messages that were not used by reason. */
+  upstreamMessages(upstream: string, outcome: "tick" | (typeof ODD_REASONS)[number], count: number): void;
+  /** Counts a connection to a provider that ended, or did not come about. */
+  upstreamLost(upstream: string, reason: LossReason): void;
+  /** Sets how the providers are read. */
+  upstreams(read: () => readonly UpstreamReport[]): void;
   /** Counts messages passed to stream connections. */
   streamSent(messages: number): void;
   /** Counts records merged into newer ones because a connection was slow. */
@@ -33,6 +40,56 @@ export interface Metrics {
   recorderFlush(venue: Venue, rows: number, failed: boolean): void;
   /** Counts usage that could not be recorded: calls, streams, or lines of the request log. */
   usageDropped(what: string, count: number): void;
+}
+
+/** The metrics of the providers; their names are those of PROVIDER_SETTINGS, and all other labels are of closed sets. */
+function upstreamMetrics(registers: Registry[]): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreams"> {
+  const messages = new Counter({
+    name: "spotwire_feed_messages_total",
+    help: "Ticks of a provider, and its messages that were not used by reason.",
+    labelNames: ["upstream", "outcome"],
+    registers,
+  });
+  const losses = new Counter({
+    name: "spotwire_feed_reconnects_total",
+    help: "Connections to a provider that ended and are opened again, by reason.",
+    labelNames: ["upstream", "reason"],
+    registers,
+  });
+  return {
+    upstreamMessages: (upstream, outcome, count) => messages.inc({ upstream, outcome }, count),
+    upstreamLost: (upstream, reason) => losses.inc({ upstream, reason }),
+    upstreams(read) {
+      new Gauge({
+        name: "spotwire_feed_state",
+        help: "1 for the state of a provider, 0 for the others.",
+        labelNames: ["upstream", "state"],
+        registers,
+        collect() {
+          for (const { name: upstream, state: current } of read())
+            for (const state of UPSTREAM_STATES) this.set({ upstream, state }, state === current ? 1 : 0);
+        },
+      });
+      const gauge = (name: string, help: string, seconds: (report: UpstreamReport) => readonly [string, number | null][]) => {
+        new Gauge({
+          ...{ name, help, registers, labelNames: ["upstream", "quantile"] },
+          collect() {
+            this.reset();
+            for (const report of read())
+              for (const [quantile, ms] of seconds(report))
+                if (ms !== null) this.set({ upstream: report.name, ...(quantile !== "" && { quantile }) }, ms / 1_000);
+          },
+        });
+      };
+      gauge("spotwire_feed_lag_seconds", "Arrival of ticks minus their time, in the last minute.", ({ lag }) => [
+        ["0.5", lag?.median_ms ?? null],
+        ["0.99", lag?.p99_ms ?? null],
+      ]);
+      gauge("spotwire_feed_clock_offset_seconds", "Smallest arrival minus tick time of five minutes.", ({ clock_offset_ms }) => [
+        ["", clock_offset_ms],
+      ]);
+    },
+  };
 }
 
 /** Creates the counters of one process, with those of Node itself. */
@@ -115,6 +172,7 @@ export function createMetrics(): Metrics {
       }
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
     },
+    ...upstreamMetrics(registers),
     streamSent: (messages) => sent.inc(messages),
     streamMerged: (records) => merged.inc(records),
     streamClosed: (reason) => closes.inc({ reason }),

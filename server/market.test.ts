@@ -10,7 +10,7 @@ import { createMetrics } from "#lib/metrics";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_MS } from "#lib/units";
-import type { MarketFeed } from "./feed/feed";
+import { type MarketFeed, Refused } from "./feed/feed";
 import { makeBlocksHere } from "./feed/sandbox/block-maker";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { sandboxFeed } from "./feed/sandbox/feed";
@@ -73,6 +73,34 @@ describe("a running market", () => {
     store.away(false);
     await clock.advance(1_000);
     expect(await push()).toEqual([null]);
+    await market.stop();
+  });
+
+  test("a feed's problem ends when it is connected, which may be long before its next tick", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 10, 12));
+    const tries: [string, number][] = [];
+    const feed: MarketFeed = {
+      name: "test",
+      keepsTime: false,
+      lost: (error, untilMs) => tries.push([(error as Error).message, untilMs]),
+      providers: () => [],
+      open: ({ connected }) =>
+        async function* open(signal) {
+          if (tries.length === 0) throw new Refused("wrong key");
+          connected();
+          await clock.wait(MINUTE_MS, signal);
+          yield [{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }];
+        },
+    };
+    const store = createMemoryKlines();
+    const settings = { venue: "live", store, acceptsPush: false, provider: "test" } as const;
+    const market = await startMarket({ ...settings, feed, catalogue: catalogueOfOne(), clock, log, metrics: createMetrics() });
+    await clock.advance(1);
+    expect(market.feedProblem()).toBe("feed test refuses the connection: wrong key");
+    expect(tries).toEqual([["wrong key", Date.UTC(2026, 0, 10, 12, 1)]]);
+    expect(market.providers?.()).toEqual([]);
+    await clock.advance(MINUTE_MS);
+    expect(market.feedProblem()).toBeNull();
     await market.stop();
   });
 

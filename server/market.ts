@@ -51,13 +51,14 @@ export interface RunningMarket extends Market {
 
 /** The part of a market that is read from its projection, whether this node produces the events or follows them. */
 export function readSide(
-  { venue, catalogue, store, provider }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider">,
+  { venue, catalogue, store, provider, feed }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed">,
   { view, recent, watch, follow, historyRevision }: Projection,
 ): Pick<
   RunningMarket,
-  "venue" | "catalogue" | "store" | "provider" | "view" | "recent" | "sight" | "follow" | "historyRevision"
+  "venue" | "catalogue" | "store" | "provider" | "providers" | "view" | "recent" | "sight" | "follow" | "historyRevision"
 > {
-  return { venue, catalogue, store, provider, view, recent, sight: watch.sight, follow, historyRevision };
+  const { providers } = feed ?? {};
+  return { venue, catalogue, store, provider, providers, view, recent, sight: watch.sight, follow, historyRevision };
 }
 
 /**

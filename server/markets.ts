@@ -19,6 +19,7 @@ import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { chosenUpstream } from "./feed/upstream/choose";
 import { upstreamFeed } from "./feed/upstream/runner";
+import { createUpstreamWatch, lossReasonOf } from "./feed/upstream/state";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 
 interface MarketsOptions {
@@ -107,8 +108,7 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
 /** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
 function startLive(options: MarketsOptions): Promise<RunningMarket> {
   const { env, db, startUp, catalogues, clock, log, metrics } = options;
-  const feed =
-    env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : openProvider(env, catalogues.live, clock, log);
+  const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : openProvider(options, catalogues.live);
   const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
   const market = {
     venue: "live" as const,
@@ -135,13 +135,25 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
 }
 
 /** The feed of a provider; undefined when LIVE_FEED names none. */
-function openProvider(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed | undefined {
+function openProvider({ env, clock, log, metrics }: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
   const upstream = chosenUpstream(env);
   if (upstream === undefined) return undefined;
   const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === upstream.name);
   const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
-  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, clock, log });
-  return { name: upstream.name, open: () => feed, keepsTime: false };
+  const { name } = upstream;
+  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  const providers = () => [watch.report(clock.now())];
+  metrics.upstreams(providers);
+  return {
+    name,
+    keepsTime: false,
+    open: ({ connected }) => upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, clock, log }),
+    lost(error, untilMs) {
+      watch.lost(error, clock.now(), untilMs);
+      metrics.upstreamLost(name, lossReasonOf(error));
+    },
+    providers,
+  };
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {

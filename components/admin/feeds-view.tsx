@@ -14,6 +14,7 @@ import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
+import { ProviderView } from "./provider-view";
 
 const REFRESH_MS = 2 * SECOND_MS;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
@@ -74,6 +75,11 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
         <Figure label="Ticks since startup" value={countText(taken)} note={`${countText(refused)} rejected`} />
       </Figures>
+      {feed.providers.map((provider) => (
+        <div key={provider.name} className="mt-3 overflow-hidden rounded-lg border border-line">
+          <ProviderView provider={provider} />
+        </div>
+      ))}
       {gaps === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
           <FeedGapsView gaps={gaps} />

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { InstantField, PlanLimit } from "./portal";
+import type { UpstreamReport } from "./portal-feeds";
 import type { Timeframe, Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -153,6 +154,8 @@ export interface FeedReport {
   readonly venue: Venue;
   /** Slug of the connected provider, null if there is none. */
   readonly provider: string | null;
+  /** The providers behind it; empty for pushed, replayed and computed ticks. */
+  readonly providers: readonly UpstreamReport[];
   /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
   /** Ticker of the newest tick, null before the first. */

@@ -60,6 +60,7 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
     return {
       venue,
       provider: market.provider,
+      providers: market.providers?.() ?? [],
       problem: checks[`feed_${venue}`] ?? null,
       ...quotesOf(market, nowMs),
       ...ticks[venue],

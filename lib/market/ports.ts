@@ -1,5 +1,6 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { Instrument } from "#lib/contract/instrument";
+import type { UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
@@ -92,6 +93,8 @@ export interface Market {
   readonly store: KlineStore;
   /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
+  /** The providers behind its feed; absent where there are none. */
+  readonly providers?: (() => readonly UpstreamReport[]) | undefined;
   /**
    * Unix milliseconds this venue has reached, where its feed sets the time (a recording, a formula): anything later may still
    * change. Absent where the venue uses the wall clock.

@@ -228,8 +228,9 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await recorder?.room(stopping.signal);
       take(ticks);
     };
-    const opened = feed.open({ ...start, skipped });
-    running.push(superviseFeed({ feed: opened, name: feed.name, take: takeFed, onState, clock, log }, stopping.signal));
+    const opened = feed.open({ ...start, skipped, connected: () => onState(null) });
+    const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
+    running.push(superviseFeed(supervised, stopping.signal));
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { LossReason, UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Tick } from "#lib/domain/tick";
 
 /**
@@ -26,6 +27,8 @@ export interface FeedStart {
   readonly fromMs?: number;
   /** Called with a range [fromMs, toMs) whose ticks are not delivered. */
   readonly skipped: (fromMs: number, toMs: number) => void;
+  /** Called when the feed is connected, which may be days before its next tick. */
+  readonly connected: () => void;
 }
 
 /** The data source of a venue. */
@@ -39,6 +42,10 @@ export interface MarketFeed {
   readonly keepsTime: boolean;
   /** The instant at which the feed starts; history is loaded up to it. Undefined: now. */
   readonly startMs?: number;
+  /** Called when the feed failed, with the error and the instant of the next try. */
+  lost?(error: unknown, untilMs: number): void;
+  /** The providers behind the feed; absent where there are none. */
+  providers?(): readonly UpstreamReport[];
 }
 
 /** The source will not serve us: wrong key, no entitlement, closed account. Only its owner can change that. */
@@ -46,14 +53,23 @@ export class Refused extends Error {
   override readonly name = "Refused";
 }
 
+type UpsetKind = Extract<LossReason, "silent" | "unreachable" | "lost">;
+interface UpsetOptions {
+  readonly retryAfterMs?: number | undefined;
+  readonly kind?: UpsetKind;
+  readonly cause?: unknown;
+}
+
 /** Anything that another try may mend. */
 export class Upset extends Error {
   override readonly name = "Upset";
   /** How long the source asks us to wait, milliseconds. */
   readonly retryAfterMs: number | undefined;
+  readonly kind: UpsetKind;
 
-  constructor(message: string, { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+  constructor(message: string, { retryAfterMs, kind = "lost", cause }: UpsetOptions = {}) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
+    this.kind = kind;
   }
 }

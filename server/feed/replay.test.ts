@@ -37,7 +37,12 @@ function play(files: readonly string[], options: Options = {}) {
   const ticks: (Tick & { givenMs: number })[] = [];
   const { pace = 1, shift = "now", fromMs } = options;
   const open = replayFeed({ files, pace, shift, listings: () => LIVE_LISTINGS, clock, log });
-  const feed = open({ originMs: START_MS, skipped: () => undefined, ...(fromMs !== undefined && { fromMs }) });
+  const feed = open({
+    originMs: START_MS,
+    skipped: () => undefined,
+    connected: () => undefined,
+    ...(fromMs !== undefined && { fromMs }),
+  });
   const ended = (async () => {
     for await (const batch of feed(stopping.signal)) for (const tick of batch) ticks.push({ ...tick, givenMs: clock.now() });
   })();

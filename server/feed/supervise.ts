@@ -23,6 +23,8 @@ interface SuperviseOptions {
   take: (ticks: readonly Tick[]) => Promise<void>;
   /** Called with the problem when the feed fails, and with null when it delivers again. */
   onState?: (problem: string | null) => void;
+  /** Called when the feed fails, with the instant of the next try. */
+  onLost?: ((error: unknown, untilMs: number) => void) | undefined;
   clock: Clock;
   log: Logger;
 }
@@ -32,12 +34,13 @@ interface SuperviseOptions {
  * source asks for, and after minutes when the source refused us; a feed that ends by itself (a recording) is not.
  */
 export async function superviseFeed(
-  { feed, name, take, onState, clock, log }: SuperviseOptions,
+  { feed, name, take, onState, onLost, clock, log }: SuperviseOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let ended = false;
   const onError = (error: unknown, _: number, nextMs: number) => {
     const refused = error instanceof Refused;
+    onLost?.(error, clock.now() + nextMs);
     onState?.(refused ? `feed ${name} refuses the connection: ${error.message}` : `feed ${name} failed; restarting it`);
     const fields = { feed: name, retry_ms: Math.round(nextMs) };
     if (refused) log.error({ ...fields, reason: error.message }, "feed refuses the connection");

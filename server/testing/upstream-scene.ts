@@ -1,11 +1,15 @@
 import { vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
+import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import type { Tick } from "#lib/domain/tick";
+import { createMetrics } from "#lib/metrics";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Upstream } from "#server/feed/upstream/port";
 import { upstreamFeed } from "#server/feed/upstream/runner";
+import { createUpstreamWatch } from "#server/feed/upstream/state";
 import type { FarSide, Peer } from "./far-side";
 
 /** A price in the far side's own words. Null is a side that the message does not hold. */
@@ -58,6 +62,7 @@ export interface Run {
   readonly ticks: Tick[];
   readonly problems: (string | null)[];
   readonly lines: Record<string, unknown>[];
+  report(): UpstreamReport;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -67,7 +72,10 @@ export function start(upstream: Upstream, take: (ticks: readonly Tick[]) => Prom
   const [ticks, problems, lines]: [Tick[], (string | null)[], Record<string, unknown>[]] = [[], [], []];
   const stop = new AbortController();
   const log = collectingLog(lines, "info");
-  const feed = upstreamFeed({ upstream, listings: () => LISTINGS, named: new Map(), clock, log });
+  const calendarOf = () => compileCalendar({ kind: "always" }, []);
+  const watch = createUpstreamWatch({ upstream, calendarOf, nowMs: NOW_MS });
+  const metrics = createMetrics();
+  const feed = upstreamFeed({ upstream, listings: () => LISTINGS, named: new Map(), watch, metrics, clock, log });
   const ended = superviseFeed(
     {
       ...{ feed, name: upstream.name, clock, log },
@@ -76,10 +84,12 @@ export function start(upstream: Upstream, take: (ticks: readonly Tick[]) => Prom
         await take(batch);
       },
       onState: (problem) => void problems.push(problem),
+      onLost: (error, untilMs) => watch.lost(error, clock.now(), untilMs),
     },
     stop.signal,
   );
-  return { clock, ticks, problems, lines, stop, ended };
+  const report = () => watch.report(clock.now());
+  return { clock, ticks, problems, lines, report, stop, ended };
 }
 
 const eur = (timeMs: number, bid: number, ask: number): Said => ({ ticker: "EURUSD", timeMs, bid, ask });

@@ -22,9 +22,14 @@ function messageCases({ wire, far, begin }: Scene): void {
 
   test("prices become ticks of our tickers, with the times of the source", async () => {
     far().script(quote);
-    const { ticks } = begin();
+    const { ticks, report } = begin();
     await until(() => ticks.length === QUOTES.length);
     expect(ticks).toEqual(QUOTES.map(tickOf));
+    expect(report()).toMatchObject({ state: "live", found: 2, wanted: 2, losses_count: 0 });
+    expect(report().tickers.map(({ ticker, state }) => [ticker, state])).toEqual([
+      ["EURUSD", "live"],
+      ["XAUUSD", "live"],
+    ]);
   });
 
   test("a message may come in the smallest pieces, and many in one", async () => {
@@ -56,9 +61,10 @@ function messageCases({ wire, far, begin }: Scene): void {
       peer.send(`{"you sent":"${wire.secret}"}`);
       quote(peer);
     });
-    const { ticks, lines, problems } = begin();
+    const { ticks, lines, problems, report } = begin();
     await until(() => ticks.length === QUOTES.length);
-    expect(JSON.stringify([lines, problems])).not.toContain(wire.secret);
+    expect(report().odd.length).toBeGreaterThan(0);
+    expect(JSON.stringify([lines, problems, report()])).not.toContain(wire.secret);
     expect(JSON.stringify(lines)).toContain("[secret]");
   });
 }
@@ -86,10 +92,12 @@ function connectionCases({ wire, far, begin }: Scene): void {
       peer.end();
       far().script((next) => quote(next, [LAST]));
     });
-    const { ticks, clock, problems } = begin();
+    const { ticks, clock, problems, report } = begin();
     await until(() => problems.some((problem) => problem !== null));
+    expect(report()).toMatchObject({ state: "waiting", until: expect.any(String), problem: expect.any(String), losses_count: 1 });
     await clock.advance(2_000);
     await until(() => ticks.length === QUOTES.length + 1);
+    expect(report()).toMatchObject({ state: "live", until: null, problem: null });
   });
 
   test("a stop ends a connection at every step", async () => {
@@ -187,8 +195,9 @@ function refusalCases({ wire, far, begin }: Scene): void {
     "a refusal (%i) is reported with what to check, and asked again after a minute, never sooner",
     async (status) => {
       far().refuse({ status, body: JSON.stringify({ errorMessage: `no entitlement for ${wire.secret}` }) });
-      const { clock, problems, lines } = begin();
+      const { clock, problems, lines, report } = begin();
       await until(() => problems.length === 1);
+      expect(report()).toMatchObject({ state: "refused", until: new Date(NOW_MS + 60_000).toISOString() });
       expect(problems[0]).toMatch(/refuses the connection: .*Check/);
       expect(far().connections()).toBe(1);
       await clock.advance(59_000);
@@ -197,7 +206,7 @@ function refusalCases({ wire, far, begin }: Scene): void {
       await until(() => far().connections() === 2 && problems.length === 2);
       await clock.advance(299_000);
       expect(far().connections()).toBe(2);
-      expect(JSON.stringify([problems, lines])).not.toContain(wire.secret);
+      expect(JSON.stringify([problems, lines, report()])).not.toContain(wire.secret);
     },
   );
 

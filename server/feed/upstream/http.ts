@@ -39,7 +39,7 @@ export async function ask(
   refusals: Readonly<Record<number, string>>,
 ): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new Upset(`cannot reach ${new URL(url).host}: ${reasonOf(error)}`, { cause: error });
+    throw new Upset(`cannot reach ${new URL(url).host}: ${reasonOf(error)}`, { kind: "unreachable", cause: error });
   });
   if (response.status === 200) return response;
   const said = `${new URL(url).host} answered ${response.status}: ${await wordsOf(response)}`;

@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/clock";
+import type { ODD_REASONS } from "#lib/contract/portal-feeds";
 import type { Listing } from "#lib/domain/instrument";
 
 /** What an upstream says about itself. */
@@ -37,7 +38,7 @@ export interface Heard {
 }
 
 /** Why a message was not used. */
-export type OddReason = "unreadable" | "too_long" | "unknown_type" | "unknown_symbol" | "no_price" | "no_time" | "refused_symbol";
+export type OddReason = (typeof ODD_REASONS)[number];
 
 /** The steps of a connection before prices come. */
 export type Step = "connecting" | "authenticating" | "subscribing" | "live";
@@ -64,6 +65,8 @@ export interface Upstream {
   readonly declares: Declaration;
   /** Settings that must not leave the process. */
   readonly secrets: readonly string[];
+  /** When its token or key ends, Unix milliseconds; null while unknown. Absent where the source does not say. */
+  expiresAt?(): number | null;
   /** What it offers now. Absent where it has no such list: then symbolOf names the symbol of a listing. */
   instruments?(link: Pick<Link, "signal" | "clock">): Promise<readonly Offered[]>;
   symbolOf?(listing: Pick<Listing, "ticker" | "base" | "quote">): string;

@@ -2,10 +2,12 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
+import type { Metrics } from "#lib/metrics";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
-import { type Feed, Refused, Upset } from "../feed";
+import { type Feed, type FeedStart, Refused, Upset } from "../feed";
 import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
+import type { UpstreamWatch } from "./state";
 import { type Matched, matchSymbols } from "./symbols";
 
 /** The longest wait for the list of instruments, shorter than any source may be silent. */
@@ -15,12 +17,18 @@ const ODD_TEXT_MAX_CHARACTERS = 200;
 /** How many tickers a log line names. */
 const NAMED_MAX_COUNT = 10;
 const HIDDEN = "[secret]";
+/** How often the clocks are compared. */
+const CLOCK_LOOK_MS = 10 * SECOND_MS;
 
 interface RunnerOptions {
   readonly upstream: Upstream;
   readonly listings: () => readonly Listing[];
   /** Symbols that the operator chose, by ticker. */
   readonly named: ReadonlyMap<string, string>;
+  /** Keeps what is known of it. */
+  readonly watch: UpstreamWatch;
+  readonly metrics: Pick<Metrics, "upstreamMessages">;
+  readonly connected?: FeedStart["connected"];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -38,7 +46,7 @@ function watchSilence({ upstream, clock }: Pick<RunnerOptions, "upstream" | "clo
   async function watch(): Promise<void> {
     while (!over.signal.aborted) {
       const left = taking ? idleMs : heardMs + idleMs - clock.now();
-      if (left <= 0) return cut.abort(new Upset(`silent for ${Math.round(idleMs / SECOND_MS)} s`));
+      if (left <= 0) return cut.abort(new Upset(`silent for ${Math.round(idleMs / SECOND_MS)} s`, { kind: "silent" }));
       await clock.wait(left, over.signal);
     }
   }
@@ -98,13 +106,16 @@ function createTranslator({ upstream, clock }: RunnerOptions, { bySymbol }: Matc
 /** A text without the secrets of the upstream, which a source may repeat in its answers. */
 const hide = ({ secrets }: Upstream, text: string) => secrets.reduce((kept, secret) => kept.replaceAll(secret, HIDDEN), text);
 
-/** Logs the first message of each reason, without secrets. */
-function createOddLog({ upstream, log }: RunnerOptions): Link["odd"] {
+/** Counts messages that were not used, and logs the first of each reason, without secrets. */
+function createOddLog({ upstream, watch, metrics, log }: RunnerOptions): Link["odd"] {
   const seen = new Set<OddReason>();
   return (reason, text) => {
-    if (seen.has(reason)) return;
+    metrics.upstreamMessages(upstream.name, reason, 1);
+    const first = !seen.has(reason);
+    const shown = first ? hide(upstream, text).slice(0, ODD_TEXT_MAX_CHARACTERS) : "";
+    watch.odd(reason, shown);
+    if (!first) return;
     seen.add(reason);
-    const shown = hide(upstream, text).slice(0, ODD_TEXT_MAX_CHARACTERS);
     log.warn({ feed: upstream.name, reason, text: shown }, "feed sent a message that was not used");
   };
 }
@@ -113,19 +124,24 @@ function createOddLog({ upstream, log }: RunnerOptions): Link["odd"] {
 function withoutSecrets(upstream: Upstream, error: unknown): Refused | Upset {
   const text = hide(upstream, error instanceof Error ? error.message : String(error));
   if (error instanceof Refused) return new Refused(text);
-  return new Upset(text, error instanceof Upset ? { retryAfterMs: error.retryAfterMs } : {});
+  return new Upset(text, error instanceof Upset ? { retryAfterMs: error.retryAfterMs, kind: error.kind } : {});
 }
 
-async function offeredBy({ upstream, clock, listings, named }: RunnerOptions, signal: AbortSignal): Promise<Matched> {
+async function offeredBy({ upstream, watch, clock, listings, named }: RunnerOptions, signal: AbortSignal): Promise<Matched> {
   if (upstream.instruments === undefined) {
     const offered = listings().map((listing): Offered => ({ symbol: upstream.symbolOf?.(listing) ?? listing.ticker }));
     const chosen = [...named.values()].map((symbol) => ({ symbol }));
-    return matchSymbols(listings(), [...offered, ...chosen], named);
+    const matched = matchSymbols(listings(), [...offered, ...chosen], named);
+    watch.matched(matched, [], clock.now());
+    return matched;
   }
   const over = new AbortController();
   try {
     const asked = upstream.instruments({ signal: AbortSignal.any([signal, over.signal]), clock });
-    return matchSymbols(listings(), await withTimeout(asked, INSTRUMENTS_MAX_MS, clock, signal), named);
+    const offered = await withTimeout(asked, INSTRUMENTS_MAX_MS, clock, signal);
+    const matched = matchSymbols(listings(), offered, named);
+    watch.matched(matched, offered, clock.now());
+    return matched;
   } finally {
     over.abort();
   }
@@ -140,26 +156,56 @@ function reportSymbols({ upstream, log }: RunnerOptions, { bySymbol, missing }: 
   log.warn({ feed: name, missing: missing.length, some }, "feed does not offer these tickers");
 }
 
+/** Warns once when the clocks of source and server differ too much, and says so when they no longer do. */
+function createClockLog({ upstream, watch, log }: RunnerOptions): (nowMs: number) => void {
+  let off = false;
+  let lookMs = 0;
+  return (nowMs) => {
+    if (nowMs < lookMs) return;
+    lookMs = nowMs + CLOCK_LOOK_MS;
+    const offsetMs = watch.clockProblem(nowMs);
+    if ((offsetMs !== null) === off) return;
+    off = offsetMs !== null;
+    const fields = { feed: upstream.name, offset_ms: offsetMs };
+    if (off) log.warn(fields, "the clocks of the feed and of this server differ; check this server's clock");
+    else log.info(fields, "the clocks of the feed and of this server agree again");
+  };
+}
+
 /**
  * Makes a feed of an upstream: connects once, finds the symbols, turns what is heard into ticks, and ends a silent connection by
  * its own timer. It throws Refused or Upset when the connection ends; the supervisor connects again.
  */
 export function upstreamFeed(options: RunnerOptions): Feed {
-  const { upstream, clock, log } = options;
+  const { upstream, watch, metrics, connected, clock, log } = options;
   const odd = createOddLog(options);
+  const compareClocks = createClockLog(options);
 
   async function* connection(signal: AbortSignal, silence: ReturnType<typeof watchSilence>): AsyncGenerator<readonly Tick[]> {
-    const step = (name: Step) => log.debug({ feed: upstream.name, step: name }, "feed step");
+    const step = (name: Step) => {
+      log.debug({ feed: upstream.name, step: name }, "feed step");
+      watch.step(name, clock.now());
+      if (name === "live") connected?.();
+    };
+    const alive = () => {
+      silence.alive();
+      watch.heard(clock.now());
+    };
     step("connecting");
     const matched = await offeredBy(options, signal);
     if (matched.bySymbol.size === 0) throw new Refused("it offers none of the instruments of this venue");
     reportSymbols(options, matched);
     const translate = createTranslator(options, matched, odd);
-    const link: Link = { signal: silence.signal, clock, step, alive: silence.alive, odd };
+    const link: Link = { signal: silence.signal, clock, step, alive, odd };
     silence.alive();
     for await (const heard of upstream.stream([...matched.bySymbol.keys()], link)) {
       const ticks = heard.map(translate).filter((tick) => tick !== null);
-      if (ticks.length > 0) yield ticks;
+      if (ticks.length === 0) continue;
+      const nowMs = clock.now();
+      watch.ticks(ticks, nowMs);
+      metrics.upstreamMessages(upstream.name, "tick", ticks.length);
+      compareClocks(nowMs);
+      yield ticks;
     }
     throw new Upset("the connection ended");
   }
@@ -176,6 +222,7 @@ export function upstreamFeed(options: RunnerOptions): Feed {
       if (!signal.aborted) throw withoutSecrets(upstream, silence.problem() ?? error);
     } finally {
       silence.stop();
+      if (signal.aborted) watch.stopped(clock.now());
     }
   };
 }

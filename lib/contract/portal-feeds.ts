@@ -1,0 +1,95 @@
+/** What operators see of the providers of a venue. Instants are ISO 8601. */
+
+/** Most tickers that a report lists; those with a problem come first. */
+export const UPSTREAM_TICKERS_LISTED_COUNT = 200;
+/** Lost connections that a report lists, newest first; all of the last hour are counted. */
+export const UPSTREAM_LOSSES_LISTED_COUNT = 20;
+
+/**
+ * idle: this process does not run the feed; quiet: connected, but no instrument whose market is open has had a tick for longer
+ * than it may be silent; waiting: until the next try; refused: only the owner of the account can change it.
+ */
+export const UPSTREAM_STATES = [
+  "idle",
+  "connecting",
+  "authenticating",
+  "subscribing",
+  "live",
+  "quiet",
+  "waiting",
+  "refused",
+] as const;
+export type UpstreamState = (typeof UPSTREAM_STATES)[number];
+
+/** Why a connection ended, or did not come about. */
+export type LossReason = "refused" | "silent" | "unreachable" | "asked_to_wait" | "lost";
+
+/** Why a message of a provider was not used. */
+export const ODD_REASONS = [
+  "unreadable",
+  "too_long",
+  "unknown_type",
+  "unknown_symbol",
+  "no_price",
+  "no_time",
+  "refused_symbol",
+] as const;
+
+/** awaited: no tick yet; quiet: the market is open and no tick came for longer than the instrument may be silent. */
+export type UpstreamTickerState = "awaited" | "live" | "quiet" | "closed" | "missing";
+
+/** An instrument of the venue at a provider. */
+export interface UpstreamTicker {
+  readonly ticker: string;
+  /** The name that the provider gives it; null if it does not offer it. */
+  readonly symbol: string | null;
+  readonly state: UpstreamTickerState;
+  readonly since: string;
+  /** Why it is missing, null if it is not. */
+  readonly reason: string | null;
+  /** Decimal places of the provider's prices where they differ from ours, which are the second number. */
+  readonly digits: readonly [theirs: number, ours: number] | null;
+  readonly last_tick_at: string | null;
+}
+
+/** A connection that ended, or did not come about. */
+interface UpstreamLoss {
+  readonly at: string;
+  readonly reason: LossReason;
+  readonly text: string;
+}
+
+/** A provider of a venue, as seen by the process that answers. Numbers count since the process started. */
+export interface UpstreamReport {
+  readonly name: string;
+  readonly state: UpstreamState;
+  readonly since: string;
+  /** When it is tried again; null unless it is waited for. */
+  readonly until: string | null;
+  /** Why the last connection ended; null while connected. */
+  readonly problem: string | null;
+  /** When anything came, and when a tick came; null before the first. */
+  readonly last_heard_at: string | null;
+  readonly last_tick_at: string | null;
+  /** Arrival minus the tick's time, of the last minute; null without a tick in it, or if the provider sends no times. */
+  readonly lag: { readonly median_ms: number; readonly p99_ms: number } | null;
+  /** False if the provider sends no times, so that ticks have the time of their arrival. */
+  readonly sends_times: boolean;
+  /** The smallest arrival minus tick time of the last five minutes: the difference of the clocks, plus the shortest way. */
+  readonly clock_offset_ms: number | null;
+  /** True if the offset has been below -1 s or above 5 s for a minute. */
+  readonly clock_is_off: boolean;
+  /** Instruments of the venue, and how many of them the provider offers. */
+  readonly wanted: number;
+  readonly found: number;
+  /** Those with a problem first, at most UPSTREAM_TICKERS_LISTED_COUNT. */
+  readonly tickers: readonly UpstreamTicker[];
+  /** Connections lost or refused in the last hour; the list is the newest of them. */
+  readonly losses_count: number;
+  readonly losses: readonly UpstreamLoss[];
+  /** Messages that were not used, by reason, with the beginning of the first one. */
+  readonly odd: readonly { readonly reason: string; readonly count: number; readonly text: string }[];
+  readonly terms: { readonly text: string; readonly url: string };
+  /** When the token or key of the account ends, if the provider says so. */
+  readonly expires_at: string | null;
+}
