@@ -3,6 +3,7 @@ import { z } from "zod";
 /** Providers that the live venue can connect to, and the settings that each needs. */
 export const PROVIDER_SETTINGS = {
   oanda: ["OANDA_TOKEN", "OANDA_ACCOUNT"],
+  ctrader: ["CTRADER_CLIENT_ID", "CTRADER_CLIENT_SECRET", "CTRADER_ACCESS_TOKEN", "CTRADER_ACCOUNT"],
   massive: ["MASSIVE_KEY"],
   tiingo: ["TIINGO_TOKEN"],
   twelvedata: ["TWELVEDATA_KEY"],
@@ -12,7 +13,16 @@ export type ProviderName = keyof typeof PROVIDER_SETTINGS;
 export const PROVIDER_NAMES = Object.keys(PROVIDER_SETTINGS) as [ProviderName, ...ProviderName[]];
 
 /** Settings that may also be read from the file that NAME_FILE names. */
-export const SECRET_SETTINGS = ["OANDA_TOKEN", "MASSIVE_KEY", "TIINGO_TOKEN", "TWELVEDATA_KEY", "TRADERMADE_KEY"] as const;
+export const SECRET_SETTINGS = [
+  "OANDA_TOKEN",
+  "CTRADER_CLIENT_SECRET",
+  "CTRADER_ACCESS_TOKEN",
+  "CTRADER_REFRESH_TOKEN",
+  "MASSIVE_KEY",
+  "TIINGO_TOKEN",
+  "TWELVEDATA_KEY",
+  "TRADERMADE_KEY",
+] as const;
 
 /** Comma-separated words. */
 export const wordList = z.string().transform((text) =>
@@ -57,6 +67,26 @@ export const feedSettings = {
     .enum(["practice", "live"])
     .default("practice")
     .describe("The kind of the OANDA account, practice or live; each has its own tokens."),
+  CTRADER_CLIENT_ID: z.string().min(1).optional().describe("Client ID of an application of the cTrader Open API."),
+  CTRADER_CLIENT_SECRET: secret("CTRADER_CLIENT_SECRET", "Client secret of this application"),
+  CTRADER_ACCESS_TOKEN: secret("CTRADER_ACCESS_TOKEN", "Access token of the application for the account"),
+  CTRADER_REFRESH_TOKEN: secret(
+    "CTRADER_REFRESH_TOKEN",
+    "Refresh token that came with the access token; with it, an access token that expired is renewed, and later tokens are kept in the database, encrypted",
+  ),
+  CTRADER_ACCOUNT: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("The ctidTraderAccountId of the cTrader account; it is not the number that cTrader shows."),
+  CTRADER_ENVIRONMENT: z.enum(["demo", "live"]).default("demo").describe("The kind of the cTrader account, demo or live."),
+  CTRADER_TIMES: z
+    .enum(["source", "arrival"])
+    .default("source")
+    .describe(
+      "Times of cTrader's prices: source, or arrival for a broker that sends none: then prices get the time at which they arrive.",
+    ),
   MASSIVE_KEY: secret("MASSIVE_KEY", "API key of Massive (formerly Polygon)"),
   TIINGO_TOKEN: secret("TIINGO_TOKEN", "API token of Tiingo"),
   TWELVEDATA_KEY: secret("TWELVEDATA_KEY", "API key of Twelve Data"),

@@ -30,6 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test.each([
   ["oanda", { OANDA_TOKEN: "t" }, "OANDA_ACCOUNT"],
   ["oanda", { OANDA_ACCOUNT: "101-004-1-001" }, "OANDA_TOKEN"],
+  ["ctrader", {}, "CTRADER_CLIENT_ID"],
   ["massive", {}, "MASSIVE_KEY"],
   ["tiingo", {}, "TIINGO_TOKEN"],
   ["twelvedata", {}, "TWELVEDATA_KEY"],

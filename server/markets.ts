@@ -1,3 +1,4 @@
+import { createSealer } from "#lib/access/sealer";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Database, StartUp } from "#lib/db";
@@ -18,6 +19,7 @@ import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { chosenUpstream } from "./feed/upstream/choose";
+import { createKeptSecrets } from "./feed/upstream/kept-secrets";
 import { upstreamFeed } from "./feed/upstream/runner";
 import { createUpstreamWatch, lossReasonOf } from "./feed/upstream/state";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
@@ -25,6 +27,8 @@ import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 interface MarketsOptions {
   env: Env;
   db: Database;
+  /** The installation's secret. */
+  secret: string;
   startUp: StartUp;
   catalogues: Record<Venue, Catalogue>;
   clock: Clock;
@@ -135,8 +139,8 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
 }
 
 /** The feed of a provider; undefined when LIVE_FEED names none. */
-function openProvider({ env, clock, log, metrics }: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
-  const upstream = chosenUpstream(env);
+function openProvider({ env, db, secret, clock, log, metrics }: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
+  const upstream = chosenUpstream(env, createKeptSecrets(db.pool, createSealer(secret, "provider secrets")));
   if (upstream === undefined) return undefined;
   const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === upstream.name);
   const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));

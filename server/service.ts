@@ -108,7 +108,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
 
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
     const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
-    const markets = await startMarkets({ ...base, db, startUp, catalogues, onStop, shared });
+    const markets = await startMarkets({ ...base, db, secret: secrets.nextAuth, startUp, catalogues, onStop, shared });
     startUp.end();
     changeTargets.markets = markets;
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);

@@ -102,9 +102,13 @@ export async function lineFarSide(lists: Readonly<Record<string, unknown>>): Pro
   };
 }
 
-/** Messages over WebSocket. `greet` speaks the vendor's part before prices come, and says when they may. */
+/**
+ * Messages over WebSocket. `greet` speaks the vendor's part before prices come, and says when they may.
+ * @param counts which connections ask for prices: all, or those that get ready, where others only ask for lists
+ */
 export async function socketFarSide(
   greet: (send: (message: string) => void, heard: (take: (message: string) => void) => void, ready: () => void) => void,
+  counts: "all" | "ready" = "all",
 ): Promise<FarSide> {
   let connections = 0;
   let onPeer: (peer: Peer) => void = () => undefined;
@@ -113,7 +117,7 @@ export async function socketFarSide(
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true, autoPong: false });
   server.on("upgrade", (request, socket: Socket, head) => {
-    connections += 1;
+    if (counts === "all" || refusal !== null) connections += 1;
     // The client may leave at any time.
     socket.on("error", () => undefined);
     if (refusal !== null) {
@@ -132,7 +136,8 @@ export async function socketFarSide(
       greet(
         send,
         (take) => takers.push(take),
-        () =>
+        () => {
+          if (counts === "ready") connections += 1;
           onPeer({
             send,
             sendSplit: (message) => {
@@ -147,7 +152,8 @@ export async function socketFarSide(
             cutWithin: (message) => peer.send(message.slice(0, message.length / 2), { fin: false }, () => socket.destroy()),
             end: () => peer.close(1000),
             unread: () => socket.writableLength,
-          }),
+          });
+        },
       );
     });
   });

@@ -110,14 +110,9 @@ export const quoter =
 
 export const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
 
-/** Moves the clock in small steps until the condition holds; resolves with how far it went. */
-export async function untilClock({ clock }: Run, condition: () => boolean, stepMs: number, mostMs: number): Promise<number> {
-  let moved = 0;
-  while (!condition() && moved < mostMs) {
-    await clock.advance(stepMs);
-    moved += stepMs;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await until(condition);
-  return moved;
-}
+/** How often the connection was lost. */
+export const lostIn = ({ problems }: Run): number => problems.filter((problem) => problem !== null).length;
+
+/** The pause before the next try, as the log says it, rounded up. */
+export const nextTryMs = ({ lines }: Run): number =>
+  Number(lines.findLast(({ retry_ms }) => retry_ms !== undefined)?.retry_ms) + 1;

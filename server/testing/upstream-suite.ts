@@ -4,7 +4,9 @@ import type { FarSide, Peer } from "./far-side";
 import {
   JUNK,
   LAST,
+  lostIn,
   NOW_MS,
+  nextTryMs,
   QUOTES,
   quoter,
   type Run,
@@ -12,7 +14,6 @@ import {
   start,
   tickOf,
   until,
-  untilClock,
   type Wire,
 } from "./upstream-scene";
 
@@ -153,8 +154,11 @@ function silenceCases({ wire, far, begin }: Scene): void {
     const { idleMs } = wire.upstream(far()).declares;
     await running.clock.advance(idleMs - 1_000);
     expect(far().connections()).toBe(1);
-    const moved = await untilClock(running, () => far().connections() === 2, 500, 5_000);
-    expect(moved).toBeLessThanOrEqual(3_000);
+    await running.clock.advance(1_000);
+    await until(() => lostIn(running) === 1);
+    expect(nextTryMs(running)).toBeLessThanOrEqual(2_001);
+    await running.clock.advance(nextTryMs(running));
+    await until(() => far().connections() === 2);
     expect(running.lines.map(({ reason }) => reason)).toContain(`silent for ${idleMs / 1_000} s`);
   });
 
@@ -238,8 +242,11 @@ function refusalCases({ wire, far, begin }: Scene): void {
       [4, 2_000],
       [5, 4_000],
     ] as const) {
-      const moved = await untilClock(running, () => running.problems.length === count, 50, mostMs + 50);
-      expect(moved).toBeGreaterThanOrEqual(mostMs / 2 - 50);
+      const pauseMs = nextTryMs(running);
+      expect(pauseMs).toBeGreaterThanOrEqual(mostMs / 2);
+      expect(pauseMs).toBeLessThanOrEqual(mostMs + 1);
+      await running.clock.advance(pauseMs);
+      await until(() => running.problems.length === count);
     }
     expect(far().connections()).toBe(5);
   });
@@ -247,11 +254,11 @@ function refusalCases({ wire, far, begin }: Scene): void {
   test("a far side that restarts all the time is asked less and less often, and nothing stays open", async () => {
     far().script((peer) => peer.end());
     const running = begin();
-    const lost = () => running.problems.filter((problem) => problem !== null).length;
     const pauses: number[] = [];
-    for (let count = 1; count < 7; count += 1) {
-      await until(() => lost() === count);
-      pauses.push(await untilClock(running, () => lost() > count, 100, 60_000));
+    for (let count = 1; count < 8; count += 1) {
+      await until(() => lostIn(running) === count);
+      pauses.push(nextTryMs(running));
+      await running.clock.advance(nextTryMs(running));
     }
     expect(pauses.at(-1)).toBeGreaterThan(4 * (pauses[1] ?? 0));
     running.stop.abort();
