@@ -45,7 +45,11 @@ export function openSocket(url: string, name: string, link: Pick<Link, "signal" 
   const stop = () => end(link.signal.reason);
   if (link.signal.aborted) stop();
   link.signal.addEventListener("abort", stop, { once: true });
-  socket.on("open", () => open());
+  let hasOpened = false;
+  socket.on("open", () => {
+    hasOpened = true;
+    open();
+  });
   socket.on("message", (data) => {
     link.alive();
     waiting.push(data.toString());
@@ -57,7 +61,9 @@ export function openSocket(url: string, name: string, link: Pick<Link, "signal" 
     end(refusedBy(name, response, link.clock.now()));
     response.destroy();
   });
-  socket.on("error", (error) => end(new Upset(`the connection broke: ${error.message}`)));
+  socket.on("error", ({ message }) =>
+    end(new Upset(`the connection broke: ${message}`, { kind: hasOpened ? "lost" : "unreachable" })),
+  );
   socket.on("close", (code, reason) => {
     const said = `the connection was closed: ${code} ${reason.toString()}`.trim();
     end(code === POLICY_CLOSE_CODE ? new Refused(said) : new Upset(said));
