@@ -63,10 +63,12 @@ function TickerLine({ ticker, symbol, state, since, reason, digits }: UpstreamTi
             {digits[0]} decimal places, {digits[1]} here
           </span>
         )}
-        <Badge tone={tone}>{label}</Badge>{" "}
-        <span className="text-ink-faint text-xs">
-          since <Instant at={since} to="second" />
-        </span>
+        <Badge tone={tone}>{label}</Badge>
+        {state === "missing" ? null : (
+          <span className="ml-1 text-ink-faint text-xs">
+            since <Instant at={since} to="second" />
+          </span>
+        )}
       </span>
     </li>
   );
@@ -175,7 +177,7 @@ export function ProviderView({ provider }: { provider: UpstreamReport }) {
           <Instant at={last_tick_at} to="second" />
         </Fact>
         <Fact label="Delay in the last minute">
-          {lag === null ? "–" : `${durationText(lag.median_ms)} median, ${durationText(lag.p99_ms)} at most in 99 of 100`}
+          {lag === null ? "–" : `median ${durationText(lag.median_ms)}, p99 ${durationText(lag.p99_ms)}`}
         </Fact>
         <Fact label="Clock difference">
           <Clocks {...provider} />
@@ -183,9 +185,11 @@ export function ProviderView({ provider }: { provider: UpstreamReport }) {
         <Fact label="Instruments offered">
           {countText(found)} of {countText(wanted)}
         </Fact>
-        <Fact label="Access ends">
-          <Instant at={expires_at} />
-        </Fact>
+        {expires_at === null ? null : (
+          <Fact label="Access ends">
+            <Instant at={expires_at} />
+          </Fact>
+        )}
       </dl>
       {wanted === 0 ? null : <Tickers {...provider} />}
       <Losses {...provider} />

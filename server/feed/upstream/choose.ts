@@ -29,11 +29,14 @@ const MAKERS: Readonly<Record<ProviderName, (env: Env, kept: KeptSecrets) => Ups
   tradermade: ({ TRADERMADE_KEY: key = "", FEED_URL: url }) => socketUpstream(traderMade, { key, url }),
 };
 
+/** An upstream by its name, whose settings the caller has checked. */
+export const upstreamOf = (name: ProviderName, env: Env, kept: KeptSecrets): Upstream => MAKERS[name](env, kept);
+
 /**
  * The upstream that LIVE_FEED names; undefined where it names none.
  * @param kept secrets that the upstream changes while it runs
  */
 export function chosenUpstream(env: Env, kept: KeptSecrets): Upstream | undefined {
   const name = PROVIDER_NAMES.find((one) => one === env.LIVE_FEED);
-  return name === undefined ? undefined : MAKERS[name](env, kept);
+  return name === undefined ? undefined : upstreamOf(name, env, kept);
 }

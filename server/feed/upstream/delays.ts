@@ -18,6 +18,9 @@ const bucketOf = (ms: number) => (ms < 1 ? 0 : Math.min(BUCKETS_COUNT - 1, 1 + M
 /** The upper bound of a bucket, milliseconds. */
 const topOf = (bucket: number) => Math.round(GROWTH ** bucket);
 
+/** Whether clocks differ so much that ticks are refused or late. */
+export const clockIsWrong = (offsetMs: number): boolean => offsetMs < OFFSET_MIN_MS || offsetMs > OFFSET_MAX_MS;
+
 interface Slice {
   /** Number of the slice since 1970. */
   readonly at: number;
@@ -42,7 +45,7 @@ export function createDelays() {
 
   function watchClock(nowMs: number): void {
     const offset = offsetMs(nowMs);
-    const off = offset !== null && (offset < OFFSET_MIN_MS || offset > OFFSET_MAX_MS);
+    const off = offset !== null && clockIsWrong(offset);
     offSinceMs = off ? (offSinceMs ?? nowMs) : null;
   }
 

@@ -65,6 +65,8 @@ export interface Upstream {
   readonly declares: Declaration;
   /** Settings that must not leave the process. */
   readonly secrets: readonly string[];
+  /** Where it connects to; only hosts and ports are shown. Absent: its name and connection cannot be checked. */
+  readonly addresses?: readonly string[];
   /** When its token or key ends, Unix milliseconds; null while unknown. Absent where the source does not say. */
   expiresAt?(): number | null;
   /** What it offers now. Absent where it has no such list: then symbolOf names the symbol of a listing. */

@@ -19,7 +19,7 @@ interface Known {
 
 type Row = UpstreamTicker & { readonly sinceMs: number };
 
-const PROBLEMS: readonly UpstreamTickerState[] = ["missing", "quiet", "awaited"];
+const PROBLEMS: readonly UpstreamTickerState[] = ["quiet", "missing", "awaited"];
 
 function rank({ state, digits }: UpstreamTicker): number {
   const at = PROBLEMS.indexOf(state);

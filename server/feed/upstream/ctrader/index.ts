@@ -108,6 +108,7 @@ export function ctraderUpstream(settings: CtraderAccount): Upstream {
     get secrets() {
       return [clientSecret, ...tokens.secrets()];
     },
+    addresses: [url],
     expiresAt: tokens.expiresAt,
     async instruments({ signal, clock }) {
       const conversation = await converse({ signal, clock, alive: () => undefined, odd: () => undefined });

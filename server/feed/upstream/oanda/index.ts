@@ -52,6 +52,7 @@ export function oandaUpstream({ token, account, environment, url }: OandaAccount
   return {
     name: "oanda",
     secrets: [token],
+    addresses: url === undefined ? Object.values(HOSTS[environment]) : [url],
     declares: {
       stream: { kind: "sampled", windowMs: 250 },
       clock: "source",

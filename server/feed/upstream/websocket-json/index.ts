@@ -19,6 +19,7 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
     declares: vendor.declares,
     symbolOf: vendor.symbolOf,
     secrets: [key],
+    addresses: [url],
     async *stream(symbols, link) {
       const connection = openSocket(address.href, vendor.name, link);
 

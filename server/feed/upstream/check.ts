@@ -1,0 +1,135 @@
+import type { Clock } from "#lib/clock";
+import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import type { Tick } from "#lib/domain/tick";
+import { durationText } from "#lib/duration";
+import { createLog } from "#lib/log";
+import type { Catalogue } from "#lib/market/ports";
+import { SECOND_MS } from "#lib/units";
+import { Refused } from "../feed";
+import { clockIsWrong } from "./delays";
+import type { Upstream } from "./port";
+import { type Finding, reach } from "./reach";
+import { upstreamFeed } from "./runner";
+import { createUpstreamWatch } from "./state";
+
+/** After the first tick, so long are more of them awaited to compare the clocks: the first may be an old price. */
+const CLOCK_WATCH_MS = 3 * SECOND_MS;
+const NAMED_MAX_COUNT = 5;
+
+interface CheckOptions {
+  readonly upstream: Upstream;
+  readonly catalogue: Pick<Catalogue, "list" | "calendar">;
+  readonly named: ReadonlyMap<string, string>;
+  readonly clock: Clock;
+  /** How long a tick is waited for, milliseconds. */
+  readonly waitMs: number;
+}
+
+/** What a connection brought. */
+interface Outcome {
+  readonly report: UpstreamReport;
+  readonly problem: Error | undefined;
+  readonly ticks: number;
+  /** The smallest arrival minus tick time. */
+  readonly offsetMs: number;
+}
+
+/** Runs one connection as the service does, until there were ticks or the wait is over. */
+async function tryOnce({ upstream, catalogue, named, clock, waitMs }: CheckOptions, signal: AbortSignal): Promise<Outcome> {
+  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  const metrics = { upstreamMessages: () => undefined };
+  const over = new AbortController();
+  const ends = AbortSignal.any([signal, over.signal]);
+  const endAfter = (ms: number) => void clock.wait(ms, ends).then(() => over.abort());
+  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, clock, log: createLog("silent") });
+  let [problem, ticks, offsetMs]: [Error | undefined, number, number] = [undefined, 0, Number.POSITIVE_INFINITY];
+  let report = watch.report(clock.now());
+  const take = ({ time_msc }: Tick) => {
+    offsetMs = Math.min(offsetMs, clock.now() - time_msc);
+  };
+  endAfter(waitMs);
+  try {
+    for await (const batch of feed(ends)) {
+      if (ticks === 0) endAfter(CLOCK_WATCH_MS);
+      ticks += batch.length;
+      batch.forEach(take);
+      report = watch.report(clock.now());
+    }
+    // The feed has ended because of the wait; its last state counts.
+    report = ticks > 0 ? report : { ...watch.report(clock.now()), state: "live" };
+  } catch (error) {
+    problem = error as Error;
+    report = watch.report(clock.now());
+  } finally {
+    over.abort();
+  }
+  return { report, problem, ticks, offsetMs };
+}
+
+function loginFinding({ report, problem }: Outcome): Finding {
+  const offersNone = report.wanted > 0 && report.found === 0;
+  const before = report.state === "connecting" || report.state === "authenticating";
+  if (problem === undefined || offersNone || !(before || problem instanceof Refused))
+    return { step: "login", state: "ok", text: "the provider accepts the account" };
+  const next =
+    problem instanceof Refused
+      ? "Only the owner of the account can change this: check the key or token, the account and the plan at the provider."
+      : "The provider can be reached but does not serve this machine now. Try again in a few minutes.";
+  return { step: "login", state: "failed", text: problem.message, next };
+}
+
+function instrumentsFinding({ report: { wanted, found, tickers } }: Outcome): Finding {
+  const missing = tickers.filter(({ state }) => state === "missing");
+  const some = missing.slice(0, NAMED_MAX_COUNT).map(({ ticker, reason }) => `${ticker}: ${reason}`);
+  const more = missing.length > some.length ? `, and ${missing.length - some.length} more` : "";
+  const text = `${found} of ${wanted} instruments${some.length === 0 ? "" : ` (${some.join(", ")}${more})`}`;
+  if (found === wanted) return { step: "instruments", state: "ok", text };
+  const next = "Name symbols with FEED_SYMBOLS, and retire instruments without one: npm run instruments -- retire TICKER.";
+  return { step: "instruments", state: found === 0 ? "failed" : "noted", text, next };
+}
+
+function pricesFinding({ report, problem, ticks }: Outcome, waitMs: number): Finding {
+  const wait = durationText(waitMs);
+  if (ticks > 0) return { step: "prices", state: "ok", text: `${ticks} ${ticks === 1 ? "tick" : "ticks"}` };
+  if (problem !== undefined) {
+    const next = "Try again. If it fails again, look at the status page of the provider.";
+    return { step: "prices", state: "failed", text: problem.message, next };
+  }
+  if (report.tickers.every(({ state }) => state === "closed" || state === "missing")) {
+    const next = "Check again while a market is open.";
+    return { step: "prices", state: "noted", text: "subscribed; every market is closed, so no tick came", next };
+  }
+  const next = "Check whether the plan of the account includes streaming of these instruments, or wait longer with --wait.";
+  return { step: "prices", state: "failed", text: `subscribed, but no tick came within ${wait} although a market is open`, next };
+}
+
+function clockFinding({ report, offsetMs }: Outcome): Finding {
+  if (!report.sends_times)
+    return { step: "clock", state: "noted", text: "the provider sends no times; ticks get the time at which they arrive" };
+  const size = durationText(Math.abs(offsetMs));
+  const text = offsetMs < 0 ? `ticks are ${size} ahead of this machine` : `ticks are ${size} old when they arrive`;
+  if (!clockIsWrong(offsetMs)) return { step: "clock", state: "ok", text };
+  const next =
+    "Set the clock of this machine by NTP. Ticks more than 5 s ahead of it, or of a minute that is over, are rejected.";
+  return { step: "clock", state: "failed", text, next };
+}
+
+/**
+ * Tries a provider step by step, as the service would use it; ends after the first step that failed. Nothing of the settings
+ * that are secret appears in the findings.
+ */
+export async function* checkUpstream(options: CheckOptions, signal: AbortSignal): AsyncGenerator<Finding> {
+  for (const address of options.upstream.addresses ?? [])
+    for await (const finding of reach(address)) {
+      yield finding;
+      if (finding.state === "failed") return;
+    }
+  const outcome = await tryOnce(options, signal);
+  if (signal.aborted) return;
+  const findings = [loginFinding, instrumentsFinding, (tried: Outcome) => pricesFinding(tried, options.waitMs)];
+  for (const find of outcome.ticks > 0 ? [...findings, clockFinding] : findings) {
+    const finding = find(outcome);
+    yield finding;
+    if (finding.state === "failed") return;
+  }
+}

@@ -1,0 +1,70 @@
+import { lookup } from "node:dns/promises";
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { SECOND_MS } from "#lib/units";
+
+const STEP_MAX_MS = 5 * SECOND_MS;
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https:": 443, "wss:": 443 };
+
+/** What one step of a check found; `next` is what to do about a failure. */
+export interface Finding {
+  readonly step: "settings" | "name" | "connection" | "encryption" | "login" | "instruments" | "prices" | "clock";
+  /** noted: not what was hoped for, but nothing is wrong. */
+  readonly state: "ok" | "noted" | "failed";
+  readonly text: string;
+  readonly next?: string;
+}
+
+const messageOf = (error: unknown) => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return message || code || "no answer";
+};
+
+/** Resolves once the socket says `event`. @throws its error, or Error after STEP_MAX_MS */
+function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = () => socket.destroy(new Error(`no answer within ${STEP_MAX_MS / SECOND_MS} s`));
+    socket.setTimeout(STEP_MAX_MS, late);
+    socket.once("error", reject);
+    socket.once(event, () => {
+      resolve();
+      socket.destroy();
+    });
+  });
+}
+
+/**
+ * Tries how far an address can be reached: its name, a TCP connection, and TLS where it has it. Ends after the first failure.
+ * No other part of the address than host and port appears in the findings: the rest may hold a key.
+ */
+export async function* reach(address: string): AsyncGenerator<Finding> {
+  const url = new URL(address);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (PORTS[url.protocol] ?? 443);
+  const place = `${host}:${port}`;
+  try {
+    const found = await lookup(host);
+    yield { step: "name", state: "ok", text: `${host} is ${found.address}` };
+  } catch (error) {
+    const next = "Check FEED_URL if it is set, the DNS of this machine or container, and whether it may reach the internet.";
+    yield { step: "name", state: "failed", text: `${host} cannot be resolved: ${messageOf(error)}`, next };
+    return;
+  }
+  try {
+    await opened(connectTcp({ host, port }), "connect");
+    yield { step: "connection", state: "ok", text: `${place} takes connections` };
+  } catch (error) {
+    const next = `Let this machine connect to ${place} through its firewall. If it must use a proxy, set FEED_URL to one for this provider.`;
+    yield { step: "connection", state: "failed", text: `${place} cannot be reached: ${messageOf(error)}`, next };
+    return;
+  }
+  if (url.protocol !== "https:" && url.protocol !== "wss:") return;
+  try {
+    await opened(connectTls({ host, port, servername: /^[\d.:]+$/.test(host) ? "" : host }), "secureConnect");
+    yield { step: "encryption", state: "ok", text: `${host} has a valid certificate` };
+  } catch (error) {
+    const next =
+      "Check the date of this machine. If a proxy reads encrypted traffic, name its certificate in NODE_EXTRA_CA_CERTS. If FEED_URL is a proxy without TLS, begin it with http:// or ws://.";
+    yield { step: "encryption", state: "failed", text: `TLS with ${place} failed: ${messageOf(error)}`, next };
+  }
+}
