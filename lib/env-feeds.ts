@@ -4,6 +4,7 @@ import { z } from "zod";
 export const PROVIDER_SETTINGS = {
   oanda: ["OANDA_TOKEN", "OANDA_ACCOUNT"],
   ctrader: ["CTRADER_CLIENT_ID", "CTRADER_CLIENT_SECRET", "CTRADER_ACCESS_TOKEN", "CTRADER_ACCOUNT"],
+  fix: ["FIX_HOST", "FIX_PORT", "FIX_SENDER", "FIX_TARGET"],
   massive: ["MASSIVE_KEY"],
   tiingo: ["TIINGO_TOKEN"],
   twelvedata: ["TWELVEDATA_KEY"],
@@ -18,6 +19,7 @@ export const SECRET_SETTINGS = [
   "CTRADER_CLIENT_SECRET",
   "CTRADER_ACCESS_TOKEN",
   "CTRADER_REFRESH_TOKEN",
+  "FIX_PASSWORD",
   "MASSIVE_KEY",
   "TIINGO_TOKEN",
   "TWELVEDATA_KEY",
@@ -87,6 +89,19 @@ export const feedSettings = {
     .describe(
       "Times of cTrader's prices: source, or arrival for a broker that sends none: then prices get the time at which they arrive.",
     ),
+  FIX_HOST: z.string().min(1).optional().describe("Host of a FIX 4.4 market data session."),
+  FIX_PORT: z.coerce.number().int().min(1).max(65_535).optional().describe("Port of this session."),
+  FIX_TLS: z.enum(["on", "off"]).default("on").describe("Whether the session is encrypted, on or off."),
+  FIX_SENDER: z.string().min(1).optional().describe("Our name in the session (SenderCompID)."),
+  FIX_TARGET: z.string().min(1).optional().describe("The venue's name in the session (TargetCompID)."),
+  FIX_SENDER_SUB: z.string().min(1).optional().describe("SenderSubID, where the venue wants one. Unset: that of the profile."),
+  FIX_TARGET_SUB: z.string().min(1).optional().describe("TargetSubID, where the venue wants one. Unset: that of the profile."),
+  FIX_USERNAME: z.string().min(1).optional().describe("User name of the logon, where the venue wants one."),
+  FIX_PASSWORD: secret("FIX_PASSWORD", "Password of the logon, where the venue wants one"),
+  FIX_PROFILE: z
+    .enum(["generic", "ctrader", "fxcm", "lmax"])
+    .default("generic")
+    .describe("How the venue uses FIX: generic, ctrader, fxcm or lmax."),
   MASSIVE_KEY: secret("MASSIVE_KEY", "API key of Massive (formerly Polygon)"),
   TIINGO_TOKEN: secret("TIINGO_TOKEN", "API token of Tiingo"),
   TWELVEDATA_KEY: secret("TWELVEDATA_KEY", "API key of Twelve Data"),

@@ -31,6 +31,7 @@ test.each([
   ["oanda", { OANDA_TOKEN: "t" }, "OANDA_ACCOUNT"],
   ["oanda", { OANDA_ACCOUNT: "101-004-1-001" }, "OANDA_TOKEN"],
   ["ctrader", {}, "CTRADER_CLIENT_ID"],
+  ["fix", { FIX_HOST: "h", FIX_PORT: "1", FIX_SENDER: "s" }, "FIX_TARGET"],
   ["massive", {}, "MASSIVE_KEY"],
   ["tiingo", {}, "TIINGO_TOKEN"],
   ["twelvedata", {}, "TWELVEDATA_KEY"],

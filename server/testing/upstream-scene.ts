@@ -30,6 +30,10 @@ export interface Wire {
   readonly unused: Readonly<Record<string, string>>;
   /** A text that a far side repeats in a message and in its errors. */
   readonly secret: string;
+  /** A message of the far side that repeats a text; JSON where there is none. */
+  echo?(text: string): string;
+  /** False where the connection does not begin with HTTP, so that there are no statuses. */
+  readonly speaksHttp?: false;
 }
 
 /** What the cases of a suite share. */
@@ -67,13 +71,17 @@ export interface Run {
   readonly ended: Promise<void>;
 }
 
-export function start(upstream: Upstream, take: (ticks: readonly Tick[]) => Promise<void> = async () => undefined): Run {
-  const clock = manualClock(NOW_MS);
+export function start(
+  upstream: Upstream,
+  take: (ticks: readonly Tick[]) => Promise<void> = async () => undefined,
+  nowMs = NOW_MS,
+): Run {
+  const clock = manualClock(nowMs);
   const [ticks, problems, lines]: [Tick[], (string | null)[], Record<string, unknown>[]] = [[], [], []];
   const stop = new AbortController();
   const log = collectingLog(lines, "info");
   const calendarOf = () => compileCalendar({ kind: "always" }, []);
-  const watch = createUpstreamWatch({ upstream, calendarOf, nowMs: NOW_MS });
+  const watch = createUpstreamWatch({ upstream, calendarOf, nowMs });
   const metrics = createMetrics();
   const feed = upstreamFeed({ upstream, listings: () => LISTINGS, named: new Map(), watch, metrics, clock, log });
   const ended = superviseFeed(

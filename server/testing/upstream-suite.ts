@@ -57,9 +57,22 @@ function messageCases({ wire, far, begin }: Scene): void {
     expect(reasons).toContain("unreadable");
   });
 
+  test("a message of two megabytes is not kept, and the prices after it come, on this connection or the next", async () => {
+    far().script((peer) => {
+      peer.send(`{"x":"${"x".repeat(2 ** 21)}"}`);
+      quote(peer);
+      far().script(quote);
+    });
+    const running = begin();
+    await until(() => running.ticks.length === QUOTES.length || lostIn(running) === 1);
+    if (running.ticks.length === 0) await running.clock.advance(nextTryMs(running));
+    await until(() => running.ticks.length === QUOTES.length);
+    expect(running.ticks).toEqual(QUOTES.map(tickOf));
+  });
+
   test("a secret that the far side repeats appears in no log line", async () => {
     far().script((peer) => {
-      peer.send(`{"you sent":"${wire.secret}"}`);
+      peer.send(wire.echo?.(wire.secret) ?? `{"you sent":"${wire.secret}"}`);
       quote(peer);
     });
     const { ticks, lines, problems, report } = begin();
@@ -213,7 +226,10 @@ function refusalCases({ wire, far, begin }: Scene): void {
       expect(JSON.stringify([problems, lines, report()])).not.toContain(wire.secret);
     },
   );
+}
 
+/** What HTTP answers to the connection, also where a WebSocket follows. */
+function httpCases({ far, begin }: Scene): void {
   test.each([
     ["seconds", "40"],
     ["a date", new Date(NOW_MS + 40_000).toUTCString()],
@@ -232,7 +248,9 @@ function refusalCases({ wire, far, begin }: Scene): void {
     [502, "<html><body>Bad gateway</body></html>"],
     [503, ""],
     [429, ""],
-  ])("%i is tried again with growing pauses", async (status, body) => {
+    [200, '{"errorMessage":"not now"}'],
+    [200, "<html><body>Sign in to this network</body></html>"],
+  ])("%i with %j is tried again with growing pauses", async (status, body) => {
     far().refuse({ status, body });
     const running = begin();
     await until(() => running.problems.length === 1);
@@ -250,7 +268,10 @@ function refusalCases({ wire, far, begin }: Scene): void {
     }
     expect(far().connections()).toBe(5);
   });
+}
 
+/** Far sides that do not stay. */
+function restartCases({ far, begin }: Scene): void {
   test("a far side that restarts all the time is asked less and less often, and nothing stays open", async () => {
     far().script((peer) => peer.end());
     const running = begin();
@@ -294,5 +315,7 @@ export function describeUpstream(name: string, wire: Wire): void {
     connectionCases(scene);
     silenceCases(scene);
     refusalCases(scene);
+    if (wire.speaksHttp !== false) httpCases(scene);
+    restartCases(scene);
   });
 }

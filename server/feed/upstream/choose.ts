@@ -1,6 +1,8 @@
 import type { Env } from "#lib/env";
 import { PROVIDER_NAMES, type ProviderName } from "#lib/env-feeds";
 import { ctraderUpstream } from "./ctrader";
+import { fixUpstream } from "./fix";
+import { PROFILES } from "./fix/profiles";
 import type { KeptSecrets } from "./kept-secrets";
 import { oandaUpstream } from "./oanda";
 import type { Upstream } from "./port";
@@ -22,6 +24,19 @@ const MAKERS: Readonly<Record<ProviderName, (env: Env, kept: KeptSecrets) => Ups
       times: env.CTRADER_TIMES,
       url: env.FEED_URL,
       kept,
+    }),
+  fix: (env) =>
+    fixUpstream({
+      host: env.FIX_HOST ?? "",
+      port: env.FIX_PORT ?? 0,
+      tls: env.FIX_TLS === "on",
+      sender: env.FIX_SENDER ?? "",
+      target: env.FIX_TARGET ?? "",
+      senderSub: env.FIX_SENDER_SUB,
+      targetSub: env.FIX_TARGET_SUB,
+      username: env.FIX_USERNAME,
+      password: env.FIX_PASSWORD,
+      profile: PROFILES[env.FIX_PROFILE],
     }),
   massive: ({ MASSIVE_KEY: key = "", FEED_URL: url }) => socketUpstream(massive, { key, url }),
   tiingo: ({ TIINGO_TOKEN: key = "", FEED_URL: url }) => socketUpstream(tiingo, { key, url }),

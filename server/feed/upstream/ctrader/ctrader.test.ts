@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSealer } from "#lib/access/sealer";
+import { hasSharedData, SHARED_DATA_NOTICE, sharedText } from "#lib/testing/shared-data";
 import { DAY_MS } from "#lib/units";
 import { createKeptSecrets } from "#server/feed/upstream/kept-secrets";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -341,10 +341,8 @@ describe("tokens of cTrader", () => {
   });
 });
 
-test("the messages of the documentation are understood", () => {
-  const lines = readFileSync(new URL("fixtures/messages.jsonl", import.meta.url), "utf8")
-    .trim()
-    .split("\n");
+test.skipIf(!hasSharedData)(`the messages of the documentation are understood${SHARED_DATA_NOTICE}`, () => {
+  const lines = sharedText("upstreams/ctrader/json-messages.jsonl").trim().split("\n");
   expect(lines.map((line) => readMessage(line, 1_710_000_200_500))).toEqual([
     { answer: 2100, payload: expect.anything() },
     { answer: 2128, payload: { ctidTraderAccountId: ACCOUNT } },

@@ -50,6 +50,7 @@ const SPEECHES: readonly Speech[] = [
     heartbeat: '[{"ev":"status","status":"success","message":"subscribed to: C.EUR/USD"}]',
     unused: {
       "another symbol": massiveQuote("EUR/CHF", 1, 1.1, 1.2),
+      "minus zero": massiveQuote("EUR/USD", 1, 1.5, 1.2).replace("1.5", "-0"),
       "one side": massiveQuote("EUR/USD", 1, undefined, 1.2),
       "an impossible price": massiveQuote("EUR/USD", 1, 1.1, 1.2).replace("1.1", "1e400"),
       "a text for a number": massiveQuote("EUR/USD", 1, "1.1", 1.2),
@@ -69,6 +70,8 @@ const SPEECHES: readonly Speech[] = [
       "one side": tiingoQuote("eurusd", "2026-01-07T12:00:00+00:00", null, 1.2),
       "no time": tiingoQuote("eurusd", "soon", 1.1, 1.2),
       "a price of zero": tiingoQuote("eurusd", "2026-01-07T12:00:00+00:00", -0, 1.2),
+      "a text for a number": tiingoQuote("eurusd", "2026-01-07T12:00:00+00:00", "1.1", 1.2),
+      "an impossible price": tiingoQuote("eurusd", "2026-01-07T12:00:00+00:00", 1.5, 1.2).replace("1.5", "1e400"),
       "another service": '{"messageType":"A","service":"iex","data":["T","a"]}',
     },
   },
@@ -86,6 +89,9 @@ const SPEECHES: readonly Speech[] = [
     heartbeat: '{"event":"heartbeat","status":"ok"}',
     unused: {
       "no bid and ask": twelveDataQuote("EUR/USD", 1, {}),
+      "texts for numbers": twelveDataQuote("EUR/USD", 1, { bid: "1.1", ask: "1.2" }),
+      "an impossible price": twelveDataQuote("EUR/USD", 1, { bid: 1.5, ask: 1.2 }).replace("1.5", "1e400"),
+      "minus zero": twelveDataQuote("EUR/USD", 1, { bid: 1.5, ask: 1.2 }).replace("1.5", "-0"),
       "another symbol": twelveDataQuote("EUR/CHF", 1, { bid: 1, ask: 1 }),
       "another event": '{"event":"reset-status","status":"ok"}',
     },
@@ -99,6 +105,9 @@ const SPEECHES: readonly Speech[] = [
       "another symbol": traderMadeQuote("EURCHF", "1", 1.1, 1.2),
       "no time": traderMadeQuote("EURUSD", "soon", 1.1, 1.2),
       "one side": traderMadeQuote("EURUSD", "1", null, 1.2),
+      "a text for a number": traderMadeQuote("EURUSD", "1", "1.1", 1.2),
+      "an impossible price": traderMadeQuote("EURUSD", "1", 1.5, 1.2).replace("1.5", "1e400"),
+      "minus zero": traderMadeQuote("EURUSD", "1", 1.5, 1.2).replace("1.5", "-0"),
     },
   },
 ];
