@@ -38,8 +38,8 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
   const { path, query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none.
-  const pairs = Object.entries(query).filter(([name]) => name !== "origin");
+  // The origin is for servers whose key has allowed origins; the example's key has none. `before` asks for a second page.
+  const pairs = Object.entries(query).filter(([name]) => name !== "origin" && name !== "before");
   const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }
@@ -61,6 +61,12 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
   ]);
   const pushed = await feeder.post([...ticks, ticks[1] ?? {}]);
   const { method, path } = operations.ingestTicks;
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const prices = { open: 1.0854, high: 1.08551, low: 1.08538, close: 1.08548, tick_volume: 42, spread: 0.00008 };
+  const minutes = [minute - 240, minute - 180, minute].map((time) => JSON.stringify({ ticker: "EURUSD", time, ...prices }));
+  const klines = examplePath("ingestKlines");
+  const state = examplePath("ingestState");
+  const mended = await keyHolder(product, live).call(klines, { method: "POST", body: minutes.join("\n") });
   return {
     klines: await call("klines"),
     instruments: await call("instruments"),
@@ -69,6 +75,8 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     marketStatus: await call("marketStatus"),
     createStreamTicket: await call("createStreamTicket"),
     ingestTicks: recorded(method, path, pushed),
+    ingestKlines: recorded("POST", klines, mended),
+    ingestState: recorded("GET", state, await keyHolder(product, live).call(state)),
     key: recorded("GET", operations.key.path, await demo.call(operations.key.path)),
   };
 }

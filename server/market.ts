@@ -1,8 +1,11 @@
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
+import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import { LeaseLost, type MinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { LeasedMender } from "#server/engine/mending";
 import { startProducer } from "#server/engine/producer";
 import type { KlineWriter } from "#server/engine/recorder";
 import { newEpoch } from "#server/events/event";
@@ -17,6 +20,10 @@ export interface MarketOptions {
   store: KlineStore;
   /** Absent where nothing is stored: the sandbox computes its klines. */
   writer?: KlineWriter;
+  /** Writes minutes after the fact; absent where nothing is stored. */
+  mender?: MinuteMender;
+  /** Tells every node that stored history of a ticker (undefined: of any) changed; absent where nothing is stored. */
+  announceHistoryChange?: (ticker?: string) => void;
   feed?: MarketFeed;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
@@ -61,18 +68,50 @@ export function readSide(
   return { venue, catalogue, store, provider, providers, view, recent, sight: watch.sight, follow, historyRevision };
 }
 
+const RETRY_AFTER_S = 1;
+
+/**
+ * A mender that writes with the token of a lease.
+ * @param giveUp called when another node turns out to hold it
+ */
+export function leasedMender(mender: MinuteMender, token: number | null, giveUp: () => void): LeasedMender {
+  return {
+    async mend(klines, mending) {
+      try {
+        return await mender.mend(token, klines, mending);
+      } catch (error) {
+        if (!(error instanceof LeaseLost)) throw error;
+        giveUp();
+        const detail = "Another node now takes the data of this venue. Nothing was stored.";
+        throw new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
+      }
+    },
+    noteWatched: (ranges) => mender.noteWatched(token, ranges),
+  };
+}
+
+/** Mends, then announces which tickers changed. */
+export function announced(mend: NonNullable<Market["mend"]>, announce: (ticker: string) => void = () => undefined) {
+  return async (...mending: Parameters<typeof mend>) => {
+    const mended = await mend(...mending);
+    for (const { ticker } of mended.changed) announce(ticker);
+    return mended;
+  };
+}
+
 /**
  * Starts a venue that this process runs alone: restores it from the store, then runs the feed. Reads are correct once it
  * resolves.
  */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
-  const { catalogue, store, feed, clock } = options;
+  const { catalogue, store, feed, mender, announceHistoryChange, clock } = options;
   const epoch = newEpoch();
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
   const projection = createProjection({ catalogue, store, clock, epoch, sinceMs: startMs > 0 ? startMs : null });
   const producer = await startProducer({
     ...options,
+    mender: mender && leasedMender(mender, null, () => undefined),
     start: { originMs },
     epoch,
     projection,
@@ -90,6 +129,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     },
     feedProblem: producer.feedProblem,
     ...(options.acceptsPush && { push: producer.push }),
+    ...(producer.mend && { mend: announced(producer.mend, announceHistoryChange) }),
     handOver: async () => undefined,
     stop: producer.stop,
   };

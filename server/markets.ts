@@ -1,3 +1,5 @@
+import type pg from "pg";
+import { type AuditedChange, auditOn } from "#lib/access/audit";
 import { createSealer } from "#lib/access/sealer";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
@@ -6,6 +8,7 @@ import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
@@ -41,7 +44,7 @@ interface MarketsOptions {
 }
 
 /** What a venue needs in a cluster. */
-type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush">;
+type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush" | "forwardKlines">;
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
 export async function startMarkets(options: MarketsOptions): Promise<Record<Venue, RunningMarket>> {
@@ -56,9 +59,10 @@ function startVenue(
   table: KlineTable | undefined,
 ): Promise<RunningMarket> {
   const { env, db, shared } = options;
-  if (shared === undefined) return startMarket({ ...market, ...(table && { writer: table }) });
+  const announceHistoryChange = (ticker?: string) =>
+    void db.control.publish({ kind: "klines", venue: market.venue, ...(ticker !== undefined && { ticker }) });
+  if (shared === undefined) return startMarket({ ...market, announceHistoryChange, ...(table && { writer: table }) });
   const produces = env.ROLE !== "edge";
-  const announceHistoryChange = () => void db.control.publish({ kind: "klines", venue: market.venue });
   return startSharedMarket({
     ...market,
     ...shared,
@@ -121,11 +125,17 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     ...(feed && { feed }),
     acceptsPush: env.LIVE_FEED === "push",
     provider: env.LIVE_FEED === "none" ? null : (env.LIVE_PROVIDER ?? env.LIVE_FEED),
+    mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),
     clock,
     log,
     metrics,
   };
   return startVenue(options, market, store);
+}
+
+/** The audit entry of an import that pushed klines begin. */
+function recordPush(client: pg.ClientBase, change: Pick<AuditedChange, "action" | "target" | "after">): Promise<void> {
+  return auditOn(client, { ...change, actor: { name: "system" }, accountId: null, address: null });
 }
 
 /** The table; during the start its reads wait for the database like all other reads of the start. */
@@ -151,7 +161,8 @@ function openProvider({ env, db, secret, clock, log, metrics }: MarketsOptions, 
   return {
     name,
     keepsTime: false,
-    open: ({ connected }) => upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, clock, log }),
+    open: ({ connected, heard }) =>
+      upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, heard, clock, log }),
     lost(error, untilMs) {
       watch.lost(error, clock.now(), untilMs);
       metrics.upstreamLost(name, lossReasonOf(error));

@@ -107,7 +107,8 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
     onStop("usage", usage.stop);
 
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
-    const shared = redis && { redis, address: nodeAddress(env), forwardPush: tickForwarder.forward };
+    const { forward: forwardPush, forwardKlines } = tickForwarder;
+    const shared = redis && { redis, address: nodeAddress(env), forwardPush, forwardKlines };
     const markets = await startMarkets({ ...base, db, secret: secrets.nextAuth, startUp, catalogues, onStop, shared });
     startUp.end();
     changeTargets.markets = markets;

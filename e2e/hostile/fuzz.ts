@@ -7,6 +7,8 @@ const PATHS = [
     .split(" ")
     .map((name) => `/api/v1/market/${name}`),
   "/api/v1/ingest/ticks",
+  "/api/v1/ingest/klines",
+  "/api/v1/ingest/state",
   "/api/v1",
   "/api/health",
   "/api/ready",

@@ -52,7 +52,7 @@ describe("each operation", () => {
   test("each operation requests its path in the contract", () => {
     for (const [id, { method, path }] of Object.entries(ENDPOINTS))
       expect(operations[id as OperationId]).toMatchObject({ method, path });
-    expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks"]);
+    expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks", "ingestKlines", "ingestState"]);
   });
 
   test("the type of each operation's response is the contract's", () => {

@@ -66,6 +66,13 @@ export const TICK_MAX_AHEAD_MS = 5_000;
 export const INGEST_MAX_LINES = 100_000;
 export const INGEST_MAX_BYTES = 16_777_216;
 export const INGEST_LINE_MAX_BYTES = 1_024;
+/** Maximum klines in a pushed batch, and their size. */
+export const INGEST_KLINES_MAX_ROWS = KLINES_MAX_LIMIT_ROWS;
+export const INGEST_KLINES_MAX_BYTES = 5_242_880;
+/** Pushed klines are not older than this: older ones are imported. */
+export const INGEST_KLINES_MAX_AGE_S = 40 * DAY_S;
+/** Ranges of missing minutes in the ingest state of a ticker. */
+export const INGEST_STATE_RANGES_MAX_COUNT = 100;
 /** Rejected lines listed in the response; the rest are only counted. */
 export const INGEST_REJECTIONS_LISTED_COUNT = 100;
 

@@ -30,7 +30,15 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly description: string;
   readonly query: P;
   /** The request body, if the operation takes one. */
-  readonly body?: { readonly mediaType: string; readonly description: string; readonly example: string };
+  readonly body?: {
+    readonly mediaType: string;
+    readonly description: string;
+    readonly example: string;
+    /** One line of it. */
+    readonly line: z.ZodType;
+    readonly maxLines: number;
+    readonly maxBytes: number;
+  };
   readonly data: Data;
   readonly example: z.output<Data>;
   /** Every error this operation can return. */

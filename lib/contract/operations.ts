@@ -1,10 +1,17 @@
 import { z } from "zod";
+import { DAY_S } from "#lib/units";
 import type { ErrorId } from "./errors";
-import { IngestReceipt, ingestReceiptExample } from "./ingest";
+import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
+import { IngestState, ingestStateExample, KlineLine, KlineReceipt, klineReceiptExample, ReplaceParameter } from "./ingest-klines";
 import { Instrument, instrumentExample } from "./instrument";
 import { KeyInfo, keyInfoExample } from "./key";
 import { KlineWindow, klineExample } from "./kline";
 import {
+  INGEST_KLINES_MAX_AGE_S,
+  INGEST_KLINES_MAX_BYTES,
+  INGEST_KLINES_MAX_ROWS,
+  INGEST_MAX_BYTES,
+  INGEST_MAX_LINES,
   KLINES_DEFAULT_LIMIT_ROWS,
   KLINES_MAX_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
@@ -226,10 +233,65 @@ export const operations = {
       mediaType: "application/x-ndjson",
       description: "One tick per line: {ticker, time_msc, bid, ask, volume?}.",
       example: '{"ticker":"EURUSD","time_msc":1767225600123,"bid":1.08543,"ask":1.08551}\n',
+      line: TickLine,
+      maxLines: INGEST_MAX_LINES,
+      maxBytes: INGEST_MAX_BYTES,
     },
     data: IngestReceipt,
     example: ingestReceiptExample,
     errors: ["invalid_parameter", "payload_too_large", ...GUARD_ERRORS],
+    cost: () => 1,
+  }),
+  ingestKlines: operation({
+    id: "ingestKlines",
+    method: "POST",
+    path: "/api/v1/ingest/klines",
+    scope: "market:ingest",
+    summary: "Push klines",
+    description: `Sends closed M1 klines of bid prices as NDJSON, one object per line, to fill minutes that your feeder missed. Longer klines are computed from them. A batch has at most ${INGEST_KLINES_MAX_ROWS} klines, none older than ${INGEST_KLINES_MAX_AGE_S / DAY_S} days: import older ones. Each line is checked on its own. Minutes of which this service heard every tick are never replaced. The klines of a ticker are stored together or not at all, and operators can undo them like an import. Sending a batch again changes nothing.`,
+    query: {
+      replace: {
+        schema: ReplaceParameter,
+        required: false,
+        description:
+          "Which minutes to store: `gaps` (default) those without a kline, and those that this service saw only in part; `all` also those that an import or an earlier batch stored.",
+        example: "gaps",
+      },
+    },
+    body: {
+      mediaType: "application/x-ndjson",
+      description: "One kline per line: {ticker, time, open, high, low, close, tick_volume, real_volume?, spread?}.",
+      example:
+        '{"ticker":"EURUSD","time":1767225600,"open":1.08543,"high":1.08551,"low":1.0854,"close":1.08548,"tick_volume":42}\n',
+      line: KlineLine,
+      maxLines: INGEST_KLINES_MAX_ROWS,
+      maxBytes: INGEST_KLINES_MAX_BYTES,
+    },
+    data: KlineReceipt,
+    example: klineReceiptExample,
+    errors: ["invalid_parameter", "payload_too_large", ...GUARD_ERRORS],
+    cost: () => Math.ceil(INGEST_KLINES_MAX_ROWS / KLINES_ROWS_PER_COST_UNIT),
+  }),
+  ingestState: operation({
+    id: "ingestState",
+    method: "GET",
+    path: "/api/v1/ingest/state",
+    scope: "market:ingest",
+    summary: "Ingest state",
+    description:
+      "Returns what is stored of each ticker and which minutes are missing, so that a feeder knows where to continue after an outage.",
+    query: {
+      tickers,
+      before: {
+        schema: UnixSecondsParameter,
+        required: false,
+        description: "Only missing minutes before this time, in Unix seconds: the `missing_before` of an earlier response.",
+        example: "1767225600",
+      },
+    },
+    data: IngestState,
+    example: ingestStateExample,
+    errors: [...LIST_ERRORS, ...GUARD_ERRORS],
     cost: () => 1,
   }),
   key: operation({

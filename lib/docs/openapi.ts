@@ -1,8 +1,5 @@
-import type { z } from "zod";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
-import { TickLine } from "#lib/contract/ingest";
-import { INGEST_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { type SchemaPrinter, schemaPrinter } from "./json-schema";
@@ -16,10 +13,6 @@ const JSON_MEDIA = "application/json";
 
 /** Operations whose responses can be revalidated. */
 const REVALIDATED: ReadonlySet<string> = new Set<OperationId>(["klines"]);
-/** Schema of one line of a line-delimited body. */
-const BODY_LINES: Readonly<Partial<Record<string, z.ZodType>>> = { ingestTicks: TickLine } satisfies Partial<
-  Record<OperationId, z.ZodType>
->;
 
 const DESCRIPTION = [
   "Quotes, snapshots, klines, instruments and market status for forex and metals.",
@@ -30,7 +23,7 @@ const DESCRIPTION = [
 
 const KEY_DESCRIPTION = [
   "An API key: `Authorization: Bearer sw_live_…` (live venue) or `sw_test_…` (synthetic sandbox).",
-  "Scopes: `market:read` for REST, `market:stream` for streams, `market:ingest` (issued by the operator) for pushing ticks.",
+  "Scopes: `market:read` for REST, `market:stream` for streams, `market:ingest` (issued by the operator) for pushing market data.",
   "If a request has an `Origin` header, that origin must be one of the key's allowed origins.",
 ].join("\n\n");
 
@@ -116,11 +109,9 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
 
 function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApiOperation, "requestBody"> {
   if (operation.body === undefined) return {};
-  const { mediaType, description, example } = operation.body;
-  const line = BODY_LINES[operation.id];
-  const media: OpenApiMedia = { schema: { type: "string", description }, example };
-  if (line !== undefined) media["x-itemSchema"] = printer.of(line);
-  const limits = `At most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes.`;
+  const { mediaType, description, example, line, maxLines, maxBytes } = operation.body;
+  const media: OpenApiMedia = { schema: { type: "string", description }, example, "x-itemSchema": printer.of(line) };
+  const limits = `At most ${maxLines} lines and ${maxBytes} bytes.`;
   return { requestBody: { description: `${description} ${limits}`, required: true, content: { [mediaType]: media } } };
 }
 

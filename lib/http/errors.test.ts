@@ -9,12 +9,12 @@ import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRun
 
 let t: TestRuntime;
 /** Keys for the operations that the key of all tests may not call. */
-let keys: Partial<Record<OperationId, string>>;
+const keys: Partial<Record<OperationId, string>> = {};
 
 beforeAll(async () => {
   t = await testRuntime();
   const issue = async (id: OperationId) => (await t.issueKey({ scopes: scopesOf(id) })).text;
-  keys = { ingestTicks: await issue("ingestTicks"), createStreamTicket: await issue("createStreamTicket") };
+  for (const id of ["ingestTicks", "ingestKlines", "ingestState", "createStreamTicket"] as const) keys[id] = await issue(id);
   for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.08543, 1.08551, TEST_START_MS);
 });
 afterAll(() => t.close());
@@ -24,7 +24,7 @@ const scopesOf = (id: OperationId) => SCOPES.filter((scope) => scope === operati
 
 type Provocation = (id: OperationId) => Promise<Answer>;
 
-const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus"];
+const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus", "ingestState"];
 
 /** Calls an operation with another query, method, key … than its sample. */
 function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
@@ -88,7 +88,7 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
 async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answer> {
   const { live } = t.markets;
   const { find, list } = live.catalogue;
-  const market = live as { push?: unknown };
+  const market = live as { push?: unknown; mend?: unknown };
   const fail = () => {
     throw error;
   };
@@ -96,22 +96,26 @@ async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answ
   const { mintTicket, takeFree } = t.access;
   Object.assign(t.access, { mintTicket: fail, takeFree: fail });
   market.push = fail;
+  market.mend = fail;
   try {
     return await work();
   } finally {
     Object.assign(live.catalogue, { find, list });
     Object.assign(t.access, { mintTicket, takeFree });
     delete market.push;
+    delete market.mend;
   }
 }
 
 const pushing = async (work: () => Promise<Answer>) => {
-  const market = t.markets.live as { push?: unknown };
+  const market = t.markets.live as { push?: unknown; mend?: unknown };
   market.push ??= async (ticks: unknown[]) => ticks.map(() => null);
+  market.mend ??= async (klines: unknown[]) => ({ outcomes: klines.map(() => null), number: 1, changed: [] });
   try {
     return await work();
   } finally {
     delete market.push;
+    delete market.mend;
   }
 };
 
@@ -123,7 +127,7 @@ describe("declared errors", () => {
   test.each(declared)("operation %s answers its declared error as declared: %s", async (id, error) => {
     const provoke = PROVOCATIONS[error];
     if (provoke === undefined) throw new Error(`no test causes ${error}`);
-    const answer = id === "ingestTicks" && error === "payload_too_large" ? await pushing(() => provoke(id)) : await provoke(id);
+    const answer = error === "payload_too_large" ? await pushing(() => provoke(id)) : await provoke(id);
     expect(answer.body).toMatchObject({ code: ERRORS[error].code, message: error });
     expect(answer.status).toBe(httpStatus(error));
     expect(Failure.parse(answer.body)).toEqual(answer.body);

@@ -40,7 +40,7 @@ async function numbers<Row>(client: pg.ClientBase, text: string, values: readonl
 }
 
 /** The stored minutes of a range as ascending runs. */
-async function readRuns(client: pg.ClientBase, values: Values): Promise<Minutes[]> {
+export async function readRuns(client: pg.ClientBase, values: Values): Promise<Minutes[]> {
   const breaks = await numbers<[number, number | null]>(client, BREAKS, values);
   const [[last = null] = []] = await numbers<[number | null]>(client, LAST, values);
   return breaks.map(([from], index) => ({ from, to: (breaks[index + 1]?.[1] ?? last ?? from) + MINUTE_S }));

@@ -10,22 +10,22 @@ import type { Call, DataReply } from "./question";
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
 
 /** Counts accepted and rejected lines. */
-function createReceipt() {
-  const reasons: Partial<Record<TickRejection, number>> = {};
-  const rejections: { line: number; reason: TickRejection }[] = [];
+export function createReceipt<Rejection extends string>() {
+  const reasons: Partial<Record<Rejection, number>> = {};
+  const rejections: { line: number; reason: Rejection }[] = [];
   let accepted = 0;
   let rejected = 0;
   return {
     accept(): void {
       accepted += 1;
     },
-    reject(line: number, reason: TickRejection): void {
+    reject(line: number, reason: Rejection): void {
       rejected += 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       if (rejections.length < INGEST_REJECTIONS_LISTED_COUNT) rejections.push({ line, reason });
     },
     received: () => accepted + rejected,
-    result: (): IngestReceipt => ({ received: accepted + rejected, accepted, rejected, reasons, rejections }),
+    result: () => ({ received: accepted + rejected, accepted, rejected, reasons, rejections }),
   };
 }
 
@@ -63,7 +63,7 @@ export async function ingestBody(
       detail: `The ${market.venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push.`,
       retry_after: 60,
     });
-  const receipt = createReceipt();
+  const receipt = createReceipt<TickRejection>();
   const pushable = new Set(tickers);
   const mayPush = (ticker: string) => pushable.size === 0 || pushable.has(ticker);
   if (body === null) return receipt.result();
@@ -95,7 +95,7 @@ export async function ingestBody(
 async function takeLines(
   lines: readonly { readonly number: number; readonly tick: Tick | TickRejection }[],
   push: NonNullable<Market["push"]>,
-  receipt: ReturnType<typeof createReceipt>,
+  receipt: ReturnType<typeof createReceipt<TickRejection>>,
 ): Promise<void> {
   const ticks = lines.map(({ tick }) => tick).filter((tick) => typeof tick !== "string");
   const judged = (await push(ticks)).values();
@@ -104,6 +104,16 @@ async function takeLines(
     if (reason) receipt.reject(number, reason);
     else receipt.accept();
   }
+}
+
+/** @throws Fault invalid_parameter for a compressed body */
+export function requirePlainBody(request: Request | null): void {
+  const encoding = request?.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity")
+    throw new Fault("invalid_parameter", {
+      parameter: "Content-Encoding",
+      detail: "Send the body as plain NDJSON, not compressed.",
+    });
 }
 
 /**
@@ -115,12 +125,7 @@ export async function ingestTicks({
   market,
   tickers,
 }: Pick<Call<object>, "request" | "market" | "tickers">): Promise<DataReply> {
-  const encoding = request?.headers.get("content-encoding") ?? "identity";
-  if (encoding !== "identity")
-    throw new Fault("invalid_parameter", {
-      parameter: "Content-Encoding",
-      detail: "Send the body as plain NDJSON, not compressed.",
-    });
+  requirePlainBody(request);
   const body = request?.body ?? null;
   if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body, tickers) };
   return { data: await ingestBody(body, market, tickers) };

@@ -2,6 +2,8 @@ import type pg from "pg";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
+import { createDataReader } from "./data-reads";
+import { readRuns } from "./data-year";
 import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
 import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
 import { createPartitions, inTransaction, STORED_LATER } from "./partitions";
@@ -42,6 +44,9 @@ const KLINES_AT = `SELECT time, open, low, high, close FROM kline
 const IMPORTED = `SELECT time FROM kline
   WHERE venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5 AND batch IS NOT NULL ORDER BY time`;
 
+const NEWEST_MINUTE = `SELECT max(time)::float8 AS newest FROM kline
+  WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1'`;
+
 /** The prices of a stored kline. */
 export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
 
@@ -52,6 +57,8 @@ export interface KlineTable extends KlineStore {
   /** The same for the holder of the venue's lease; false, with nothing written, when a higher token exists. */
   writeBatchAs(token: number, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean>;
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
+  /** For the live venue. */
+  storedRuns: NonNullable<KlineStore["storedRuns"]>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   importedTimes(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
@@ -104,6 +111,7 @@ async function readMinutes(pool: pg.Pool, venue: Venue, tickers: readonly string
  */
 export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
   const ensurePartitions = createPartitions(pool);
+  const readInTurn = createDataReader({ pool });
 
   async function ensureFor(stretches: readonly RowRange[]): Promise<void> {
     if (stretches.length === 0) return;
@@ -138,6 +146,11 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     read: (query) => readKlines(pool, venue, query),
     lastQuotes: (atMs) => readLastQuotes(pool, venue, atMs),
     minutesSince: (tickers, from) => readMinutes(pool, venue, tickers, from),
+    storedRuns: (ticker, from, to) =>
+      readInTurn(async (client) => {
+        const { rows } = await client.query<{ newest: number | null }>(NEWEST_MINUTE, [ticker]);
+        return { newest: rows[0]?.newest ?? null, runs: await readRuns(client, [ticker, from, to]) };
+      }),
     writeBatch,
     writeBatchAs: write,
     writeKlines: (klines) => writeBatch(klines, []),

@@ -1,4 +1,5 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
+import type { KlineReceipt } from "#lib/contract/ingest-klines";
 import type { Instrument } from "#lib/contract/instrument";
 import type { UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
@@ -8,7 +9,9 @@ import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
+import type { Minutes } from "./coverage";
 import type { FeedSight } from "./feed-watch";
+import type { KlinePush, Mended, Mending } from "./mending";
 
 /** The current state of a venue; synchronous, memory only. Its only writer is the view. */
 export interface MarketView {
@@ -70,6 +73,11 @@ export interface KlineStore {
    * absent where no klines are imported.
    */
   importedTimes?(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
+  /**
+   * The stored M1 klines of a ticker with from <= time < to (Unix seconds) as ascending runs of minutes, and the newest of all;
+   * absent where klines are computed. Such reads run one at a time. @throws Fault service_unavailable when too many wait
+   */
+  storedRuns?(ticker: string, from: number, to: number): Promise<{ newest: number | null; runs: readonly Minutes[] }>;
   /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
@@ -120,4 +128,11 @@ export interface Market {
   readonly forwardPush?:
     | ((body: ReadableStream<Uint8Array> | null, tickers: readonly string[]) => Promise<IngestReceipt>)
     | undefined;
+  /**
+   * Stores closed M1 klines after the fact; absent where klines are computed, or where another node does. Everything that was
+   * read before is dropped soon after. @throws Fault service_unavailable when it cannot be done now
+   */
+  readonly mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
+  /** Forwards pushed klines to the node that stores them; absent in an installation of one node. */
+  readonly forwardKlines?: ((body: ReadableStream<Uint8Array> | null, push: KlinePush) => Promise<KlineReceipt>) | undefined;
 }

@@ -18,6 +18,8 @@ export const NO_TOOLS: Readonly<Record<Exclude<OperationId, ToolId>, string>> = 
   createStreamTicket: "A ticket opens a WebSocket from a web page; an agent that calls tools does not need one.",
   key: "It tells about a key, not about the market. An agent learns of a limit from the error that names it.",
   ingestTicks: "Ticks come from a feeder in large batches, with an operator's key. A model must not write prices.",
+  ingestKlines: "Klines come from a feeder, as ticks do. A model must not write prices.",
+  ingestState: "It tells a feeder where to continue.",
 };
 
 /** A self-contained schema: its named parts are included. */

@@ -6,6 +6,7 @@ import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
+import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { KlineStore } from "#lib/market/ports";
 import { createMetrics } from "#lib/metrics";
 import { openRedis, type Redis } from "#lib/redis";
@@ -64,9 +65,14 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     const table = createKlineStore(db.pool, venue);
     const market = await startSharedMarket({
       ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
-      ...(source ?? { store: table, writer: table }),
+      ...(source ?? {
+        store: table,
+        writer: table,
+        mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
+      }),
       announceHistoryChange: () => undefined,
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
+      forwardKlines: (_venue, address) => Promise.reject(new Error(`klines to ${address}`)),
       ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock, log, metrics: createMetrics() },
     });
     const events: MarketEvent[] = [];
@@ -114,6 +120,9 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       expect(edge.market.feedProblem()).toBeNull();
       expect(edge.market.push).toBeUndefined();
       await expect(edge.market.forwardPush?.(null, [])).rejects.toThrow("to http://ingest");
+      expect(edge.market.mend).toBeUndefined();
+      const push = { replace: "gaps", tickers: [], keyId: "", label: "" } as const;
+      await expect(edge.market.forwardKlines?.(null, push)).rejects.toThrow("klines to http://ingest");
       const topic = "quote:EURUSD";
       expect(sequences(edge.events, topic)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
       expect(edge.events.filter((event) => event.topic === topic)).toEqual(

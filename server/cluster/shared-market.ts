@@ -11,7 +11,7 @@ import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
-import { type MarketOptions, type RunningMarket, readSide } from "#server/market";
+import { announced, leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
 import { createProjection } from "#server/view/projection";
 import { competeForLease, type Lease } from "./lease";
 import type { TickForwarder } from "./tick-forwarder";
@@ -37,14 +37,15 @@ export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
   pool: Pick<Pool, "query">;
   /** Absent where nothing is stored. */
   writer?: Pick<KlineTable, "writeBatchAs">;
-  /** Tells every node that stored history changed. */
-  announceHistoryChange: () => void;
   /** False for a node that never produces the events (ROLE=edge). */
   produces: boolean;
+  announceHistoryChange: (ticker?: string) => void;
   /** Where other nodes reach this one. */
   address: string;
   /** Sends pushed ticks to the lease holder at an address. */
   forwardPush: TickForwarder["forward"];
+  /** The same for pushed klines. */
+  forwardKlines: TickForwarder["forwardKlines"];
 }
 
 /** What produces and publishes the events while this node holds the lease. */
@@ -74,7 +75,7 @@ function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp 
  * lease also produces them. A new holder continues from what the last one published and stored, under a new epoch.
  */
 export async function startSharedMarket(options: SharedMarketOptions): Promise<RunningMarket> {
-  const { venue, catalogue, store, writer, feed, redis, pool, produces, address, forwardPush, clock } = options;
+  const { venue, catalogue, store, writer, mender, feed, redis, pool, produces, address, forwardPush, clock } = options;
   const log = options.log.child({ venue });
   const stopping = new AbortController();
   const leaving = new AbortController();
@@ -120,11 +121,12 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     const producer = await startProducer({
       ...options,
       writer: writer && leasedWriter(writer, lease),
+      mender: mender && leasedMender(mender, lease.token, lease.giveUp),
       start: { originMs: lease.originMs, ...(before && { fromMs: before.reachedMs }) },
       epoch,
       projection: own,
       publish: publisher.publish,
-      onStoredLate: options.announceHistoryChange,
+      onStoredLate: () => options.announceHistoryChange(),
     });
     problem = producer.feedProblem;
     publisher.start();
@@ -194,6 +196,13 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     },
     ...(options.acceptsPush && {
       forwardPush: (body, tickers) => forwardPush({ venue, tickers }, follower.header()?.address, body),
+    }),
+    get mend() {
+      const mend = holding?.producer.mend;
+      return mend && announced(mend, options.announceHistoryChange);
+    },
+    ...(mender && {
+      forwardKlines: (body, push) => options.forwardKlines({ venue, ...push }, follower.header()?.address, body),
     }),
     async handOver() {
       leaving.abort();

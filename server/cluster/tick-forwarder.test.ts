@@ -51,12 +51,15 @@ async function listen(listener: RequestListener): Promise<string> {
 type Push = NonNullable<Market["push"]>;
 
 /** A node that listens at an address; it accepts pushed ticks when `push` is given. */
-async function openNode(push: Partial<Record<Venue, Push>> = {}, { secret = SECRET, nowMs = 0 } = {}) {
+async function openNode(
+  push: Partial<Record<Venue, Push>> = {},
+  { secret = SECRET, nowMs = 0, mend }: { secret?: string; nowMs?: number; mend?: Market["mend"] } = {},
+) {
   const clock = manualClock(nowMs);
   const catalogue = createSandboxCatalogue();
   const forwardPush = vi.fn<NonNullable<Market["forwardPush"]>>();
   const markets = Object.fromEntries(
-    VENUES.map((venue) => [venue, { ...createTestMarket(venue, catalogue), push: push[venue], forwardPush }]),
+    VENUES.map((venue) => [venue, { ...createTestMarket(venue, catalogue), push: push[venue], mend, forwardPush }]),
   ) as unknown as Readonly<Record<Venue, Market>>;
   const door = createTickForwarder({ secret, markets: () => markets, clock });
   const paths: string[] = [];
@@ -212,6 +215,36 @@ describe("ticks pushed to a node without the lease", () => {
     });
     await expect(asked.forward(LIVE, await reached, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(timeout).toHaveBeenCalledWith(FORWARD_MAX_MS);
+  });
+});
+
+describe("klines pushed to a node without the lease", () => {
+  const nowMs = 1_767_225_720_000;
+  const kline = { ticker: "EURUSD", time: 1_767_225_600, open: 1, high: 1, low: 1, close: 1, tick_volume: 1 };
+  const body = () => bodyOf([`${JSON.stringify(kline)}\n`, `${JSON.stringify({ ...kline, ticker: "XAUUSD" })}\n`]);
+  const pushing = { venue: "live", tickers: ["EURUSD"], replace: "all", keyId: "key-1", label: "sw_live_a…b" } as const;
+
+  test("pushed klines are forwarded to the lease holder with what the key may do, and its receipt comes back", async () => {
+    const mend = vi.fn<NonNullable<Market["mend"]>>(async (klines) => ({
+      outcomes: klines.map(() => null),
+      number: 5,
+      changed: [],
+    }));
+    const [asked, holder] = [await openNode({}, { nowMs }), await openNode({}, { nowMs, mend })];
+    expect(await asked.forwardKlines(pushing, holder.address, body())).toEqual({
+      ...{ received: 2, accepted: 1, rejected: 1, reasons: { unknown_ticker: 1 }, import: 5 },
+      rejections: [{ line: 2, reason: "unknown_ticker" }],
+    });
+    expect(mend.mock.calls).toMatchObject([[[kline], { replace: "all", by: { keyId: "key-1", label: "sw_live_a…b" } }]]);
+  });
+
+  test("pushed klines are refused when the named node does not hold the lease, and an error of the holder is passed on", async () => {
+    const asked = await openNode({}, { nowMs });
+    const ticksOnly = await openNode({ live: taking().push }, { nowMs });
+    await expect(asked.forwardKlines(pushing, ticksOnly.address, body())).rejects.toMatchObject(NOBODY);
+    const fault = new Fault("service_unavailable", { detail: "An import runs.", retry_after: 10 });
+    const refusing = await openNode({}, { nowMs, mend: () => Promise.reject(fault) });
+    await expect(asked.forwardKlines(pushing, refusing.address, body())).rejects.toMatchObject({ data: fault.data });
   });
 });
 

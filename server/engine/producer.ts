@@ -6,6 +6,7 @@ import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import type { Mended, Mending } from "#lib/market/mending";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
@@ -16,6 +17,7 @@ import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
+import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
 /** How often the engine sees the clock, so that klines close and sessions change without a tick. */
@@ -32,6 +34,8 @@ interface ProducerOptions {
   store: KlineStore;
   /** Absent where nothing is stored: the sandbox computes its klines. */
   writer?: KlineWriter | undefined;
+  /** Writes minutes after the fact; absent where nothing is stored. */
+  mender?: LeasedMender | undefined;
   feed?: MarketFeed | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
@@ -60,6 +64,8 @@ export interface Producer {
   push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
   /** True once everything taken so far is stored; false when that takes too long, or this producer stops before. */
   stored(): Promise<boolean>;
+  /** Stores closed minutes after the fact, as MinuteKeeper does; absent where nothing is stored. */
+  mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
   /** Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. */
   historyChanged(ticker?: string): Promise<void>;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
@@ -81,6 +87,17 @@ function recorderOf(options: ProducerOptions, log: Logger, stopping: AbortSignal
   return recorder;
 }
 
+function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log: Logger, stopping: AbortSignal) {
+  const { mender, clock } = options;
+  return mender && recorder && createMinuteKeeper({ mender, recorder, clock, log, stopping });
+}
+
+/** Notes what a tick says about its minute. */
+function noteTick(keeper: MinuteKeeper | undefined, fed: boolean, tick: Tick, rejection: TickRejection | null): void {
+  if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
+  else if (rejection === null && !fed) keeper?.watch.pushed(tick.ticker, tick.time_msc);
+}
+
 /** The clock of an engine: wall time, or the time its feed has reached. */
 function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" | "start" | "clock">) {
   const begunMs = clock.now();
@@ -100,6 +117,13 @@ function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" 
   };
 }
 
+/** True once everything recorded so far is stored; false when that takes too long, or the signal aborts. */
+async function storedInTime(recorder: Recorder | undefined, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  if (recorder === undefined) return true;
+  const written = recorder.written(signal).then(() => !signal.aborted);
+  return withTimeout(written, PUSH_WAIT_MAX_MS, clock, signal).catch(() => false);
+}
+
 /** Restores engine and view from the store and the view, then runs the feed. The view is correct once it resolves. */
 export async function startProducer(options: ProducerOptions): Promise<Producer> {
   const { venue, catalogue, store, writer, feed, start, epoch, projection, clock, metrics } = options;
@@ -109,6 +133,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const alignment = createAlignment();
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch });
   const recorder = recorderOf(options, log, stopping.signal);
+  const keeper = keeperOf(options, recorder, log, stopping.signal);
   const time = createEngineClock(options);
   /** Klines have been closed up to here, by this producer or its predecessor. */
   let advancedMs = start.fromMs ?? time.now();
@@ -171,6 +196,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       if (feed !== undefined) time.reach(tick.time_msc);
       const rejection = engine.judge(tick, time.now());
       if (rejection === null) publish(engine.ingest(tick));
+      noteTick(keeper, feed !== undefined, tick, rejection);
       return rejection;
     });
     metrics.ticks(venue, judged);
@@ -219,7 +245,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const onState = (problem: string | null) => {
     feedProblem = problem;
   };
-  const running: Promise<void>[] = [turn()];
+  const running: Promise<void>[] = [turn(), keeper?.run() ?? Promise.resolve()];
   const recordingUntil = new AbortController();
   const recorded = recorder?.run(recordingUntil.signal);
   if (feed) {
@@ -228,7 +254,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await recorder?.room(stopping.signal);
       take(ticks);
     };
-    const opened = feed.open({ ...start, skipped, connected: () => onState(null) });
+    const opened = feed.open({ ...start, skipped, connected: () => onState(null), ...(keeper && { heard: keeper.watch }) });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
   }
@@ -244,11 +270,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
         retry_after: PUSH_RETRY_AFTER_S,
       });
     },
-    async stored() {
-      if (recorder === undefined) return true;
-      const written = recorder.written(stopping.signal).then(() => !stopping.signal.aborted);
-      return withTimeout(written, PUSH_WAIT_MAX_MS, clock, stopping.signal).catch(() => false);
-    },
+    stored: () => storedInTime(recorder, clock, stopping.signal),
+    ...(keeper && { mend: keeper.mend }),
     historyChanged,
     feedProblem: () => feedProblem,
     async stop() {
@@ -256,6 +279,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await Promise.all(running);
       recordingUntil.abort();
       await recorded;
+      await keeper?.save();
     },
   };
 }

@@ -151,8 +151,12 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     written(signal) {
       if ((pending() === 0 && running === undefined) || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
-        awaited.push(resolve);
-        signal.addEventListener("abort", () => resolve(), { once: true });
+        const done = () => {
+          signal.removeEventListener("abort", done);
+          resolve();
+        };
+        awaited.push(done);
+        signal.addEventListener("abort", done, { once: true });
         if (!failing) void flush();
       });
     },

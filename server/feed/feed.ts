@@ -29,6 +29,15 @@ export interface FeedStart {
   readonly skipped: (fromMs: number, toMs: number) => void;
   /** Called when the feed is connected, which may be days before its next tick. */
   readonly connected: () => void;
+  /** Told about the life of the connection; absent where nothing is stored. */
+  readonly heard?: FeedLife;
+}
+
+/** The life of a connection that feeds all tickers of a venue. */
+export interface FeedLife {
+  /** It lives at this instant (Unix ms), and the ticks that it brought before are taken. */
+  alive(atMs: number, silenceMaxMs: number): void;
+  lost(): void;
 }
 
 /** The data source of a venue. */

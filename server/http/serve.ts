@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
+import * as ingestKlines from "#app/api/v1/ingest/klines/route";
+import * as ingestState from "#app/api/v1/ingest/state/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
 import * as key from "#app/api/v1/key/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
@@ -46,6 +48,8 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   marketStatus,
   createStreamTicket,
   ingestTicks,
+  ingestKlines,
+  ingestState,
   key,
 };
 
@@ -135,12 +139,15 @@ interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
-/** The server of an ingest node: it accepts ticks and answers operational requests, but no clients. */
+/** What a feeder calls. */
+const INGEST_IDS = ["ingestTicks", "ingestKlines", "ingestState"] as const satisfies readonly OperationId[];
+
+/** The server of an ingest node: it serves feeders and answers operational requests, but no clients. */
 function createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = refusing(detail);
   const server = createHttpServer({
-    api: createApi({ [operations.ingestTicks.path]: ROUTES.ingestTicks }),
+    api: createApi(Object.fromEntries(INGEST_IDS.map((id) => [operations[id].path, ROUTES[id]]))),
     direct: operational,
     socketIo: elsewhere,
     pages: elsewhere,

@@ -1,6 +1,5 @@
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { TickLine } from "#lib/contract/ingest";
-import { INGEST_MAX_BYTES, INGEST_MAX_LINES, KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
+import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
 import type { Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { markdownTable } from "../markdown-table";
@@ -24,7 +23,9 @@ export function errorRows(ids: readonly ErrorId[]): string {
 
 function cost(operation: Operation): string {
   if ("limit" in operation.query) return `Costs one rate-limit unit per ${KLINES_ROWS_PER_COST_UNIT} requested rows.`;
-  return operation.cost({}) === 0 ? "Costs no rate-limit units." : "Costs one rate-limit unit.";
+  const units = operation.cost({});
+  if (units === 0) return "Costs no rate-limit units.";
+  return units === 1 ? "Costs one rate-limit unit." : `Costs ${units} rate-limit units.`;
 }
 
 function parameters({ query }: Operation): string {
@@ -41,8 +42,8 @@ function body({ body: sent }: Operation): string | undefined {
   if (sent === undefined) return undefined;
   return blocks(
     "## Body",
-    `\`${sent.mediaType}\`. ${sent.description} At most ${INGEST_MAX_LINES} lines and ${INGEST_MAX_BYTES} bytes.`,
-    fieldsTable(createFieldReader().of(TickLine)),
+    `\`${sent.mediaType}\`. ${sent.description} At most ${sent.maxLines} lines and ${sent.maxBytes} bytes.`,
+    fieldsTable(createFieldReader().of(sent.line)),
   );
 }
 

@@ -12,6 +12,9 @@ export const RECORD_NAMES = [
   "KeyInfo",
   "TickLine",
   "IngestReceipt",
+  "KlineLine",
+  "KlineReceipt",
+  "IngestState",
   "Failure",
 ] as const;
 export type RecordName = (typeof RECORD_NAMES)[number];

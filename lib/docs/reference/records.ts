@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { Failure, failureExample } from "#lib/contract/envelope";
 import { IngestReceipt, TickLine } from "#lib/contract/ingest";
+import { IngestState, KlineLine, KlineReceipt } from "#lib/contract/ingest-klines";
 import { Instrument } from "#lib/contract/instrument";
 import { KeyInfo } from "#lib/contract/key";
 import { Kline, KlineWindow } from "#lib/contract/kline";
@@ -26,6 +27,9 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   KeyInfo,
   TickLine,
   IngestReceipt,
+  KlineLine,
+  KlineReceipt,
+  IngestState,
   Failure,
 };
 
@@ -36,6 +40,11 @@ function dataOf(id: OperationId): unknown {
 
 function firstItem(id: OperationId): unknown {
   return (dataOf(id) as { items: readonly unknown[] }).items[0];
+}
+
+/** A line of the body that an operation takes. */
+function lineOf(sent: OperationId): unknown {
+  return JSON.parse(OPERATION_LIST.find(({ id }) => id === sent)?.body?.example ?? "{}");
 }
 
 function klineWindow(): unknown {
@@ -52,8 +61,11 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   MarketStatus: () => firstItem("marketStatus"),
   StreamTicket: () => dataOf("createStreamTicket"),
   KeyInfo: () => dataOf("key"),
-  TickLine: () => JSON.parse(OPERATION_LIST.find(({ id }) => id === "ingestTicks")?.body?.example ?? "{}"),
+  TickLine: () => lineOf("ingestTicks"),
   IngestReceipt: () => dataOf("ingestTicks"),
+  KlineLine: () => lineOf("ingestKlines"),
+  KlineReceipt: () => dataOf("ingestKlines"),
+  IngestState: () => dataOf("ingestState"),
   Failure: () => recordedError("unknown_ticker")?.body ?? failureExample("unknown_ticker"),
 };
 

@@ -5,7 +5,8 @@ import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
-import { type Feed, type FeedStart, Refused, Upset } from "../feed";
+import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../feed";
+import { createLife, type Life } from "./life";
 import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
 import type { UpstreamWatch } from "./state";
 import { type Matched, matchSymbols } from "./symbols";
@@ -31,6 +32,8 @@ interface RunnerOptions {
   readonly connected?: FeedStart["connected"];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Learns while prices come, and what was heard is taken. */
+  readonly heard?: FeedLife | undefined;
 }
 
 /** Ends a connection that was silent for too long. While a batch is taken, nothing is read, so no silence is counted. */
@@ -181,14 +184,20 @@ export function upstreamFeed(options: RunnerOptions): Feed {
   const odd = createOddLog(options);
   const compareClocks = createClockLog(options);
 
-  async function* connection(signal: AbortSignal, silence: ReturnType<typeof watchSilence>): AsyncGenerator<readonly Tick[]> {
+  async function* connection(
+    signal: AbortSignal,
+    silence: ReturnType<typeof watchSilence>,
+    life: Life,
+  ): AsyncGenerator<readonly Tick[]> {
     const step = (name: Step) => {
       log.debug({ feed: upstream.name, step: name }, "feed step");
+      life.step(name);
       watch.step(name, clock.now());
       if (name === "live") connected?.();
     };
     const alive = () => {
       silence.alive();
+      life.alive();
       watch.heard(clock.now());
     };
     step("connecting");
@@ -212,16 +221,18 @@ export function upstreamFeed(options: RunnerOptions): Feed {
 
   return async function* run(signal) {
     const silence = watchSilence(options, signal);
+    const life = createLife(upstream, clock, options.heard);
     try {
-      for await (const ticks of connection(signal, silence)) {
-        silence.take(true);
+      for await (const ticks of connection(signal, silence, life)) {
+        for (const { take } of [silence, life]) take(true);
         yield ticks;
-        silence.take(false);
+        for (const { take } of [silence, life]) take(false);
       }
     } catch (error) {
       if (!signal.aborted) throw withoutSecrets(upstream, silence.problem() ?? error);
     } finally {
       silence.stop();
+      life.lost();
       if (signal.aborted) watch.stopped(clock.now());
     }
   };

@@ -1,0 +1,151 @@
+import type { z } from "zod";
+import { KlineLine, type KlineReceipt, type KlineRejection, type Replace } from "#lib/contract/ingest-klines";
+import { INGEST_KLINES_MAX_BYTES, INGEST_KLINES_MAX_ROWS, INGEST_LINE_MAX_BYTES } from "#lib/contract/limits";
+import type { Kline } from "#lib/domain/kline";
+import { roundTo } from "#lib/domain/price";
+import { Fault } from "#lib/fault";
+import { createReceipt, requirePlainBody } from "./ingest";
+import { pushableMinutes } from "./ingest-state";
+import type { KlinePush } from "./mending";
+import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
+import type { Market } from "./ports";
+import type { Call, DataReply } from "./question";
+
+/** No pair has moved as far in a minute: a price has lost its decimal point. */
+const PRICES_MAX_FACTOR = 3;
+const RETRY_AFTER_S = 60;
+const PRICES: ReadonlySet<unknown> = new Set(["open", "high", "low", "close"]);
+
+interface Scene {
+  readonly market: Market;
+  readonly push: KlinePush;
+  /** The minutes that may be pushed. */
+  readonly span: ReturnType<typeof pushableMinutes>;
+  /** Minutes that earlier lines of the batch hold. */
+  readonly seen: Set<string>;
+}
+
+type Fields = z.infer<typeof KlineLine>;
+
+function judgePrices({ open, high, low, close }: Fields): boolean {
+  return low <= Math.min(open, close) && high >= Math.max(open, close) && high <= low * PRICES_MAX_FACTOR;
+}
+
+/** Why a line with all fields cannot be stored; null when it can. */
+function judge(line: Fields, { market, push, span, seen }: Scene): KlineRejection | null {
+  const { ticker, time } = line;
+  const listing = market.catalogue.find(ticker);
+  if (listing === undefined || (push.tickers.length > 0 && !push.tickers.includes(ticker))) return "unknown_ticker";
+  if (time % 60 !== 0) return "not_a_minute";
+  if (time >= span.to) return "not_closed";
+  if (time < span.from) return "too_old";
+  if (!judgePrices(line) || roundTo(line.low, listing.digits) === 0) return "bad_price";
+  return seen.has(`${ticker}:${time}`) ? "duplicate" : null;
+}
+
+function toKline({ ticker, time, tick_volume, real_volume = null, spread = null, ...prices }: Fields, digits: number): Kline {
+  return {
+    type: "kline",
+    ticker,
+    timeframe: "M1",
+    time,
+    open: roundTo(prices.open, digits),
+    high: roundTo(prices.high, digits),
+    low: roundTo(prices.low, digits),
+    close: roundTo(prices.close, digits),
+    tick_volume,
+    real_volume,
+    spread: spread === null ? null : roundTo(spread, digits + 1),
+  };
+}
+
+/** Parses a line into a kline, or into the reason why it is rejected. */
+function parseLine(line: Line, scene: Scene): Kline | KlineRejection {
+  if (line.text === null) return "line_too_long";
+  let value: unknown;
+  try {
+    value = JSON.parse(line.text);
+  } catch {
+    return "malformed_line";
+  }
+  const parsed = KlineLine.safeParse(value);
+  if (!parsed.success) {
+    const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
+    return onlyPrices ? "bad_price" : "malformed_line";
+  }
+  const reason = judge(parsed.data, scene);
+  if (reason !== null) return reason;
+  const { ticker, time } = parsed.data;
+  scene.seen.add(`${ticker}:${time}`);
+  return toKline(parsed.data, scene.market.catalogue.find(ticker)?.digits ?? 0);
+}
+
+/** @throws Fault payload_too_large past the limits, invalid_parameter for a body that ended early */
+async function parseBody(body: ReadableStream<Uint8Array>, scene: Scene) {
+  const parsed: { readonly number: number; readonly kline: Kline | KlineRejection }[] = [];
+  try {
+    for await (const lines of readLines(body, { bodyMaxBytes: INGEST_KLINES_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES })) {
+      if (parsed.length + lines.length > INGEST_KLINES_MAX_ROWS) throw new BodyTooLong();
+      for (const line of lines) parsed.push({ number: line.number, kline: parseLine(line, scene) });
+    }
+  } catch (error) {
+    if (error instanceof BodyBroken)
+      throw new Fault("invalid_parameter", { detail: "The body ended early. Nothing was stored." });
+    if (!(error instanceof BodyTooLong)) throw error;
+    throw new Fault("payload_too_large", {
+      detail: `One batch is at most ${INGEST_KLINES_MAX_ROWS} klines and ${INGEST_KLINES_MAX_BYTES} bytes. Nothing was stored.`,
+      max: INGEST_KLINES_MAX_ROWS,
+    });
+  }
+  return parsed;
+}
+
+/**
+ * Stores a pushed NDJSON body of closed M1 klines. Each line is judged on its own; those that can be stored are stored
+ * together, or none is.
+ * @throws Fault service_unavailable when this node or venue takes no klines, or its history is being changed; invalid_parameter
+ * and payload_too_large as parseBody
+ */
+export async function ingestKlinesBody(
+  body: ReadableStream<Uint8Array> | null,
+  market: Market,
+  push: KlinePush,
+  nowMs: number,
+): Promise<KlineReceipt> {
+  const { mend } = market;
+  if (mend === undefined)
+    throw new Fault("service_unavailable", {
+      detail: `The ${market.venue} venue does not accept pushed klines.`,
+      retry_after: RETRY_AFTER_S,
+    });
+  const receipt = createReceipt<KlineRejection>();
+  if (body === null) return { ...receipt.result(), import: null };
+  const scene = { market, push, span: pushableMinutes(market.now?.() ?? nowMs), seen: new Set<string>() };
+  const parsed = await parseBody(body, scene);
+  const klines = parsed.map(({ kline }) => kline).filter((kline) => typeof kline !== "string");
+  const { outcomes, number } = await mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
+  const judged = outcomes.values();
+  for (const { number: line, kline } of parsed) {
+    const reason = typeof kline === "string" ? kline : judged.next().value;
+    if (reason) receipt.reject(line, reason);
+    else receipt.accept();
+  }
+  return { ...receipt.result(), import: number };
+}
+
+type KlinesCall = Pick<Call<{ readonly replace: Replace | undefined }>, "request" | "market" | "tickers" | "query" | "nowMs"> & {
+  readonly principal: { readonly keyId: string; readonly prefix: string; readonly last4: string };
+};
+
+/**
+ * Stores pushed klines and answers with the receipt.
+ * @throws Fault as ingestKlinesBody does; invalid_parameter for a compressed body
+ */
+export async function ingestKlines({ request, market, tickers, query, nowMs, principal }: KlinesCall): Promise<DataReply> {
+  requirePlainBody(request);
+  const { keyId, prefix, last4 } = principal;
+  const push = { replace: query.replace ?? "gaps", tickers, keyId, label: `${prefix}…${last4}` };
+  const body = request?.body ?? null;
+  if (market.mend === undefined && market.forwardKlines !== undefined) return { data: await market.forwardKlines(body, push) };
+  return { data: await ingestKlinesBody(body, market, push, nowMs) };
+}
