@@ -1,6 +1,7 @@
 import type { Principal } from "#lib/access/principal";
 import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
+import type { SentBody } from "#lib/market/question";
 import { requestIdOf } from "./request-id";
 import { type AnswerHeaders, jsonHeaders } from "./respond";
 
@@ -24,8 +25,10 @@ export interface ServerContext {
 
 /** One request, and the headers of its response, whatever the outcome. */
 export interface Exchange {
-  /** Null for requests without a body, for which our own server builds none. */
+  /** Null where our own server answers: it builds none. */
   readonly request: Request | null;
+  /** Null for a method without a body. */
+  readonly sent: SentBody | null;
   readonly method: string;
   readonly address: string;
   readonly path: string;
@@ -50,21 +53,32 @@ export function headerOf({ given, request }: Pick<Exchange, "given" | "request">
 
 /** Reads what every route needs from a request. Never throws. */
 export function openExchange(request: Request, context: ServerContext = {}): Exchange {
-  return exchangeOf(request, request.method, context.target ?? targetOf(request.url), context);
+  return exchangeOf({ request, body: request.body }, request.method, context.target ?? targetOf(request.url), context);
 }
 
-/** The same for a request without a body that our own server did not build. */
-export function openBareExchange(method: string, target: string, context: ServerContext): Exchange {
-  return exchangeOf(null, method, target, context);
+/** The same for a request that our own server received; `body` is null for a method without one. */
+export function openBareExchange(
+  method: string,
+  target: string,
+  context: ServerContext,
+  body: AsyncIterable<Uint8Array> | null,
+): Exchange {
+  return exchangeOf({ request: null, body }, method, target, context);
 }
 
-function exchangeOf(request: Request | null, method: string, target: string, context: ServerContext): Exchange {
+interface Received {
+  readonly request: Request | null;
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+function exchangeOf({ request, body }: Received, method: string, target: string, context: ServerContext): Exchange {
   const source = { given: context.headers, request };
   const at = target.indexOf("?");
   const headers = jsonHeaders(requestIdOf(headerOf(source, "x-request-id")));
   headers.vary = "Origin";
   return {
     request,
+    sent: body && { body, encoding: headerOf(source, "content-encoding") },
     method,
     address: context.address ?? UNKNOWN_ADDRESS,
     path: at === -1 ? target : target.slice(0, at),

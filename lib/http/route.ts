@@ -154,7 +154,7 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
-  { request, headers, origin }: Exchange,
+  { sent, headers, origin }: Exchange,
   { markets, access }: Runtime,
   nowMs: number,
 ): Omit<GuardedCall<Query>, "verdict"> {
@@ -164,7 +164,7 @@ function callOf<Query>(
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
   const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
-  return { query: query.value.query as Query, market, mayRead, tickers, nowMs, request, admitDays, principal, origin, access };
+  return { query: query.value.query as Query, market, mayRead, tickers, nowMs, sent, admitDays, principal, origin, access };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

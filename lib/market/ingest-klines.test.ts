@@ -30,9 +30,9 @@ async function push(
     return { outcomes: klines.map(() => outcome), number: outcome === null ? 4 : null, changed: [] };
   };
   const market = { venue: "live", catalogue: createSandboxCatalogue(), ...(mends && { mend }) } as unknown as Market;
-  const request = new Request("http://spotwire.test/", { method: "POST", body });
+  const sent = { body: new Blob([body]).stream(), encoding: null };
   const principal = { keyId: "key-1", prefix: "sw_live_abcd", last4: "wxyz" };
-  const call = { request, market, tickers: ["EURUSD", "XAUUSD"], query: { replace }, nowMs: NOW_MS, principal };
+  const call = { sent, market, tickers: ["EURUSD", "XAUUSD"], query: { replace }, nowMs: NOW_MS, principal };
   const answer = await ingestKlines(call).then(
     ({ data }) => data,
     (error: unknown) => (isFault(error) ? { id: error.id, ...error.data } : Promise.reject(error)),

@@ -81,7 +81,7 @@ function parseLine(line: Line, scene: Scene): Kline | KlineRejection {
 }
 
 /** @throws Fault payload_too_large past the limits, invalid_parameter for a body that ended early */
-async function parseBody(body: ReadableStream<Uint8Array>, scene: Scene) {
+async function parseBody(body: AsyncIterable<Uint8Array>, scene: Scene) {
   const parsed: { readonly number: number; readonly kline: Kline | KlineRejection }[] = [];
   try {
     for await (const lines of readLines(body, { bodyMaxBytes: INGEST_KLINES_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES })) {
@@ -107,7 +107,7 @@ async function parseBody(body: ReadableStream<Uint8Array>, scene: Scene) {
  * and payload_too_large as parseBody
  */
 export async function ingestKlinesBody(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array> | null,
   market: Market,
   push: KlinePush,
   nowMs: number,
@@ -133,7 +133,7 @@ export async function ingestKlinesBody(
   return { ...receipt.result(), import: number };
 }
 
-type KlinesCall = Pick<Call<{ readonly replace: Replace | undefined }>, "request" | "market" | "tickers" | "query" | "nowMs"> & {
+type KlinesCall = Pick<Call<{ readonly replace: Replace | undefined }>, "sent" | "market" | "tickers" | "query" | "nowMs"> & {
   readonly principal: { readonly keyId: string; readonly prefix: string; readonly last4: string };
 };
 
@@ -141,11 +141,11 @@ type KlinesCall = Pick<Call<{ readonly replace: Replace | undefined }>, "request
  * Stores pushed klines and answers with the receipt.
  * @throws Fault as ingestKlinesBody does; invalid_parameter for a compressed body
  */
-export async function ingestKlines({ request, market, tickers, query, nowMs, principal }: KlinesCall): Promise<DataReply> {
-  requirePlainBody(request);
+export async function ingestKlines({ sent, market, tickers, query, nowMs, principal }: KlinesCall): Promise<DataReply> {
+  requirePlainBody(sent);
   const { keyId, prefix, last4 } = principal;
   const push = { replace: query.replace ?? "gaps", tickers, keyId, label: `${prefix}…${last4}` };
-  const body = request?.body ?? null;
+  const body = sent?.body ?? null;
   if (market.mend === undefined && market.forwardKlines !== undefined) return { data: await market.forwardKlines(body, push) };
   return { data: await ingestKlinesBody(body, market, push, nowMs) };
 }

@@ -30,7 +30,7 @@ beforeEach(() => db.pool.query("DELETE FROM kline"));
 async function ask(tickers = ["EURUSD"], before?: number, more: object = {}): Promise<IngestState["items"]> {
   const view = { quote: (ticker: string) => (ticker === "EURUSD" ? { time_msc: NOW_MS - 5 } : undefined) };
   const market = { venue: "live", catalogue, store, view, ...more } as unknown as Market;
-  const call = { query: { tickers, before }, market, mayRead: () => true, tickers: [], nowMs: NOW_MS, request: null };
+  const call = { query: { tickers, before }, market, mayRead: () => true, tickers: [], nowMs: NOW_MS, sent: null };
   const { data } = await ingestState(call);
   expect((data as IngestState).server_time_msc).toBe(NOW_MS);
   return (data as IngestState).items;

@@ -5,6 +5,7 @@ import type { Tick } from "#lib/domain/tick";
 import { isFault } from "#lib/fault";
 import { ingestTicks } from "./ingest";
 import type { Market } from "./ports";
+import type { SentBody } from "./question";
 
 const LINE = '{"ticker":"EURUSD","time_msc":1767225600123,"bid":1.1,"ask":1.2}\n';
 
@@ -16,8 +17,8 @@ function market(taken: Tick[]): Market {
   return { venue: "live", push } as unknown as Market;
 }
 
-function request(body: ReadableStream<Uint8Array> | string, headers: Record<string, string> = {}): Request {
-  return new Request("http://spotwire.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+function sentBody(body: AsyncIterable<Uint8Array> | string, encoding: string | null = null): SentBody {
+  return { body: typeof body === "string" ? new Blob([body]).stream() : body, encoding };
 }
 
 async function faultOf(answer: Promise<unknown>): Promise<unknown> {
@@ -38,14 +39,14 @@ describe("a pushed body", () => {
         controller.enqueue(new TextEncoder().encode(LINE));
       },
     });
-    const fault = await faultOf(ingestTicks({ request: request(body), market: market(taken), tickers: [] }));
+    const fault = await faultOf(ingestTicks({ sent: sentBody(body), market: market(taken), tickers: [] }));
     expect(fault).toMatchObject({ id: "invalid_parameter", detail: expect.stringContaining("1 lines were accepted") });
     expect(taken).toHaveLength(1);
   });
 
   test("a compressed pushed body is refused before it is read", async () => {
     const taken: Tick[] = [];
-    const answer = ingestTicks({ request: request(LINE, { "content-encoding": "gzip" }), market: market(taken), tickers: [] });
+    const answer = ingestTicks({ sent: sentBody(LINE, "gzip"), market: market(taken), tickers: [] });
     expect(await faultOf(answer)).toMatchObject({ id: "invalid_parameter", parameter: "Content-Encoding" });
     expect(taken).toEqual([]);
   });
@@ -54,7 +55,7 @@ describe("a pushed body", () => {
     const taken: Tick[] = [];
     const body = ["GBPUSD", "EURUSD", "gbpusd", "XAUUSD"].map((ticker) => LINE.replace("EURUSD", ticker)).join("");
     const tickers = ["EURUSD", "XAUUSD"];
-    expect((await ingestTicks({ request: request(body), market: market(taken), tickers })).data).toMatchObject({
+    expect((await ingestTicks({ sent: sentBody(body), market: market(taken), tickers })).data).toMatchObject({
       accepted: 2,
       reasons: { unknown_ticker: 1, malformed_line: 1 },
       rejections: [
@@ -67,9 +68,9 @@ describe("a pushed body", () => {
 
   test("a pushed body with the largest number of lines is accepted, one more line is refused", async () => {
     const taken: Tick[] = [];
-    const most = await ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES)), market: market(taken), tickers: [] });
+    const most = await ingestTicks({ sent: sentBody(LINE.repeat(INGEST_MAX_LINES)), market: market(taken), tickers: [] });
     expect(most.data).toMatchObject({ received: INGEST_MAX_LINES, accepted: INGEST_MAX_LINES });
-    const more = ingestTicks({ request: request(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken), tickers: [] });
+    const more = ingestTicks({ sent: sentBody(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken), tickers: [] });
     expect(await faultOf(more)).toMatchObject({ id: "payload_too_large", max: INGEST_MAX_LINES });
     expect(taken).toHaveLength(2 * INGEST_MAX_LINES);
   });

@@ -4,7 +4,7 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
-import type { Call, DataReply } from "./question";
+import type { Call, DataReply, SentBody } from "./question";
 
 /** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
@@ -53,7 +53,7 @@ function parseLine(line: Line, mayPush: (ticker: string) => boolean): Tick | Tic
  * for a body that ended early; payload_too_large past the limits. The detail says how many lines were accepted.
  */
 export async function ingestBody(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array> | null,
   market: Market,
   tickers: readonly string[],
 ): Promise<IngestReceipt> {
@@ -107,8 +107,8 @@ async function takeLines(
 }
 
 /** @throws Fault invalid_parameter for a compressed body */
-export function requirePlainBody(request: Request | null): void {
-  const encoding = request?.headers.get("content-encoding") ?? "identity";
+export function requirePlainBody(sent: SentBody | null): void {
+  const encoding = sent?.encoding ?? "identity";
   if (encoding !== "identity")
     throw new Fault("invalid_parameter", {
       parameter: "Content-Encoding",
@@ -121,12 +121,12 @@ export function requirePlainBody(request: Request | null): void {
  * @throws Fault as ingestBody does; invalid_parameter for a compressed body
  */
 export async function ingestTicks({
-  request,
+  sent,
   market,
   tickers,
-}: Pick<Call<object>, "request" | "market" | "tickers">): Promise<DataReply> {
-  requirePlainBody(request);
-  const body = request?.body ?? null;
+}: Pick<Call<object>, "sent" | "market" | "tickers">): Promise<DataReply> {
+  requirePlainBody(sent);
+  const body = sent?.body ?? null;
   if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body, tickers) };
   return { data: await ingestBody(body, market, tickers) };
 }

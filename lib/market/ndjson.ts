@@ -20,69 +20,64 @@ export class BodyBroken extends Error {
 }
 
 const NEWLINE = 0x0a;
+/** No character takes more bytes in UTF-8. */
+const CHARACTER_MAX_BYTES = 3;
 
 /**
  * Reads a body line by line as it arrives, buffering at most one line; blank lines are skipped but counted.
  * Lines come in groups, one per received chunk, so that a caller can handle many at once.
  * @throws BodyBroken when the sender disconnects; BodyTooLong past `bodyMaxBytes`, after the lines before that point.
  */
-export async function* readLines(body: ReadableStream<Uint8Array>, limits: LineLimits): AsyncGenerator<readonly Line[]> {
-  const decoder = new TextDecoder();
-  const rest = new Uint8Array(limits.lineMaxBytes);
-  let restBytes = 0;
-  let overlong = false;
+export async function* readLines(body: AsyncIterable<Uint8Array>, limits: LineLimits): AsyncGenerator<readonly Line[]> {
+  const { bodyMaxBytes, lineMaxBytes } = limits;
+  /** The beginning of a line whose end has not come yet; one byte too many marks a line that is too long. */
+  let rest = Buffer.alloc(0);
   let number = 0;
   let received = 0;
 
-  function take(part: Uint8Array): void {
-    if (overlong || restBytes + part.length > limits.lineMaxBytes) overlong = true;
-    else {
-      rest.set(part, restBytes);
-      restBytes += part.length;
-    }
+  function lineOf(text: string): Line | undefined {
+    number += 1;
+    const fits = text.length * CHARACTER_MAX_BYTES <= lineMaxBytes || Buffer.byteLength(text) <= lineMaxBytes;
+    const line = { number, text: fits ? text.trim() : null };
+    return line.text === "" ? undefined : line;
   }
 
-  function end(): Line | undefined {
-    number += 1;
-    const line = { number, text: overlong ? null : decoder.decode(rest.subarray(0, restBytes)).trim() };
-    restBytes = 0;
-    overlong = false;
-    return line.text === "" ? undefined : line;
+  /** The lines that end in this chunk. One decoding for all of them costs a fraction of one for each. */
+  function linesOf(chunk: Buffer): Line[] {
+    const end = chunk.lastIndexOf(NEWLINE);
+    if (end === -1) {
+      rest = Buffer.concat([rest, chunk.subarray(0, lineMaxBytes + 1 - rest.length)]);
+      return [];
+    }
+    const whole = Buffer.concat([rest, chunk.subarray(0, end)]).toString();
+    rest = Buffer.from(chunk.subarray(end + 1, end + 2 + lineMaxBytes));
+    return whole.split("\n").flatMap((text) => lineOf(text) ?? []);
   }
 
   for await (const chunk of chunksOf(body)) {
     received += chunk.length;
-    const usable = received > limits.bodyMaxBytes ? chunk.subarray(0, chunk.length - (received - limits.bodyMaxBytes)) : chunk;
-    const lines: Line[] = [];
-    let start = 0;
-    for (let index = usable.indexOf(NEWLINE); index !== -1; index = usable.indexOf(NEWLINE, start)) {
-      take(usable.subarray(start, index));
-      const line = end();
-      if (line !== undefined) lines.push(line);
-      start = index + 1;
-    }
-    take(usable.subarray(start));
+    const usable = received > bodyMaxBytes ? chunk.subarray(0, chunk.length - (received - bodyMaxBytes)) : chunk;
+    const lines = linesOf(Buffer.from(usable.buffer, usable.byteOffset, usable.length));
     if (lines.length > 0) yield lines;
-    if (received > limits.bodyMaxBytes) throw new BodyTooLong();
+    if (received > bodyMaxBytes) throw new BodyTooLong();
   }
-  if (restBytes > 0 || overlong) {
-    const line = end();
-    if (line !== undefined) yield [line];
-  }
+  const last = rest.length > 0 ? lineOf(rest.toString()) : undefined;
+  if (last !== undefined) yield [last];
 }
 
-/** The chunks of a body; stops the sender when the reader stops early. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
+/** The chunks of a body. */
+async function* chunksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
+      const { done, value } = await chunks.next().catch((error: unknown) => {
         throw new BodyBroken("the body ended early", { cause: error });
       });
       if (done) return;
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => {});
+    // Not awaited: a sender that stalls would keep the answer waiting.
+    chunks.return?.().catch(() => undefined);
   }
 }

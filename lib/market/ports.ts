@@ -126,7 +126,7 @@ export interface Market {
    * installation of one node.
    */
   readonly forwardPush?:
-    | ((body: ReadableStream<Uint8Array> | null, tickers: readonly string[]) => Promise<IngestReceipt>)
+    | ((body: AsyncIterable<Uint8Array> | null, tickers: readonly string[]) => Promise<IngestReceipt>)
     | undefined;
   /**
    * Stores closed M1 klines after the fact; absent where klines are computed, or where another node does. Everything that was
@@ -134,5 +134,5 @@ export interface Market {
    */
   readonly mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
   /** Forwards pushed klines to the node that stores them; absent in an installation of one node. */
-  readonly forwardKlines?: ((body: ReadableStream<Uint8Array> | null, push: KlinePush) => Promise<KlineReceipt>) | undefined;
+  readonly forwardKlines?: ((body: AsyncIterable<Uint8Array> | null, push: KlinePush) => Promise<KlineReceipt>) | undefined;
 }

@@ -1,6 +1,13 @@
 import type { Listing } from "#lib/domain/instrument";
 import type { KlineQuery, Market } from "./ports";
 
+/** The body of a request, as it arrives. It can be read once. */
+export interface SentBody {
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** The Content-Encoding header. */
+  readonly encoding: string | null;
+}
+
 /** One request to a venue. */
 export interface Call<Query> {
   /** The parsed query; shared between equal requests, so never change it. */
@@ -13,8 +20,8 @@ export interface Call<Query> {
   readonly tickers: readonly string[];
   /** When the request is answered, Unix milliseconds. */
   readonly nowMs: number;
-  /** The request itself, for its body; null when there is none. */
-  readonly request: Request | null;
+  /** The body of the request; null for a method without one. */
+  readonly sent: SentBody | null;
   /** Called before days of history are computed for the call, with their number; throws a Fault to refuse them. */
   readonly admitDays?: KlineQuery["admitDays"];
 }

@@ -51,7 +51,7 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
     "x-request-id": outer.headers["x-request-id"],
   };
   const { address } = outer;
-  const { status, body, headers: passed } = await routes[id].answer(openBareExchange("GET", target, { address, headers }));
+  const { status, body, headers: passed } = await routes[id].answer(openBareExchange("GET", target, { address, headers }, null));
   for (const name in passed) if (PASSED_ON.test(name)) outer.headers[name] = passed[name] ?? "";
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
   if (status !== 200) return { content: [{ type: "text", text }], isError: true };

@@ -6,6 +6,7 @@ import { benchCold } from "./cold";
 import { benchDashboard } from "./dashboard";
 import { benchFlood } from "./flood";
 import { benchImport } from "./import";
+import { benchIngest } from "./ingest";
 import { benchKlines } from "./klines";
 import { benchProcesses } from "./processes";
 import { benchQuotes } from "./quotes";
@@ -31,6 +32,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   idle: benchIdle,
   slow: benchSlow,
   engine: benchEngine,
+  ingest: benchIngest,
   usage: benchUsage,
   dashboard: benchDashboard,
   flood: benchFlood,

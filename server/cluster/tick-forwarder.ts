@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { Readable } from "node:stream";
 import { z } from "zod";
 import { createSignedTokens, derivedKey } from "#lib/access/signed-token";
 import type { Clock } from "#lib/clock";
@@ -62,12 +61,12 @@ export interface TickForwarder {
    * Streams a request body to the node at `address`; the caller has checked the key and counted the usage.
    * @throws Fault as that node reports it; service_unavailable when there is no such node or it does not answer
    */
-  forward(pushing: Pushing, address: string | undefined, body: ReadableStream<Uint8Array> | null): Promise<IngestReceipt>;
+  forward(pushing: Pushing, address: string | undefined, body: AsyncIterable<Uint8Array> | null): Promise<IngestReceipt>;
   /** The same for klines. */
   forwardKlines(
     pushing: Pushing & KlinePush,
     address: string | undefined,
-    body: ReadableStream<Uint8Array> | null,
+    body: AsyncIterable<Uint8Array> | null,
   ): Promise<KlineReceipt>;
   /** Answers a request that another node forwarded. */
   answer(request: Request): Promise<Response>;
@@ -81,9 +80,6 @@ function elsewhere(): Fault {
   const detail = "No node takes the ticks of this venue right now.";
   return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
 }
-
-/** A body as chunks; Node's streams can be iterated, which the DOM's type does not say. */
-const chunksOf = (body: ReadableStream<Uint8Array> | null) => body as unknown as AsyncIterable<Uint8Array> | null;
 
 /** @throws Fault as the other node reported it */
 function fail(answer: unknown): never {
@@ -141,8 +137,7 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
     // Never forwarded twice: two nodes that take each other for the holder would loop forever.
     if (market === undefined || (klines ? market.mend : market.push) === undefined) throw elsewhere();
     spend(pass);
-    const opened = Readable.from(openBody(chunksOf(request.body), { key, id: pass.id }));
-    const body = Readable.toWeb(opened) as ReadableStream<Uint8Array>;
+    const body = openBody(request.body, { key, id: pass.id });
     return klines ? ingestKlinesBody(body, market, { ...klines, tickers }, clock.now()) : ingestBody(body, market, tickers);
   }
 
@@ -150,7 +145,7 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
   async function send(
     { venue, tickers, klines }: Pushing & Pick<Pass, "klines">,
     address: string | undefined,
-    body: ReadableStream<Uint8Array> | null,
+    body: AsyncIterable<Uint8Array> | null,
   ): Promise<unknown> {
     if (address === undefined) throw elsewhere();
     const until = clock.now() + PASS_LIFETIME_MS;
@@ -161,7 +156,7 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
       const response = await fetch(address + FORWARDED_TICKS_PATH, {
         method: "POST",
         headers: { authorization: `Bearer ${pass}` },
-        body: sealBody(chunksOf(body), { key, id }),
+        body: sealBody(body, { key, id }),
         signal: AbortSignal.timeout(FORWARD_MAX_MS),
         duplex: "half",
       } as unknown as RequestInit);

@@ -192,13 +192,15 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   if (recorder) recording = recorder.record;
 
   function take(ticks: readonly Tick[]): (TickRejection | null)[] {
+    const events: MarketEvent[] = [];
     const judged = ticks.map((tick) => {
       if (feed !== undefined) time.reach(tick.time_msc);
       const rejection = engine.judge(tick, time.now());
-      if (rejection === null) publish(engine.ingest(tick));
+      if (rejection === null) for (const event of engine.ingest(tick)) events.push(event);
       noteTick(keeper, feed !== undefined, tick, rejection);
       return rejection;
     });
+    if (events.length > 0) publish(events);
     metrics.ticks(venue, judged);
     return judged;
   }

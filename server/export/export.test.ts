@@ -124,7 +124,7 @@ test("the rows of an export are those of the API for the same range", async () =
     nowMs: IMPORT_NOW_MS,
     query: { ticker: "EURUSD", timeframe: "M1" as const, ...window, limit: 5_000 },
   };
-  const reply = await createKlines()({ ...call, tickers: [], request: null });
+  const reply = await createKlines()({ ...call, tickers: [], sent: null });
   const { items } = JSON.parse(Buffer.from("body" in reply ? reply.body : "").toString()).data;
   const rows = readFileSync(file, "utf8").trimEnd().split("\n").slice(1);
   expect(rows).toHaveLength(items.length);

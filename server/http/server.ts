@@ -17,6 +17,7 @@ import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { endWith, type RefusalContext, refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
+import { bodyOf, discardRest } from "./body";
 import { inOrder } from "./in-order";
 import type { KeylessCalls } from "./keyless-calls";
 import { EXPECTATION_REFUSAL, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
@@ -79,7 +80,7 @@ export function createHttpServer(options: HttpOptions): Server {
     );
     return (request, response) => void listener(request, response);
   };
-  const apiListener = listenBare(api, listen(api), addressOf);
+  const apiListener = listenBare(api, addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
@@ -132,16 +133,20 @@ export function createHttpServer(options: HttpOptions): Server {
 }
 
 /**
- * Answers requests without a body without creating Web-standard objects, which cost more than the guards. The answer is the
- * same as through any other host of the route handler.
+ * Answers requests without creating Web-standard objects, which cost more than the guards. The answer is the same as through any
+ * other host of the route handler.
  */
-function listenBare(api: RouteHandler, withBody: Listener, addressOf: HttpOptions["addressOf"]): Listener {
+function listenBare(api: RouteHandler, addressOf: HttpOptions["addressOf"]): Listener {
   return (request, response) => {
     const { method = "GET" } = request;
-    if (method !== "GET" && method !== "HEAD") return withBody(request, response);
-    const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf)));
-    if (answer instanceof Promise) void answer.then((late) => writeAnswer(response, late));
-    else writeAnswer(response, answer);
+    const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
+    const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf), body));
+    const write = (ready: Answer) => {
+      writeAnswer(response, ready);
+      if (body !== null) discardRest(request);
+    };
+    if (answer instanceof Promise) void answer.then(write);
+    else write(answer);
   };
 }
 

@@ -17,12 +17,62 @@ export interface Ring {
   since(topic: string, epoch: string, seq: number): readonly MarketEvent[] | undefined;
 }
 
-/** Events of a topic with their arrival times (Unix ms); those before `head` are gone. */
+/** Places that a topic starts with; they double as events come. */
+const FIRST_CAPACITY = 16;
+
+/** Events of a topic with their arrival times (Unix ms), in a circle: `count` of them, from `start` on. */
 interface Recent {
   events: (MarketEvent | undefined)[];
   times: number[];
-  head: number;
+  start: number;
+  count: number;
   seq: number;
+}
+
+function newRecent(): Recent {
+  return { events: new Array(FIRST_CAPACITY), times: new Array(FIRST_CAPACITY), start: 0, count: 0, seq: 0 };
+}
+
+/** Index of the n-th event from the oldest, in a circle of so many places. */
+const place = (start: number, n: number, capacity: number) => (start + n < capacity ? start + n : start + n - capacity);
+
+const at = ({ events, start }: Recent, n: number) => events[place(start, n, events.length)];
+
+function dropOldest(recent: Recent): void {
+  recent.events[recent.start] = undefined;
+  recent.start = place(recent.start, 1, recent.events.length);
+  recent.count -= 1;
+}
+
+function grow(recent: Recent): void {
+  const { events, times, start } = recent;
+  const added = new Array(Math.min(events.length, STREAM_RESUME_MAX_RECORDS - events.length));
+  recent.events = [...events.slice(start), ...events.slice(0, start), ...added];
+  recent.times = [...times.slice(start), ...times.slice(0, start), ...added];
+  recent.start = 0;
+}
+
+function add(recent: Recent, event: MarketEvent, nowMs: number): void {
+  if (recent.count === STREAM_RESUME_MAX_RECORDS) dropOldest(recent);
+  else if (recent.count === recent.events.length) grow(recent);
+  const index = place(recent.start, recent.count, recent.events.length);
+  recent.events[index] = event;
+  recent.times[index] = nowMs;
+  recent.count += 1;
+  recent.seq = event.seq;
+}
+
+function dropOlder(recent: Recent, oldestMs: number): void {
+  while (recent.count > 0 && (recent.times[recent.start] ?? 0) < oldestMs) dropOldest(recent);
+}
+
+/** The place of the first event after `seq`, counted from the oldest; undefined when one of the events after it is missing. */
+function placeAfter(recent: Recent, seq: number): number | undefined {
+  // Usually each event is one step of the sequence, so its place can be computed.
+  let n = Math.max(0, recent.count - (recent.seq - seq));
+  while (n < recent.count && (at(recent, n)?.seq ?? 0) <= seq) n += 1;
+  const first = n < recent.count ? at(recent, n) : undefined;
+  return first !== undefined && first.seq - (first.merged ?? 0) <= seq + 1 ? n : undefined;
 }
 
 /**
@@ -34,34 +84,10 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
   const topics = new Map<string, Recent>();
   let epoch = firstEpoch;
 
-  function trim(recent: Recent, nowMs: number): void {
-    const oldestMs = nowMs - STREAM_RESUME_MAX_AGE_S * 1000;
-    while (
-      recent.events.length - recent.head > STREAM_RESUME_MAX_RECORDS ||
-      (recent.times[recent.head] ?? Number.POSITIVE_INFINITY) < oldestMs
-    ) {
-      recent.events[recent.head] = undefined;
-      recent.head += 1;
-    }
-    // The remaining events are moved only when at least as many were dropped, so each event moves at most once on average.
-    if (recent.head * 2 < recent.events.length) return;
-    recent.events = recent.events.slice(recent.head);
-    recent.times = recent.times.slice(recent.head);
-    recent.head = 0;
-  }
-
-  /** Index of the first event after `seq`; undefined when one of the events after it is missing. */
-  function indexAfter({ events, head, seq: last }: Recent, seq: number): number | undefined {
-    // Usually each event is one step of the sequence, so its index can be computed.
-    let index = Math.max(head, events.length - (last - seq));
-    while (index < events.length && (events[index]?.seq ?? 0) <= seq) index += 1;
-    const first = events[index];
-    return first !== undefined && first.seq - (first.merged ?? 0) <= seq + 1 ? index : undefined;
-  }
-
   return {
     apply(events) {
       const nowMs = clock.now();
+      const oldestMs = nowMs - STREAM_RESUME_MAX_AGE_S * 1000;
       for (const event of events) {
         if (event.epoch !== epoch) {
           topics.clear();
@@ -69,13 +95,11 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
         }
         let recent = topics.get(event.topic);
         if (recent === undefined) {
-          recent = { events: [], times: [], head: 0, seq: 0 };
+          recent = newRecent();
           topics.set(event.topic, recent);
         }
-        recent.events.push(event);
-        recent.times.push(nowMs);
-        recent.seq = event.seq;
-        trim(recent, nowMs);
+        dropOlder(recent, oldestMs);
+        add(recent, event, nowMs);
       }
     },
     epoch: () => epoch,
@@ -85,9 +109,10 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
       const last = recent?.seq ?? 0;
       if (asked !== epoch || seq > last) return undefined;
       if (recent === undefined || seq === last) return [];
-      trim(recent, clock.now());
-      const index = indexAfter(recent, seq);
-      return index === undefined ? undefined : (recent.events.slice(index) as MarketEvent[]);
+      dropOlder(recent, clock.now() - STREAM_RESUME_MAX_AGE_S * 1000);
+      const first = placeAfter(recent, seq);
+      if (first === undefined) return undefined;
+      return Array.from({ length: recent.count - first }, (_, n) => at(recent, first + n) as MarketEvent);
     },
   };
 }

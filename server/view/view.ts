@@ -5,9 +5,12 @@ import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
 import type { Listener } from "#server/events/bus";
+import { topicName } from "#server/events/topic";
 
 /** Klines kept per series: the open one, those about to close, and closed ones the recorder may not have written yet. */
 const RECENT_KLINES_COUNT = 64;
+
+const klineTopic = (ticker: string, timeframe: Timeframe) => topicName("kline", ticker, timeframe);
 
 interface Series {
   rows: Kline[];
@@ -29,14 +32,15 @@ export interface View extends MarketView {
 export function createView(): View {
   const quotes = new Map<string, Quote>();
   const snapshots = new Map<string, Snapshot>();
+  /** By topic. */
   const series = new Map<string, Series>();
+  const add = (kline: Kline) => applyKline(kline, klineTopic(kline.ticker, kline.timeframe));
 
-  function applyKline(record: Kline): void {
-    const key = `${record.ticker}:${record.timeframe}`;
-    let entry = series.get(key);
+  function applyKline(record: Kline, topic: string): void {
+    let entry = series.get(topic);
     if (entry === undefined) {
       entry = { rows: [], revision: 0 };
-      series.set(key, entry);
+      series.set(topic, entry);
     }
     entry.revision += 1;
     place(entry.rows, record);
@@ -47,23 +51,23 @@ export function createView(): View {
       for (const event of events) {
         if (event.type === "quote") quotes.set(event.record.ticker, event.record);
         else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
-        else applyKline(event.record);
+        else applyKline(event.record, event.topic);
       }
     },
     fill(klines) {
-      for (const kline of klines) applyKline(kline);
+      for (const kline of klines) add(kline);
     },
     adopt(other, tickers) {
       for (const ticker of tickers) {
         const [quote, snapshot] = [other.quote(ticker), other.snapshot(ticker)];
         if (quote !== undefined) quotes.set(ticker, quote);
         if (snapshot !== undefined) snapshots.set(ticker, snapshot);
-        for (const timeframe of TIMEFRAMES_ORDER) for (const kline of other.recentKlines(ticker, timeframe)) applyKline(kline);
+        for (const timeframe of TIMEFRAMES_ORDER) for (const kline of other.recentKlines(ticker, timeframe)) add(kline);
       }
     },
     forget(ticker, keep) {
       for (const timeframe of TIMEFRAMES_ORDER) {
-        const entry = series.get(`${ticker}:${timeframe}`);
+        const entry = series.get(klineTopic(ticker, timeframe));
         if (entry === undefined) continue;
         entry.rows = entry.rows.filter(keep);
         entry.revision += 1;
@@ -71,8 +75,8 @@ export function createView(): View {
     },
     quote: (ticker) => quotes.get(ticker),
     snapshot: (ticker) => snapshots.get(ticker),
-    recentKlines: (ticker, timeframe: Timeframe) => series.get(`${ticker}:${timeframe}`)?.rows ?? [],
-    revision: (ticker, timeframe: Timeframe) => series.get(`${ticker}:${timeframe}`)?.revision ?? 0,
+    recentKlines: (ticker, timeframe: Timeframe) => series.get(klineTopic(ticker, timeframe))?.rows ?? [],
+    revision: (ticker, timeframe: Timeframe) => series.get(klineTopic(ticker, timeframe))?.revision ?? 0,
   };
 }
 
