@@ -28,8 +28,10 @@ describe("the reference", () => {
   });
 
   test("links only to pages that exist", () => {
-    const guides = readdirSync(new URL("../guides/", import.meta.url)).filter((file) => file.endsWith(".mdx"));
-    const known = new Set([...addresses, ...guides.map((file) => `/docs/${file.replace(".mdx", "")}`), "/docs"]);
+    const guides = readdirSync(new URL("../guides/", import.meta.url), { encoding: "utf8", recursive: true }).filter((file) =>
+      file.endsWith(".mdx"),
+    );
+    const known = new Set([...addresses, ...guides.map((file) => `/docs/${file.replace(/(\/?index)?\.mdx$/, "")}`), "/docs"]);
     const guideTexts = guides.map((file) => readFileSync(new URL(`../guides/${file}`, import.meta.url), "utf8"));
     const texts = [...pages.map(pageText), ...guideTexts].join("\n");
     const targets = [...texts.matchAll(/\]\((\/docs[^)#\s]*)/g)].map(([, target = ""]) => target);
