@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { STREAM_CORRECTIONS_MAX_RECORDS } from "#lib/contract/limits";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
@@ -10,6 +11,7 @@ import { createMetrics } from "#lib/metrics";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_MS } from "#lib/units";
+import type { KlineEvent } from "./events/event";
 import { type MarketFeed, Refused } from "./feed/feed";
 import { makeBlocksHere } from "./feed/sandbox/block-maker";
 import { createBlockStore } from "./feed/sandbox/block-store";
@@ -146,6 +148,51 @@ describe("a running market", () => {
     expect(market.view.snapshot(TICKER)?.bid_high).toBe(1.5);
     expectDay(market);
     await market.stop();
+  });
+
+  test("subscribers get the closed klines of minutes that changed, the newest of each timeframe, and nothing is stored again", async () => {
+    const startMs = Date.UTC(2026, 0, 7, 12);
+    const clock = manualClock(startMs);
+    const store = createMemoryKlines();
+    const options = { venue: "live", catalogue: catalogueOfOne(), store, writer: store, acceptsPush: true } as const;
+    const market = await startMarket({ ...options, provider: "push", clock, log, metrics: createMetrics() });
+    for (let minute = 0; minute < 7; minute += 1) {
+      await market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+      await clock.advance(MINUTE_MS);
+    }
+    const from = startMs / 1000;
+    const seqs = new Map<string, number>();
+    const corrections: KlineEvent[] = [];
+    market.follow((events) => {
+      for (const event of events) {
+        if (seqs.has(event.topic)) expect(event.seq).toBe((seqs.get(event.topic) ?? 0) + 1);
+        seqs.set(event.topic, event.seq);
+        if (event.type === "kline" && event.corrected) corrections.push(event);
+      }
+    });
+    const repaired = testKline(TICKER, "M1", from + 120, 1.5);
+    const [five] = aggregate([testKline(TICKER, "M1", from, 1.1), repaired], "M5", alignment);
+    const history = Array.from({ length: 150 }, (_, index) => testKline(TICKER, "M1", from - (index + 1) * 60, 1.2));
+    await store.writeBatch([repaired, five as Kline, ...history], []);
+    const change = async (first: number, last: number) => {
+      const changed = market.historyChanged(TICKER, { first, last });
+      await clock.advance(1_000);
+      await changed;
+      return corrections
+        .splice(0)
+        .map(({ closed, record }) => [closed, record.timeframe, (record.time - from) / 60, record.high]);
+    };
+    expect(await change(from + 120, from + 120)).toEqual([
+      [true, "M1", 2, 1.5],
+      [true, "M5", 0, 1.5],
+    ]);
+    const many = (await change(from - 9_000, from + 120)).filter(([, timeframe]) => timeframe === "M1");
+    expect(many).toHaveLength(STREAM_CORRECTIONS_MAX_RECORDS);
+    expect(many.at(-1)).toEqual([true, "M1", 2, 1.5]);
+    // The hour is open: its change is an update.
+    expect(market.view.recentKlines(TICKER, "H1").at(-1)?.high).toBe(1.5);
+    await market.stop();
+    expect(store.all().find(({ time, timeframe }) => timeframe === "M1" && time === from + 120)).toEqual(repaired);
   });
 
   test("a market loses no closed kline that the recorder could not write yet", async () => {

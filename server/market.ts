@@ -3,7 +3,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import { LeaseLost, type MinuteMender } from "#lib/market/mended-minutes";
-import type { Catalogue, KlineStore, Market } from "#lib/market/ports";
+import type { Catalogue, ChangedMinutes, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import type { LeasedMender } from "#server/engine/mending";
 import { startProducer } from "#server/engine/producer";
@@ -23,7 +23,7 @@ export interface MarketOptions {
   /** Writes minutes after the fact; absent where nothing is stored. */
   mender?: MinuteMender;
   /** Tells every node that stored history of a ticker (undefined: of any) changed; absent where nothing is stored. */
-  announceHistoryChange?: (ticker?: string) => void;
+  announceHistoryChange?: (ticker?: string, minutes?: ChangedMinutes) => void;
   feed?: MarketFeed;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
@@ -39,9 +39,10 @@ export interface MarketOptions {
 export interface RunningMarket extends Market {
   /**
    * Call it when stored history of a ticker (undefined: of any) was rewritten. Cached windows are dropped, closed klines are
-   * read from the store again, open ones and the trading day are recomputed.
+   * read from the store again, open ones and the trading day are recomputed. Where the minutes are known, subscribers get the
+   * closed klines that changed.
    */
-  historyChanged(ticker?: string): Promise<void>;
+  historyChanged(ticker?: string, minutes?: ChangedMinutes): Promise<void>;
   /** Current epoch of the sequences; a new producer starts a new one. */
   readonly epoch: string;
   /** Recent events, for clients that resume. */
@@ -91,10 +92,10 @@ export function leasedMender(mender: MinuteMender, token: number | null, giveUp:
 }
 
 /** Mends, then announces which tickers changed. */
-export function announced(mend: NonNullable<Market["mend"]>, announce: (ticker: string) => void = () => undefined) {
+export function announced(mend: NonNullable<Market["mend"]>, announce: MarketOptions["announceHistoryChange"]) {
   return async (...mending: Parameters<typeof mend>) => {
     const mended = await mend(...mending);
-    for (const { ticker } of mended.changed) announce(ticker);
+    for (const { ticker, first, last } of mended.changed) announce?.(ticker, { first, last });
     return mended;
   };
 }
@@ -123,8 +124,8 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     ...readSide(options, projection),
     epoch,
     ...(feed?.keepsTime && { now: producer.now }),
-    async historyChanged(ticker) {
-      await producer.historyChanged(ticker);
+    async historyChanged(ticker, minutes) {
+      await producer.historyChanged(ticker, minutes);
       await projection.lookBack(producer.now());
     },
     feedProblem: producer.feedProblem,

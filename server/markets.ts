@@ -59,8 +59,8 @@ function startVenue(
   table: KlineTable | undefined,
 ): Promise<RunningMarket> {
   const { env, db, shared } = options;
-  const announceHistoryChange = (ticker?: string) =>
-    void db.control.publish({ kind: "klines", venue: market.venue, ...(ticker !== undefined && { ticker }) });
+  const announceHistoryChange: MarketOptions["announceHistoryChange"] = (ticker, minutes) =>
+    void db.control.publish({ kind: "klines", venue: market.venue, ticker, minutes });
   if (shared === undefined) return startMarket({ ...market, announceHistoryChange, ...(table && { writer: table }) });
   const produces = env.ROLE !== "edge";
   return startSharedMarket({

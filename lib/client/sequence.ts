@@ -31,7 +31,7 @@ export function judge(last: Position | undefined, message: PushMessage): "stale"
   // A snapshot starts a new epoch without loss. With an update as the first record, the start is unknown.
   if (epoch !== last.epoch) return event === "snapshot" ? "next" : "gap";
   // A later subscription receives the current record again.
-  if (seq < last.seq || (seq === last.seq && event === "update")) return "stale";
+  if (seq < last.seq || (seq === last.seq && event !== "snapshot")) return "stale";
   return seq - merged > last.seq + 1 ? "gap" : "next";
 }
 

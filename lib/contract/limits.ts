@@ -143,6 +143,8 @@ export const STREAM_QUEUE_CONFLATE_BYTES = 1_048_576;
 export const STREAM_QUEUE_MAX_BYTES = 4_194_304;
 /** Time without queue progress after which a reader is closed with 4008. */
 export const STREAM_NO_PROGRESS_TIMEOUT_S = 10;
+/** Klines of each series that are sent as corrections after one change of stored history: the newest. */
+export const STREAM_CORRECTIONS_MAX_RECORDS = 100;
 /** What can be resumed of each subscription: at most this many records, none older than this. */
 export const STREAM_RESUME_MAX_RECORDS = 1_000;
 export const STREAM_RESUME_MAX_AGE_S = 300;

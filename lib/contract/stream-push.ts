@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SECOND_MS } from "#lib/units";
 import { Kline } from "./kline";
-import { KLINE_CLOSE_DELAY_MS, STREAM_MESSAGE_ID_MAX_CHARACTERS } from "./limits";
+import { KLINE_CLOSE_DELAY_MS, STREAM_CORRECTIONS_MAX_RECORDS, STREAM_MESSAGE_ID_MAX_CHARACTERS } from "./limits";
 import { Ticker, Timeframe } from "./primitives";
 import { Quote } from "./quote";
 import { Snapshot } from "./snapshot";
@@ -39,11 +39,16 @@ export const KlineMessage = z
   .object({
     type: z.literal("kline"),
     ...PUSH,
+    event: z
+      .enum(["snapshot", "update", "correction"])
+      .describe(
+        `\`snapshot\`: the current record, sent when you subscribe. \`update\`: a new record. \`correction\`: the new values of a closed kline, because stored minutes changed: an outage was repaired, or history was imported or undone. It can be a kline that was missing before. Of a large change, the newest ${STREAM_CORRECTIONS_MAX_RECORDS} klines of each ticker and timeframe are sent.`,
+      ),
     timeframe: Timeframe,
     closed: z
       .boolean()
       .describe(
-        `True when the kline is final. Each kline is sent once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS / SECOND_MS} seconds after its end.`,
+        `True when the kline is final. Each kline is sent once as an update with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS / SECOND_MS} seconds after its end. Corrections always have it.`,
       ),
     data: Kline,
   })

@@ -101,6 +101,19 @@ export const PUSHED_EXAMPLES: {
         data: { ...klineExample, tick_volume: klineExample.tick_volume + 1 },
       },
     },
+    {
+      name: "correction",
+      summary: "A closed kline whose minutes were completed after an outage.",
+      payload: {
+        type: "kline",
+        ...pushed,
+        event: "correction",
+        seq: SEQUENCE + 2,
+        timeframe: klineExample.timeframe,
+        closed: true,
+        data: { ...klineExample, time: klineExample.time - 3_600 },
+      },
+    },
   ],
   market_status: [
     {

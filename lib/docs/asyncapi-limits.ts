@@ -41,6 +41,9 @@ const MEANINGS: Record<LimitName, Omit<StreamLimit, "value">> = {
   STREAM_NO_PROGRESS_TIMEOUT_S: atLeast(
     `Time without queue progress after which the connection is closed with ${CLOSES.slow_consumer.code}.`,
   ),
+  STREAM_CORRECTIONS_MAX_RECORDS: atMost(
+    "Closed klines of each ticker and timeframe that are sent after one change of stored minutes.",
+  ),
   STREAM_RESUME_MAX_RECORDS: atLeast("Records of each subscription that can be replayed with `resume`."),
   STREAM_RESUME_MAX_AGE_S: atLeast("Maximum age of a record that can be replayed with `resume`."),
   STREAM_REPLAY_MAX_RECORDS: atLeast(

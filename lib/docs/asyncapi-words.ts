@@ -87,7 +87,7 @@ export const PUSHED_WORDS: Readonly<Record<PushedType, Words>> = {
   kline: {
     title: "Kline",
     summary: "A kline of a subscribed ticker and timeframe.",
-    description: `${SAME_AS_REST} The kline is sent when it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. The closed kline is never dropped.`,
+    description: `${SAME_AS_REST} The kline is sent when it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. The closed kline is never dropped. When stored minutes change later, the closed klines that change with them are sent with the event \`correction\`.`,
   },
   market_status: {
     title: "Market status",

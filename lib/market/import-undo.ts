@@ -29,6 +29,19 @@ const SERIES = `SELECT ticker, 'M1' AS timeframe, first::float8 AS first, last::
 const TICKERS = `SELECT ticker FROM backfill_series WHERE batch = $1 UNION SELECT ticker FROM imported_series WHERE batch = $1
   ORDER BY ticker`;
 
+/** Tells all running servers which minutes of which tickers changed; imported hours and days count by the minutes they span. */
+export async function announceChanges(
+  control: Pick<Database["control"], "publish">,
+  series: readonly { readonly ticker: string; readonly first: number; readonly last: number }[],
+): Promise<void> {
+  const ranges = new Map<string, { first: number; last: number }>();
+  for (const { ticker, first, last } of series) {
+    const known = ranges.get(ticker) ?? { first, last };
+    ranges.set(ticker, { first: Math.min(first, known.first), last: Math.max(last, known.last) });
+  }
+  for (const [ticker, minutes] of ranges) await control.publish({ kind: "klines", venue: "live", ticker, minutes });
+}
+
 const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "number", detail });
 
 /** @throws Fault as undoImport */
@@ -66,7 +79,6 @@ export async function undoImport({ db, clock, record }: HistoryAdmin, number: nu
     await record(client, { action: "history.undo", target: String(number), before: { series } });
     return series;
   });
-  for (const ticker of new Set(undone.map((series) => series.ticker)))
-    await db.control.publish({ kind: "klines", venue: "live", ticker });
+  await announceChanges(db.control, undone);
   return undone;
 }

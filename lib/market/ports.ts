@@ -82,6 +82,12 @@ export interface KlineStore {
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
 
+/** A range of M1 klines that changed after the fact: open times in Unix seconds, both included. */
+export interface ChangedMinutes {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The current listings and calendars of a venue. */
 export interface Catalogue {
   /** Listings by asset class, then ticker; retired ones are absent. */

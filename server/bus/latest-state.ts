@@ -1,9 +1,14 @@
 import type { MarketEvent } from "#server/events/event";
 import { CLOSED_KEPT_COUNT, CLOSED_SUFFIX, type Row, toRow } from "./wire";
 
+interface Closed {
+  readonly time: number;
+  readonly row: Row;
+}
+
 interface Topic {
   newest: Row | undefined;
-  closed: readonly Row[];
+  closed: readonly Closed[];
   newestChanged: boolean;
   closedChanged: boolean;
 }
@@ -28,12 +33,15 @@ export function createLatestState(): LatestState {
         topics.set(event.topic, topic);
       }
       changed.add(event.topic);
-      const row = toRow(event);
       if (event.type === "kline" && event.closed) {
-        topic.closed = [...topic.closed.slice(1 - CLOSED_KEPT_COUNT), row];
+        const { corrected, ...plain } = event;
+        const entry = { time: event.record.time, row: toRow(plain) };
+        // A correction can be older than all that is kept.
+        if (corrected) topic.closed = topic.closed.map((one) => (one.time === entry.time ? entry : one));
+        else topic.closed = [...topic.closed.slice(1 - CLOSED_KEPT_COUNT), entry];
         topic.closedChanged = true;
       } else {
-        topic.newest = row;
+        topic.newest = toRow(event);
         topic.newestChanged = true;
       }
     },
@@ -43,7 +51,7 @@ export function createLatestState(): LatestState {
         const topic = topics.get(name);
         if (topic?.newest !== undefined && (all || topic.newestChanged)) fields.push(name, JSON.stringify(topic.newest));
         if (topic !== undefined && topic.closed.length > 0 && (all || topic.closedChanged))
-          fields.push(name + CLOSED_SUFFIX, JSON.stringify(topic.closed));
+          fields.push(name + CLOSED_SUFFIX, JSON.stringify(topic.closed.map(({ row }) => row)));
         if (topic !== undefined) topic.newestChanged = topic.closedChanged = false;
       }
       changed.clear();

@@ -36,6 +36,7 @@ export const COLUMNS_TEXT = JSON.stringify(COLUMNS);
 
 const CLOSED = 1;
 const RESTORED = 2;
+const CORRECTED = 4;
 
 /** An event without the fields its batch has once: kind, sequence, flags, merged, then the values of the record in column order. */
 export type Row = readonly [kind: Kind, seq: number, flags: number, merged: number, ...values: unknown[]];
@@ -43,7 +44,8 @@ export type Row = readonly [kind: Kind, seq: number, flags: number, merged: numb
 /** Encodes an event as a row of a batch. */
 export function toRow(event: MarketEvent): Row {
   const { type, seq, merged = 0, restored } = event;
-  const flags = (type === "kline" && event.closed ? CLOSED : 0) | (restored ? RESTORED : 0);
+  const corrected = type === "kline" && event.corrected;
+  const flags = (type === "kline" && event.closed ? CLOSED : 0) | (restored ? RESTORED : 0) | (corrected ? CORRECTED : 0);
   const record = event.record as Readonly<Record<string, unknown>>;
   return [type, seq, flags, merged, ...COLUMNS[type].map((column) => record[column])];
 }
@@ -65,6 +67,7 @@ export function createRowReader(columnsText: string): (row: Row, epoch: string) 
       ...(type === "kline" && { closed: (flags & CLOSED) !== 0 }),
       ...(merged > 0 && { merged }),
       ...((flags & RESTORED) !== 0 && { restored: true }),
+      ...((flags & CORRECTED) !== 0 && { corrected: true }),
     } as unknown as MarketEvent;
   };
 }

@@ -39,7 +39,7 @@ export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
   writer?: Pick<KlineTable, "writeBatchAs">;
   /** False for a node that never produces the events (ROLE=edge). */
   produces: boolean;
-  announceHistoryChange: (ticker?: string) => void;
+  announceHistoryChange: NonNullable<MarketOptions["announceHistoryChange"]>;
   /** Where other nodes reach this one. */
   address: string;
   /** Sends pushed ticks to the lease holder at an address. */
@@ -183,11 +183,11 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     ...(feed?.keepsTime && { now: () => follower.header()?.reachedMs ?? clock.now() }),
     isBehind,
     closedUpTo: () => follower.header()?.reachedMs ?? 0,
-    async historyChanged(ticker) {
+    async historyChanged(ticker, minutes) {
       const writtenMs = clock.now() - WRITTEN_AFTER_MS;
       projection.forget(ticker, (kline: Kline) => !isClosed(kline, writtenMs, alignment));
       await lookBack();
-      await holding?.producer.historyChanged(ticker);
+      await holding?.producer.historyChanged(ticker, minutes);
     },
     feedProblem: () => follower.problem() ?? follower.header()?.problem ?? null,
     get push() {

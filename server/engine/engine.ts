@@ -34,6 +34,8 @@ interface Engine {
   ingest(tick: Tick): MarketEvent[];
   /** Closes the klines that are due, each once. */
   advance(nowMs: number): MarketEvent[];
+  /** Shows the new state of closed klines whose stored minutes changed. */
+  correct(klines: readonly Kline[]): MarketEvent[];
   /** Continues a ticker from its stored state, which has all klines that are open; returns the events that show it. */
   restore(restored: RestoredTicker): MarketEvent[];
 }
@@ -99,6 +101,10 @@ function restoreDay(known: DayState | undefined, day: DayState | undefined, quot
   return same ? { ...day, askHigh: known.askHigh, askLow: known.askLow } : day;
 }
 
+function closesAtMs(series: Series): number {
+  return series.endS * 1000 + KLINE_CLOSE_DELAY_MS;
+}
+
 /** Makes an engine without state; call `restore` before the first tick. */
 export function createEngine({ listingOf, calendarOf, alignment, epoch }: EngineOptions): Engine {
   const states = new Map<string, TickerState>();
@@ -124,10 +130,6 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
     };
     states.set(ticker, state);
     return state;
-  }
-
-  function closesAtMs(series: Series): number {
-    return series.endS * 1000 + KLINE_CLOSE_DELAY_MS;
   }
 
   function quoteEvent(state: TickerState, record: Quote): MarketEvent {
@@ -236,6 +238,12 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
       for (const state of states.values()) if (state.nextCloseMs <= nowMs) events.push(...closeDue(state, nowMs));
       return events;
     },
+
+    correct: (klines) =>
+      klines.flatMap((kline) => {
+        const series = stateOf(kline.ticker)?.series.find(({ timeframe }) => timeframe === kline.timeframe);
+        return series === undefined ? [] : [{ ...klineEvent(series, kline, true), corrected: true } as MarketEvent];
+      }),
 
     restore({ ticker, lastQuote, openKlines, day }) {
       const state = stateOf(ticker);

@@ -7,7 +7,7 @@ import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Mended, Mending } from "#lib/market/mending";
-import type { Catalogue, KlineStore } from "#lib/market/ports";
+import type { Catalogue, ChangedMinutes, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
@@ -15,6 +15,7 @@ import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
+import { readCorrections } from "./corrections";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
@@ -66,8 +67,11 @@ export interface Producer {
   stored(): Promise<boolean>;
   /** Stores closed minutes after the fact, as MinuteKeeper does; absent where nothing is stored. */
   mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
-  /** Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. */
-  historyChanged(ticker?: string): Promise<void>;
+  /**
+   * Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. Closed klines of these
+   * minutes are published as corrections.
+   */
+  historyChanged(ticker?: string, minutes?: ChangedMinutes): Promise<void>;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
   /** Stops the feed and writes what is pending. */
@@ -115,6 +119,11 @@ function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" 
       if (toMs >= begunMs) catchingUp = false;
     },
   };
+}
+
+function fallenBehind(): Fault {
+  const detail = "The database has fallen behind, so ticks are not accepted right now.";
+  return new Fault("service_unavailable", { detail, retry_after: PUSH_RETRY_AFTER_S });
 }
 
 /** True once everything recorded so far is stored; false when that takes too long, or the signal aborts. */
@@ -219,18 +228,20 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     options.onStoredLate?.();
   }
 
-  async function historyChanged(ticker?: string): Promise<void> {
+  async function historyChanged(ticker?: string, minutes?: ChangedMinutes): Promise<void> {
     advance();
     const changedMs = advancedMs;
     // Until they are written, only the view has them.
     if (recorder) await recorder.written(stopping.signal);
     const touched = catalogue.list().filter((listing) => ticker === undefined || listing.ticker === ticker);
     watch.fill(touched.length);
-    projection.forget(ticker, (kline) => !isClosed(kline, changedMs, alignment));
+    const wasClosed = (kline: Kline) => isClosed(kline, changedMs, alignment);
+    projection.forget(ticker, (kline) => !wasClosed(kline));
     try {
       for (const listing of touched) {
         const longer = (await hydrateTicker(listing, undefined, hydration())).filter(({ timeframe }) => timeframe !== "M1");
         if (recorder) await correct(recorder, longer);
+        if (minutes) publish(engine.correct(await readCorrections(store, listing, minutes, wasClosed, alignment)));
       }
     } finally {
       watch.filled();
@@ -267,10 +278,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       if (recorder === undefined || recorder.hasRoom()) return take(ticks);
       await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
       if (recorder.hasRoom()) return take(ticks);
-      throw new Fault("service_unavailable", {
-        detail: "The database has fallen behind, so ticks are not accepted right now.",
-        retry_after: PUSH_RETRY_AFTER_S,
-      });
+      throw fallenBehind();
     },
     stored: () => storedInTime(recorder, clock, stopping.signal),
     ...(keeper && { mend: keeper.mend }),

@@ -67,7 +67,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
       if (event.type === "snapshot") quotes.set(event.record.ticker, event.record);
-      else if (event.type === "kline" && (event.closed || event.record.timeframe === "M1")) put(event.record);
+      else if (event.type === "kline" && !event.corrected && (event.closed || event.record.timeframe === "M1")) put(event.record);
     }
   }
 

@@ -34,6 +34,8 @@ export interface KlineEvent extends Sequenced {
   readonly type: "kline";
   readonly record: Kline;
   readonly closed: boolean;
+  /** True for the new state of a closed kline whose stored minutes changed; what is stored has it already. */
+  readonly corrected?: boolean;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
+import { KlineMessage } from "#lib/contract/stream-push";
+import type { MarketEvent } from "#server/events/event";
 import { frameOf } from "#server/socket/frames";
 import { eventOf } from "#server/testing/events";
 import { createStreamReader } from "#server/testing/stream-reader";
@@ -28,6 +30,17 @@ function createOpenReader() {
 }
 
 describe("the hub", () => {
+  test("subscribers of a kline hear of a correction as such, with the next sequence", () => {
+    const hub = createHub();
+    const reader = createOpenReader();
+    hub.subscribe(KLINE, reader.outbox);
+    const record = { ...klineExample, timeframe: "M1" as const };
+    hub.apply([{ ...eventOf(record, { seq: 8, closed: true }), corrected: true } as MarketEvent]);
+    const messages = reader.read().map(({ text }) => JSON.parse(text));
+    expect(messages).toMatchObject([{ type: "kline", event: "correction", seq: 8, closed: true, data: record }]);
+    expect(messages.map((message) => KlineMessage.safeParse(message).success)).toEqual([true]);
+  });
+
   test("each event reaches the subscribers of its topic in order, and nobody else", () => {
     const hub = createHub();
     const [a, b, c] = [createOpenReader(), createOpenReader(), createOpenReader()];

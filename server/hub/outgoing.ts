@@ -39,9 +39,11 @@ function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
   return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
 }
 
+const kindOf = (event: MarketEvent): PushEvent => (event.type === "kline" && event.corrected ? "correction" : "update");
+
 /** The next record of its topic; the first of a new epoch is sent as a snapshot, from which the sequence continues. */
 export function updateOf(event: MarketEvent): Outgoing {
-  return event.restored ? baselineOf(event) : pushed(event, "update", event.merged ?? 0);
+  return event.restored ? baselineOf(event) : pushed(event, kindOf(event), event.merged ?? 0);
 }
 
 /** Bytes that the `merged` field adds to a text. */
@@ -59,7 +61,7 @@ export function mergedOf(message: Outgoing, event: MarketEvent, merged: number):
   return {
     type,
     get text() {
-      text ??= pushText(event, "update", merged);
+      text ??= pushText(event, kindOf(event), merged);
       return text;
     },
     bytes: bytes - mergedBytes(message.merged) + mergedBytes(merged),

@@ -276,7 +276,8 @@ test("running servers are notified which klines changed", async () => {
   // Replies arrive in order, so earlier notifications have arrived by now.
   await client.query("SELECT 1");
   await client.end();
-  expect(heard).toEqual([{ kind: "klines", venue: "live", ticker: "GBPJPY" }]);
+  const first = Date.UTC(2024, 0, 2) / 1000;
+  expect(heard).toEqual([{ kind: "klines", venue: "live", ticker: "GBPJPY", minutes: { first, last: first + 240 } }]);
 });
 
 test("wrong usage exits with 2 and says what to do", async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { createCatalogue } from "#lib/market/catalogue";
+import { announceChanges } from "#lib/market/import-undo";
 import { createKlineStore } from "#lib/market/kline-store";
 import { inTransaction } from "#lib/market/partitions";
 import { sealOldImports } from "#lib/market/undo-retention";
@@ -36,6 +37,11 @@ interface Run extends Session {
   readonly database: Database;
   readonly backfill: BackfillReporter;
 }
+
+/** What an import wrote. */
+const WRITTEN = `SELECT ticker, first::float8 AS first, last::float8 AS last FROM backfill_series WHERE batch = $1
+  UNION ALL SELECT ticker, first::float8, last::float8 FROM imported_series WHERE batch = $1`;
+type Written = Parameters<typeof announceChanges>[1][number];
 
 /** A run before the clocks of its files are known. */
 type Begun = Omit<Run, "survey">;
@@ -92,7 +98,12 @@ async function importAll(files: readonly string[], begun: Begun): Promise<void> 
     if (!signal.aborted) backfill.fileDone(problem);
   }
   await rebuild(run);
-  for (const ticker of changed) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
+  const { rows } = await database.pool.query<Written>(WRITTEN, [backfill.number]);
+  await announceChanges(database.control, rows);
+  // A run that resumed a file to its end may have written nothing itself.
+  const known = new Set(rows.map(({ ticker }) => ticker));
+  for (const ticker of changed)
+    if (!known.has(ticker)) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
 }
 
 /** Runs an import and reports how it ended to the operators' page. */

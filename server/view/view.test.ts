@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
+import type { MarketEvent } from "#server/events/event";
 import { eventOf } from "#server/testing/events";
 import { createView } from "./view";
 
@@ -22,6 +23,17 @@ describe("view", () => {
     view.apply([at(3600, 1), at(7200), at(3600, 2)]);
     expect(times(view)).toEqual([3600, 7200]);
     expect(view.recentKlines("EURUSD", "H1")[0]?.close).toBe(2);
+  });
+
+  test("a correction replaces a kline that the view has, and adds none: older ones are in the store", () => {
+    const view = createView();
+    view.apply([at(7200), at(14_400)]);
+    const before = view.revision("EURUSD", "H1");
+    const corrected = [3600, 7200, 10_800].map((time) => ({ ...at(time, 3), closed: true, corrected: true }) as MarketEvent);
+    view.apply(corrected);
+    expect(times(view)).toEqual([7200, 14_400]);
+    expect(view.recentKlines("EURUSD", "H1").map(({ close }) => close)).toEqual([3, 1]);
+    expect(view.revision("EURUSD", "H1")).toBeGreaterThan(before);
   });
 
   test("the view's revision of a series rises with each of its klines and with no other", () => {

@@ -46,11 +46,20 @@ export function createView(): View {
     place(entry.rows, record);
   }
 
+  /** A correction replaces the kline that is kept; older ones are read from the store. */
+  function applyCorrection(record: Kline, topic: string): void {
+    const entry = series.get(topic);
+    if (entry === undefined) return;
+    entry.revision += 1;
+    entry.rows = entry.rows.map((row) => (row.time === record.time ? record : row));
+  }
+
   return {
     apply(events) {
       for (const event of events) {
         if (event.type === "quote") quotes.set(event.record.ticker, event.record);
         else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
+        else if (event.corrected) applyCorrection(event.record, event.topic);
         else applyKline(event.record, event.topic);
       }
     },
