@@ -311,6 +311,18 @@ describe("tokens of cTrader", () => {
     await far.close();
   });
 
+  test("a token that is still valid needs no database", async () => {
+    const far = await tokenFarSide([], () => "access-0");
+    far.script((peer) => peer.send(priced(14)));
+    const away = () => Promise.reject(new Error("the database is away"));
+    const run = start(upstream(far, { accessToken: "access-0", refreshToken: "refresh-0", kept: { read: away, change: away } }));
+    await until(() => run.ticks.length === 1);
+    expect(run.problems.filter((problem) => problem !== null)).toEqual([]);
+    run.stop.abort();
+    await run.ended;
+    await far.close();
+  });
+
   test("a token that could not be stored is stored before the next use", async () => {
     await db.pool.query("DELETE FROM provider_secret");
     const heard: Question[] = [];

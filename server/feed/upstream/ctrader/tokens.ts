@@ -39,6 +39,7 @@ export function createTokens({ clientId, accessToken, refreshToken = "", kept }:
     .update(JSON.stringify([clientId, accessToken, refreshToken]))
     .digest("hex");
   let current: Tokens = { accessToken, refreshToken: refreshToken === "" ? null : refreshToken, expiresAtMs: null };
+  let isRead = false;
   /** Granted, but not kept: the database was away. */
   let unkept: Tokens | undefined;
 
@@ -49,9 +50,14 @@ export function createTokens({ clientId, accessToken, refreshToken = "", kept }:
   }
 
   return {
-    /** The access token to use. */
+    /** The access token to use. It is read once, so that a lost connection is opened again while the database is away. */
     async read(): Promise<string> {
-      current = parse(await kept.read(KEPT_AS)) ?? current;
+      try {
+        if (!isRead) current = parse(await kept.read(KEPT_AS)) ?? current;
+        isRead = true;
+      } catch {
+        // If this token is an old one, it is refused, and the renewal reads the kept one.
+      }
       return current.accessToken;
     },
     isOld: (nowMs: number) => current.expiresAtMs !== null && current.expiresAtMs - nowMs < RENEW_BEFORE_MS,

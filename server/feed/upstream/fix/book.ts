@@ -32,15 +32,13 @@ interface Price {
   readonly size: number | null;
 }
 
-const TIMESTAMP = /^(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)(?:\.(\d{3})\d{0,9})?$/;
+const TIMESTAMP = /^\d{8}-\d\d:\d\d:\d\d(\.\d{3,12})?$/;
 
 /** A UTCTimestamp in Unix milliseconds; NaN when it is none. */
 export function timestampMs(text: string | undefined): number {
-  const parts = TIMESTAMP.exec(text ?? "")
-    ?.slice(1)
-    .map((part) => Number(part ?? 0));
-  const [year = Number.NaN, month = 0, day = 0, hour = 0, minute = 0, second = 0, ms = 0] = parts ?? [];
-  return Date.UTC(year, month - 1, day, hour, minute, second, ms);
+  if (text === undefined || !TIMESTAMP.test(text)) return Number.NaN;
+  const part = (from: number, to: number) => Number(text.slice(from, to));
+  return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(9, 11), part(12, 14), part(15, 17), part(18, 21));
 }
 
 /** A decimal number of FIX, which has no exponent; null when it is none. */
@@ -120,7 +118,9 @@ export function createBooks({ instrument, zeroSize, entryTimes }: Profile, symbo
     for (const entry of entries) {
       symbol = entry.get(instrument.tag) ?? symbol;
       if (entry.has(TAG.side) && !isSide(entry)) continue;
-      changed.set(symbol, [...(changed.get(symbol) ?? []), entry]);
+      const of = changed.get(symbol);
+      if (of === undefined) changed.set(symbol, [entry]);
+      else of.push(entry);
       if (!symbols.has(symbol)) continue;
       const book = books.get(symbol) ?? new Map<string, Price>();
       books.set(symbol, book);

@@ -1,6 +1,7 @@
 /** FIX 4.4 on the wire: fields `tag=value` that end with SOH, between BeginString and BodyLength, and CheckSum. */
 
 const SOH = 0x01;
+const EQUALS = 0x3d;
 const BEGIN = "8=FIX.4.4\u00019=";
 /** Where a message may begin. */
 const START = Buffer.from("8=FIX.");
@@ -33,6 +34,15 @@ function sumOf(bytes: Buffer, from: number, to: number): number {
 const textOf = (bytes: Buffer, from: number, to: number) => bytes.toString("latin1", from, to);
 const checksum = (sum: number) => String(sum).padStart(3, "0");
 
+/** The checksum that a trailer states: `10=` and three digits; null where there is none. */
+function statedSum(bytes: Buffer, at: number): number | null {
+  const [hundreds, tens, ones] = [3, 4, 5].map((place) => (bytes[at + place] ?? 0) - 48) as [number, number, number];
+  const isTrailer = bytes[at] === 0x31 && bytes[at + 1] === 0x30 && bytes[at + 2] === EQUALS && bytes[at + 6] === SOH;
+  return isTrailer && [hundreds, tens, ones].every((digit) => digit >= 0 && digit <= 9)
+    ? hundreds * 100 + tens * 10 + ones
+    : null;
+}
+
 /** The value of the first field with this tag. */
 export const fieldOf = ({ fields }: FixMessage, tag: number): string | undefined => fields.find(([one]) => one === tag)?.[1];
 
@@ -41,11 +51,16 @@ function fieldsOf(body: string): Field[] | undefined {
   const fields: Field[] = [];
   let at = 0;
   while (at < body.length) {
-    const end = body.indexOf("\u0001", at);
-    const equals = body.indexOf("=", at);
-    if (end < 0 || equals <= at || equals >= end) return undefined;
-    const tag = Number(body.slice(at, equals));
-    if (!(tag > 0) || !Number.isInteger(tag)) return undefined;
+    let tag = 0;
+    let equals = at;
+    for (; body.charCodeAt(equals) !== EQUALS; equals += 1) {
+      const digit = body.charCodeAt(equals) - 48;
+      // Also where the body ends without one.
+      if (!(digit >= 0 && digit <= 9)) return undefined;
+      tag = tag * 10 + digit;
+    }
+    const end = body.indexOf("\u0001", equals);
+    if (end < 0 || tag === 0) return undefined;
     fields.push([tag, body.slice(equals + 1, end)]);
     at = end + 1;
   }
@@ -75,9 +90,9 @@ export function createSplitter() {
     const bodyEnd = lengthEnd + 1 + Number(digits);
     const end = bodyEnd + TRAILER_BYTES;
     if (end > bytes.length) return null;
-    const trailer = textOf(bytes, bodyEnd, end);
-    if (!/^10=\d{3}$/.test(trailer.slice(0, -1)) || !trailer.endsWith("\u0001")) return skip();
-    if (trailer.slice(3, 6) !== checksum(sumOf(bytes, from, bodyEnd))) return skipTo(end);
+    const stated = statedSum(bytes, bodyEnd);
+    if (stated === null) return skip();
+    if (stated !== sumOf(bytes, from, bodyEnd)) return skipTo(end);
     const fields = fieldsOf(textOf(bytes, lengthEnd + 1, bodyEnd));
     const [first] = fields ?? [];
     if (fields === undefined || first?.[0] !== 35) return skipTo(end);

@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
@@ -26,7 +26,7 @@ type LineLink = Omit<Link, "step">;
 /** One connection to a venue and its session. It ends by a throw. */
 function openLine(venue: FixVenue, link: LineLink) {
   const { host, port, tls, profile } = venue;
-  const socket: Socket = tls ? connectTls({ host, port, servername: host }) : connect({ host, port });
+  const socket: Socket = tls ? connectTls({ host, port, servername: isIP(host) === 0 ? host : "" }) : connect({ host, port });
   socket.setNoDelay(true);
   let isConnected = false;
   socket.once(tls ? "secureConnect" : "connect", () => {

@@ -15,7 +15,7 @@ export const FIX_IDLE_MS = 2 * TEST_AFTER_MS;
 
 /** What a refused logon is about, in the words of venues. */
 const CREDENTIALS =
-  /credential|password|user ?name|invalid (logon|login|user)|authenti|authori[sz]|not (allowed|permitted|enabled)|unknown (user|session|comp)|comp ?id|entitle|RET_INVALID_DATA/i;
+  /credential|password|user ?name|invalid (logon|login|user)|authenti|authori[sz]|not (allowed|permitted|enabled)|unknown (user|session|comp)|comp ?id|entitle|RET_INVALID_DATA|RET_NO_SUCH/i;
 const ADVICE =
   "Check FIX_SENDER, FIX_TARGET, FIX_USERNAME and FIX_PASSWORD, and whether the venue accepts this server's address.";
 
