@@ -9,8 +9,9 @@ import type { Link } from "./port";
 const HANDSHAKE_MAX_MS = 15 * SECOND_MS;
 /** The longest message; a larger one ends the connection. */
 const MESSAGE_MAX_BYTES = 1_048_576;
-/** Messages that wait to be read; beyond them the socket is paused, so that the far side holds the rest. */
+/** Messages that wait to be read, and their size; beyond them the socket is paused, so that the far side holds the rest. */
 const WAITING_MAX_COUNT = 1_000;
+const WAITING_MAX_CHARACTERS = 1_048_576;
 /** Close codes of a policy, which another try does not mend (RFC 6455, 7.4.1). */
 const POLICY_CLOSE_CODE = 1008;
 
@@ -28,6 +29,7 @@ export function openSocket(url: string, name: string, link: Pick<Link, "signal" 
     perMessageDeflate: false,
   });
   const waiting: string[] = [];
+  let waitingCharacters = 0;
   const over = new AbortController();
   let ended: unknown;
   let wake: () => void = () => undefined;
@@ -52,8 +54,10 @@ export function openSocket(url: string, name: string, link: Pick<Link, "signal" 
   });
   socket.on("message", (data) => {
     link.alive();
-    waiting.push(data.toString());
-    if (waiting.length >= WAITING_MAX_COUNT) socket.pause();
+    const text = data.toString();
+    waiting.push(text);
+    waitingCharacters += text.length;
+    if (waiting.length >= WAITING_MAX_COUNT || waitingCharacters >= WAITING_MAX_CHARACTERS) socket.pause();
     wake();
   });
   for (const sign of ["ping", "pong"] as const) socket.on(sign, link.alive);
@@ -90,6 +94,7 @@ export function openSocket(url: string, name: string, link: Pick<Link, "signal" 
         });
       }
       const texts = waiting.splice(0);
+      waitingCharacters = 0;
       if (socket.isPaused) socket.resume();
       return texts;
     },
