@@ -1,6 +1,12 @@
 import type { Clock } from "#lib/clock";
 import { isWellFormedKey } from "#lib/contract/key-text";
-import { type PlanLimits, STREAM_HANDSHAKES_BURST_COUNT, STREAM_HANDSHAKES_PER_MINUTE_COUNT } from "#lib/contract/limits";
+import {
+  INGEST_TICKS_BURST_COUNT,
+  INGEST_TICKS_PER_MINUTE_COUNT,
+  type PlanLimits,
+  STREAM_HANDSHAKES_BURST_COUNT,
+  STREAM_HANDSHAKES_PER_MINUTE_COUNT,
+} from "#lib/contract/limits";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
@@ -24,6 +30,8 @@ import { createVerifier, type KeyVerifier } from "./verify-key";
 /** Handshakes a minute that each connection of a plan adds: all of them may reconnect a few times. */
 const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
+const TICK_LIMITS = { restPerMinute: INGEST_TICKS_PER_MINUTE_COUNT, restBurst: INGEST_TICKS_BURST_COUNT };
+
 /** How often connections may be opened under these limits. */
 const handshakeLimits = ({ streamConnections }: PlanLimits) => ({
   restPerMinute: STREAM_HANDSHAKES_PER_MINUTE_COUNT + HANDSHAKES_PER_CONNECTION_COUNT * streamConnections,
@@ -44,6 +52,8 @@ export interface Access extends KeyVerifier {
    * The verdict tells what is left of the bucket that `take` uses.
    */
   takeFree(principal: Principal, address: string): Promise<Verdict>;
+  /** Counts pushed ticks of the principal's account, which have a limit of their own. */
+  takeTicks(principal: Principal, ticks: number, address: string): Promise<Verdict>;
   /**
    * Counts days of history that are computed for a user of the demo key.
    * @throws Fault rate_limited when too many are computed for all of them together
@@ -153,6 +163,10 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       const left = await takeUnits("", principal, address, 0);
       const { allowed, retryAfterS, refusedBy = "quota" } = await takeUnits("free ", principal, address, 1);
       return allowed ? left : { ...left, allowed, retryAfterS, refusedBy };
+    },
+    async takeTicks(principal, ticks, address) {
+      note(principal, address);
+      return { ...(await buckets.take(`ticks ${limitOwner(principal, address)}`, TICK_LIMITS, ticks)), of: "ticks" };
     },
     takeDemoDays: createDemoDays(clock),
     remaining: (accountId, plan) => buckets.take(accountId, plan, 0),

@@ -66,6 +66,13 @@ export const TICK_MAX_AHEAD_MS = 5_000;
 export const INGEST_MAX_LINES = 100_000;
 export const INGEST_MAX_BYTES = 16_777_216;
 export const INGEST_LINE_MAX_BYTES = 1_024;
+/**
+ * Pushed ticks of an account: a minute's and those at once. A push counts as at least so many ticks, because a request costs more
+ * than its lines.
+ */
+export const INGEST_TICKS_PER_MINUTE_COUNT = 6_000_000;
+export const INGEST_TICKS_BURST_COUNT = 600_000;
+export const INGEST_PUSH_MIN_TICKS = 100;
 /** Maximum klines in a pushed batch, and their size. */
 export const INGEST_KLINES_MAX_ROWS = KLINES_MAX_LIMIT_ROWS;
 export const INGEST_KLINES_MAX_BYTES = 5_242_880;

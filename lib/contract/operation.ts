@@ -43,7 +43,9 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly example: z.output<Data>;
   /** Every error this operation can return. */
   readonly errors: readonly ErrorId[];
-  /** Rate-limit units that one request costs. Free requests have a bucket of their own, of the same size. */
+  /** What requests are counted in: units of the plan (default), or pushed ticks, which have a limit of their own. */
+  readonly countedIn?: "ticks";
+  /** What one request costs at least. Free requests have a bucket of their own, of the same size. */
   readonly cost: (query: QueryOf<P>) => number;
   /** Validates parameters against each other. If it returns an issue, the request is refused with it. */
   readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;

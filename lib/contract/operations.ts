@@ -12,6 +12,7 @@ import {
   INGEST_KLINES_MAX_ROWS,
   INGEST_MAX_BYTES,
   INGEST_MAX_LINES,
+  INGEST_PUSH_MIN_TICKS,
   KLINES_DEFAULT_LIMIT_ROWS,
   KLINES_MAX_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
@@ -240,7 +241,8 @@ export const operations = {
     data: IngestReceipt,
     example: ingestReceiptExample,
     errors: ["invalid_parameter", "payload_too_large", ...GUARD_ERRORS],
-    cost: () => 1,
+    countedIn: "ticks",
+    cost: () => INGEST_PUSH_MIN_TICKS,
   }),
   ingestKlines: operation({
     id: "ingestKlines",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
-import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES } from "#lib/contract/limits";
+import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES, INGEST_TICKS_BURST_COUNT } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SCOPES } from "#lib/contract/primitives";
 import { sampleQuery } from "#lib/testing/operations";
@@ -76,6 +76,8 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   payload_too_large: (id) => ask(id, "", { body: "{}\n".repeat(INGEST_MAX_LINES + 1) }),
   rate_limited: async (id) => {
     const key = (await t.issueKey({ plan: "demo", scopes: scopesOf(id) })).text;
+    const principal = await t.access.verify(key, "203.0.113.7");
+    await t.access.takeTicks(principal, INGEST_TICKS_BURST_COUNT, "203.0.113.7");
     for (let index = 0; index < 20; index += 1) await ask(id, undefined, { key });
     return ask(id, undefined, { key });
   },

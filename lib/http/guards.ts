@@ -30,11 +30,12 @@ export function authorize(principal: Principal, operation: Operation, exchange: 
 
 /** Explains which limit refused a request: the burst or the minute, of the key or of the plan. */
 function refusalDetail({ refusedBy, limit, retryAfterS, of }: Verdict, plan: string): string {
-  const whose = of === "key" ? "this key" : `the plan "${plan}"`;
+  const whose = { key: "this key", ticks: "pushed ticks", plan: `the plan "${plan}"` }[of ?? "plan"];
+  const unit = of === "ticks" ? "ticks" : "units";
   const why =
     refusedBy === "burst"
       ? `The burst limit of ${whose} is reached.`
-      : `The limit of ${whose} is reached: ${limit} units per minute.`;
+      : `The limit of ${whose} is reached: ${limit} ${unit} per minute.`;
   return `${why} Try again in ${retryAfterS} s.`;
 }
 

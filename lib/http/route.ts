@@ -74,7 +74,7 @@ export function route<P extends Parameters>(
         });
       const query = attempt(() => parse(exchange.queryText));
       const cost = query.ok ? asked.cost(query.value.query as never) : 1;
-      const taken = cost > 0 ? access.take(principal, cost, exchange.address) : access.takeFree(principal, exchange.address);
+      const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
       return chain(taken, (verdict) => {
         applyVerdict(verdict, principal.plan.name, exchange.headers);
         const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
@@ -95,6 +95,12 @@ export function route<P extends Parameters>(
       return refused(error, exchange, operation.id);
     }
   });
+}
+
+/** What counts a request: units of the plan, pushed ticks, or the bucket of requests that cost nothing. */
+function takerOf({ countedIn }: Operation, cost: number, access: Access): Access["take"] {
+  if (countedIn === "ticks") return access.takeTicks;
+  return cost > 0 ? access.take : (principal, _, address) => access.takeFree(principal, address);
 }
 
 async function settle(answer: Promise<Answer>, exchange: Exchange, operation: string): Promise<Answer> {
@@ -154,7 +160,7 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
-  { sent, headers, origin }: Exchange,
+  { sent, headers, origin, address }: Exchange,
   { markets, access }: Runtime,
   nowMs: number,
 ): Omit<GuardedCall<Query>, "verdict"> {
@@ -163,8 +169,13 @@ function callOf<Query>(
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
+  const admit = async (ticks: number) => {
+    applyVerdict(await access.takeTicks(principal, ticks, address), principal.plan.name, headers);
+  };
+  const admitTicks = sent === null ? undefined : admit;
   const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
-  return { query: query.value.query as Query, market, mayRead, tickers, nowMs, sent, admitDays, principal, origin, access };
+  const known = { query: query.value.query as Query, market, mayRead, tickers, nowMs, principal, origin, access };
+  return { ...known, sent, admitTicks, admitDays };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

@@ -1,5 +1,11 @@
 import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/ingest";
-import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
+import {
+  INGEST_LINE_MAX_BYTES,
+  INGEST_MAX_BYTES,
+  INGEST_MAX_LINES,
+  INGEST_PUSH_MIN_TICKS,
+  INGEST_REJECTIONS_LISTED_COUNT,
+} from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
@@ -116,17 +122,42 @@ export function requirePlainBody(sent: SentBody | null): void {
     });
 }
 
+const NEWLINE = 0x0a;
+
+/** The chunks of a body, each after its lines were counted. @throws what `admit` throws */
+async function* counted(body: AsyncIterable<Uint8Array>, admit: (ticks: number) => Promise<void>): AsyncGenerator<Uint8Array> {
+  let paid = INGEST_PUSH_MIN_TICKS;
+  let lines = 0;
+  for await (const chunk of body) {
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
+    if (lines > paid) {
+      await admit(lines - paid);
+      paid = lines;
+    }
+    yield chunk;
+  }
+}
+
 /**
  * Ingests a pushed body and answers with its receipt.
- * @throws Fault as ingestBody does; invalid_parameter for a compressed body
+ * @throws Fault as ingestBody does; invalid_parameter for a compressed body; rate_limited for too many ticks: send the batch again
  */
-export async function ingestTicks({
-  sent,
-  market,
-  tickers,
-}: Pick<Call<object>, "sent" | "market" | "tickers">): Promise<DataReply> {
+export async function ingestTicks(call: Pick<Call<object>, "sent" | "market" | "tickers" | "admitTicks">): Promise<DataReply> {
+  const { sent, market, tickers, admitTicks } = call;
   requirePlainBody(sent);
-  const body = sent?.body ?? null;
-  if (market.push === undefined && market.forwardPush !== undefined) return { data: await market.forwardPush(body, tickers) };
-  return { data: await ingestBody(body, market, tickers) };
+  let refusal: unknown;
+  const admit = async (ticks: number) => {
+    await admitTicks?.(ticks).catch((error: unknown) => {
+      refusal = error;
+      throw error;
+    });
+  };
+  const body = sent?.body ? counted(sent.body, admit) : null;
+  const forward = market.push === undefined ? market.forwardPush : undefined;
+  try {
+    return { data: await (forward === undefined ? ingestBody(body, market, tickers) : forward(body, tickers)) };
+  } catch (error) {
+    // A body that ends here looks like a broken one to its reader.
+    throw refusal ?? error;
+  }
 }

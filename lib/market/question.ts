@@ -22,6 +22,8 @@ export interface Call<Query> {
   readonly nowMs: number;
   /** The body of the request; null for a method without one. */
   readonly sent: SentBody | null;
+  /** Counts pushed ticks beyond INGEST_PUSH_MIN_TICKS; throws a Fault to refuse them. */
+  readonly admitTicks?: ((ticks: number) => Promise<void>) | undefined;
   /** Called before days of history are computed for the call, with their number; throws a Fault to refuse them. */
   readonly admitDays?: KlineQuery["admitDays"];
 }

@@ -24,6 +24,8 @@ export function errorRows(ids: readonly ErrorId[]): string {
 function cost(operation: Operation): string {
   if ("limit" in operation.query) return `Costs one rate-limit unit per ${KLINES_ROWS_PER_COST_UNIT} requested rows.`;
   const units = operation.cost({});
+  if (operation.countedIn === "ticks")
+    return `Costs no rate-limit units: pushed ticks have [a limit of their own](/docs/limits#pushed-ticks). A request counts as at least ${units} ticks.`;
   if (units === 0) return "Costs no rate-limit units.";
   return units === 1 ? "Costs one rate-limit unit." : `Costs ${units} rate-limit units.`;
 }

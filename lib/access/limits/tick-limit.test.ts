@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  INGEST_MAX_LINES,
+  INGEST_PUSH_MIN_TICKS,
+  INGEST_TICKS_BURST_COUNT,
+  INGEST_TICKS_PER_MINUTE_COUNT,
+} from "#lib/contract/limits";
+import { operations } from "#lib/contract/operations";
+import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
+
+const LINE = "{}\n";
+let t: TestRuntime;
+
+beforeAll(async () => {
+  t = await testRuntime();
+  Object.assign(t.markets.live, { push: async (ticks: readonly unknown[]) => ticks.map(() => null) });
+});
+afterAll(() => t.close());
+
+const push = (key: string, lines: number) =>
+  t.ask(operations.ingestTicks.path, { key, method: "POST", body: LINE.repeat(lines) });
+const issue = async (account: string) =>
+  (await t.issueKey({ account, plan: "free", scopes: ["market:ingest", "market:read"] })).text;
+
+test("pushed ticks have a limit of their own: a push takes nothing from the plan, and counts as at least so many ticks", async () => {
+  const key = await issue("feeder");
+  const answer = await push(key, 1);
+  expect(answer.headers.get("ratelimit-policy")).toBe(`"ticks";q=${INGEST_TICKS_PER_MINUTE_COUNT};w=60`);
+  const left = INGEST_TICKS_PER_MINUTE_COUNT - INGEST_PUSH_MIN_TICKS;
+  expect(answer.headers.get("ratelimit")).toBe(`"ticks";r=${left};t=60`);
+  const larger = await push(key, INGEST_PUSH_MIN_TICKS + 7);
+  expect(larger.headers.get("ratelimit")).toBe(`"ticks";r=${left - INGEST_PUSH_MIN_TICKS - 7};t=60`);
+  const { headers } = await t.ask(operations.instruments.path, { key });
+  expect(headers.get("ratelimit")).toBe('"plan";r=119;t=60');
+});
+
+test("a batch that passes the limit is refused at that point, and accepted again when ticks are left", async () => {
+  const key = await issue("flood");
+  const batches = Math.floor(INGEST_TICKS_BURST_COUNT / INGEST_MAX_LINES);
+  for (let batch = 0; batch < batches; batch += 1) expect((await push(key, INGEST_MAX_LINES)).status).toBe(200);
+  const refused = await push(key, INGEST_MAX_LINES);
+  expect(refused).toMatchObject(failed("rate_limited", { retry_after: expect.any(Number) }));
+  expect(refused.body.data.detail).toMatch(/^The burst limit of pushed ticks is reached\. Try again in \d+ s\.$/);
+  await t.clock.advance(1_000 * refused.body.data.retry_after);
+  expect((await push(key, INGEST_MAX_LINES)).status).toBe(200);
+});
