@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { TickRejection } from "#lib/contract/ingest";
-import { INGEST_MAX_LINES } from "#lib/contract/limits";
+import { INGEST_MAX_LINES, INGEST_PUSH_MIN_TICKS } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
-import { isFault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
 import { ingestTicks } from "./ingest";
 import type { Market } from "./ports";
 import type { SentBody } from "./question";
@@ -73,5 +73,25 @@ describe("a pushed body", () => {
     const more = ingestTicks({ sent: sentBody(LINE.repeat(INGEST_MAX_LINES + 1)), market: market(taken), tickers: [] });
     expect(await faultOf(more)).toMatchObject({ id: "payload_too_large", max: INGEST_MAX_LINES });
     expect(taken).toHaveLength(2 * INGEST_MAX_LINES);
+  });
+
+  test("a limit of ticks that is reached while a body is forwarded is reported as such", async () => {
+    const refusal = new Fault("rate_limited", { retry_after: 3 });
+    const asked: number[] = [];
+    const admitTicks = async (ticks: number) => {
+      asked.push(ticks);
+      throw refusal;
+    };
+    /** As the forwarder does: a body that fails is a node that does not answer. */
+    const forwardPush: Market["forwardPush"] = async (body) => {
+      for await (const _chunk of body ?? []);
+      throw new Fault("internal_error");
+    };
+    const edge = { venue: "live", forwardPush } as unknown as Market;
+    const push = (lines: number) =>
+      faultOf(ingestTicks({ sent: sentBody(LINE.repeat(lines)), market: edge, tickers: [], admitTicks }));
+    expect(await push(INGEST_PUSH_MIN_TICKS)).toMatchObject({ id: "internal_error" });
+    expect(await push(INGEST_PUSH_MIN_TICKS + 2)).toEqual({ id: "rate_limited", retry_after: 3 });
+    expect(asked).toEqual([2]);
   });
 });
