@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FILTER_REASONS } from "./contract/ingest";
 
 /** Providers that the live venue can connect to, and the settings that each needs. */
 export const PROVIDER_SETTINGS = {
@@ -45,6 +46,10 @@ const symbols = wordList.transform((entries, context) => {
   return chosen;
 });
 
+const reasons = wordList.pipe(
+  z.array(z.enum(FILTER_REASONS, { error: `must be a comma-separated list of ${FILTER_REASONS.join(", ")}.` })),
+);
+
 const secret = (name: (typeof SECRET_SETTINGS)[number], what: string) =>
   z.string().min(1).optional().describe(`${what}. Or set ${name}_FILE to the path of a file that holds it.`);
 
@@ -59,6 +64,9 @@ export const feedSettings = {
   FEED_SYMBOLS: symbols
     .default([])
     .describe("Comma-separated symbols of a provider for tickers that it names in its own way, each as oanda:XAUUSD=XAU_USD."),
+  TICK_FILTERS_OFF: reasons
+    .default([])
+    .describe(`Comma-separated reasons for which ticks of the live venue are not held back: ${FILTER_REASONS.join(", ")}.`),
   FEED_URL: z
     .url({ protocol: /^(https?|wss?)$/, error: "must be an http://, https://, ws:// or wss:// URL." })
     .optional()

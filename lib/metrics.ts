@@ -1,6 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
-import { type LossReason, type ODD_REASONS, UPSTREAM_STATES, type UpstreamReport } from "#lib/contract/portal-feeds";
+import {
+  type HeldBackReason,
+  type LossReason,
+  type ODD_REASONS,
+  UPSTREAM_STATES,
+  type UpstreamReport,
+} from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
 
 /** Upper bounds of the latency buckets, seconds. */
@@ -28,6 +34,10 @@ export interface Metrics {
   upstreamLost(upstream: string, reason: LossReason): void;
   /** Sets how the providers are read. */
   upstreams(read: () => readonly UpstreamReport[]): void;
+  /** Counts a tick that was kept out of a venue. */
+  quarantined(upstream: string, reason: HeldBackReason | "not_a_quote"): void;
+  /** Counts a tick with an unusually wide spread, which was let through. */
+  wideSpread(upstream: string): void;
   /** Counts messages passed to stream connections. */
   streamSent(messages: number): void;
   /** Counts records merged into newer ones because a connection was slow. */
@@ -43,7 +53,9 @@ export interface Metrics {
 }
 
 /** The metrics of the providers; their names are those of PROVIDER_SETTINGS, and all other labels are of closed sets. */
-function upstreamMetrics(registers: Registry[]): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreams"> {
+function upstreamMetrics(
+  registers: Registry[],
+): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreams" | "quarantined" | "wideSpread"> {
   const messages = new Counter({
     name: "spotwire_feed_messages_total",
     help: "Ticks of a provider, and its messages that were not used by reason.",
@@ -56,8 +68,22 @@ function upstreamMetrics(registers: Registry[]): Pick<Metrics, "upstreamMessages
     labelNames: ["upstream", "reason"],
     registers,
   });
+  const quarantined = new Counter({
+    name: "spotwire_feed_quarantined_total",
+    help: "Ticks that were kept out because they cannot be true, by reason.",
+    labelNames: ["upstream", "reason"],
+    registers,
+  });
+  const wide = new Counter({
+    name: "spotwire_feed_wide_spreads_total",
+    help: "Ticks with an unusually wide spread; they were let through.",
+    labelNames: ["upstream"],
+    registers,
+  });
   return {
     upstreamMessages: (upstream, outcome, count) => messages.inc({ upstream, outcome }, count),
+    quarantined: (upstream, reason) => quarantined.inc({ upstream, reason }),
+    wideSpread: (upstream) => wide.inc({ upstream }),
     upstreamLost: (upstream, reason) => losses.inc({ upstream, reason }),
     upstreams(read) {
       new Gauge({

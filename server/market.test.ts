@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { STREAM_CORRECTIONS_MAX_RECORDS } from "#lib/contract/limits";
+import { HELD_BACK_LISTED_COUNT } from "#lib/contract/portal-feeds";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import { compileCalendar } from "#lib/domain/calendar";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
@@ -13,6 +15,7 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_MS } from "#lib/units";
 import type { KlineEvent } from "./events/event";
 import { type MarketFeed, Refused } from "./feed/feed";
+import { createGuard } from "./feed/filter/guard";
 import { makeBlocksHere } from "./feed/sandbox/block-maker";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { sandboxFeed } from "./feed/sandbox/feed";
@@ -103,6 +106,61 @@ describe("a running market", () => {
     expect(market.providers?.()).toEqual([]);
     await clock.advance(MINUTE_MS);
     expect(market.feedProblem()).toBeNull();
+    await market.stop();
+  });
+
+  test("a pushed price that cannot be true does not become the day's high, and operators see what was kept out", async () => {
+    const sundayMs = Date.UTC(2026, 0, 11, 12);
+    const clock = manualClock(sundayMs);
+    const metrics = createMetrics();
+    const { find, ...catalogue } = catalogueOfOne();
+    const calendar = compileCalendar({ kind: "cycle", anchorS: sundayMs / 1_000 + 600, openS: DAY_S, closedS: DAY_S }, []);
+    const market = await startMarket({
+      ...{ venue: "live", store: createMemoryKlines(), acceptsPush: true, provider: "push", clock, log, metrics },
+      catalogue: { ...catalogue, find, calendar: () => calendar },
+      guard: createGuard({ name: "push", off: [], metrics }),
+    });
+    const push = async (...bids: number[]) =>
+      market.push?.(bids.map((bid, at) => ({ ticker: TICKER, time_msc: clock.now() + at, bid, ask: bid * 1.0001 })));
+    expect(await push(9.9e11)).toEqual(["market_closed"]);
+    await clock.advance(15 * MINUTE_MS);
+    await push(...new Array<number>(20).fill(1.1).map((bid, at) => bid + at * 0.00001));
+    await clock.advance(1_000);
+    expect(await push(9.9e11, 1.1001)).toEqual(["spike", null]);
+    await clock.advance(1_000);
+    expect(await push(1.12, 1.1201, 1.1202)).toEqual(["spike", "spike", null]);
+    await clock.advance(10);
+    expect(await push(1.13)).toEqual(["spike"]);
+    await clock.advance(2_000);
+    expect(market.view.snapshot(TICKER)).toMatchObject({ bid: 1.1202, bid_high: 1.1202 });
+    expect(market.heldBack?.()).toMatchObject({
+      counts: [
+        { reason: "market_closed", count: 1 },
+        { reason: "spike", count: 2 },
+      ],
+      newest: [{ bid: 1.13 }, { bid: 9.9e11, reason: "spike" }, { bid: 9.9e11, reason: "market_closed" }],
+    });
+    const text = await metrics.registry.metrics();
+    for (const line of [
+      'spotwire_feed_quarantined_total{upstream="push",reason="spike"} 2',
+      'spotwire_ticks_total{venue="live",outcome="spike"} 2',
+      'spotwire_ticks_total{venue="live",outcome="accepted"} 24',
+    ])
+      expect(text).toContain(line);
+    await market.stop();
+  });
+
+  test("a market remembers a bounded number of ticks that were kept out, and counts all", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 7, 12));
+    const metrics = createMetrics();
+    const market = await startMarket({
+      ...{ venue: "live", catalogue: catalogueOfOne(), store: createMemoryKlines(), acceptsPush: true, provider: "push" },
+      ...{ clock, log, metrics, guard: createGuard({ name: "push", off: [], metrics }) },
+    });
+    const crossed = { ticker: TICKER, time_msc: clock.now(), bid: 1.2, ask: 1.1 };
+    expect(await market.push?.(new Array(5_000).fill(crossed))).toEqual(new Array(5_000).fill("crossed_quote"));
+    const kept = market.heldBack?.();
+    expect([kept?.counts, kept?.newest.length]).toEqual([[{ reason: "crossed_quote", count: 5_000 }], HELD_BACK_LISTED_COUNT]);
     await market.stop();
   });
 

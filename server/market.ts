@@ -10,6 +10,7 @@ import { startProducer } from "#server/engine/producer";
 import type { KlineWriter } from "#server/engine/recorder";
 import { newEpoch } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
+import type { Guard } from "#server/feed/filter/guard";
 import { createProjection, type Projection } from "#server/view/projection";
 import type { Ring } from "#server/view/ring";
 import type { Listener } from "./events/bus";
@@ -25,6 +26,8 @@ export interface MarketOptions {
   /** Tells every node that stored history of a ticker (undefined: of any) changed; absent where nothing is stored. */
   announceHistoryChange?: (ticker?: string, minutes?: ChangedMinutes) => void;
   feed?: MarketFeed;
+  /** Keeps ticks out that cannot be true; absent where all are taken: recordings and computed prices. */
+  guard?: Guard;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
   provider: string | null;
@@ -59,14 +62,43 @@ export interface RunningMarket extends Market {
 
 /** The part of a market that is read from its projection, whether this node produces the events or follows them. */
 export function readSide(
-  { venue, catalogue, store, provider, feed }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed">,
+  {
+    venue,
+    catalogue,
+    store,
+    provider,
+    feed,
+    guard,
+  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard">,
   { view, recent, watch, follow, historyRevision }: Projection,
 ): Pick<
   RunningMarket,
-  "venue" | "catalogue" | "store" | "provider" | "providers" | "view" | "recent" | "sight" | "follow" | "historyRevision"
+  | "venue"
+  | "catalogue"
+  | "store"
+  | "provider"
+  | "providers"
+  | "heldBack"
+  | "view"
+  | "recent"
+  | "sight"
+  | "follow"
+  | "historyRevision"
 > {
   const { providers } = feed ?? {};
-  return { venue, catalogue, store, provider, providers, view, recent, sight: watch.sight, follow, historyRevision };
+  return {
+    venue,
+    catalogue,
+    store,
+    provider,
+    providers,
+    heldBack: guard?.report,
+    view,
+    recent,
+    sight: watch.sight,
+    follow,
+    historyRevision,
+  };
 }
 
 const RETRY_AFTER_S = 1;

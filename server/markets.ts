@@ -14,6 +14,7 @@ import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
+import { createGuard } from "./feed/filter/guard";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
@@ -123,6 +124,9 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     catalogue: catalogues.live,
     store,
     ...(feed && { feed }),
+    // A recording is taken as it was recorded.
+    ...(env.LIVE_FEED !== "replay" &&
+      env.LIVE_FEED !== "none" && { guard: createGuard({ name: env.LIVE_FEED, off: env.TICK_FILTERS_OFF, metrics }) }),
     acceptsPush: env.LIVE_FEED === "push",
     provider: env.LIVE_FEED === "none" ? null : (env.LIVE_PROVIDER ?? env.LIVE_FEED),
     mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),

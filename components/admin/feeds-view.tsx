@@ -14,6 +14,7 @@ import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
+import { HeldBackView } from "./held-back-view";
 import { ProviderView } from "./provider-view";
 
 const REFRESH_MS = 2 * SECOND_MS;
@@ -80,6 +81,11 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
           <ProviderView provider={provider} />
         </div>
       ))}
+      {feed.held_back === null ? null : (
+        <div className="mt-3 overflow-hidden rounded-lg border border-line">
+          <HeldBackView held={feed.held_back} />
+        </div>
+      )}
       {gaps === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
           <FeedGapsView gaps={gaps} />

@@ -14,6 +14,10 @@ export const TickLine = z
   .meta({ id: "TickLine", description: "One line of a batch of ticks." });
 export type TickLine = z.infer<typeof TickLine>;
 
+/** Why a tick that is well-formed is held back: it cannot be true. */
+export const FILTER_REASONS = ["market_closed", "spike", "volume_out_of_range"] as const;
+export type FilterReason = (typeof FILTER_REASONS)[number];
+
 const TICK_REJECTIONS = [
   "malformed_line",
   "line_too_long",
@@ -24,8 +28,12 @@ const TICK_REJECTIONS = [
   "out_of_order",
   "too_late",
   "in_future",
+  ...FILTER_REASONS,
 ] as const;
-/** Why a tick was rejected. `duplicate` is what a repeated batch returns: nothing is lost, nothing is counted twice. */
+/**
+ * Why a tick was rejected. `spike` is taken nevertheless if the next ticks within a second agree with it. `duplicate` is what a repeated batch returns: nothing is
+ * lost, nothing is counted twice.
+ */
 export type TickRejection = (typeof TICK_REJECTIONS)[number];
 
 /** Result of a pushed batch. Accepted lines are in the engine and survive a clean shutdown. */

@@ -62,6 +62,8 @@ export const KEY_TRUST_STORE_AWAY_S = 900;
 
 /** Ticks with a time further ahead of the server clock are rejected. */
 export const TICK_MAX_AHEAD_MS = 5_000;
+/** Maximum real volume of a tick. */
+export const TICK_VOLUME_MAX = 1_000_000_000_000;
 /** Maximum size of a pushed batch of ticks. */
 export const INGEST_MAX_LINES = 100_000;
 export const INGEST_MAX_BYTES = 16_777_216;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { InstantField, PlanLimit } from "./portal";
-import type { UpstreamReport } from "./portal-feeds";
+import type { HeldBackTicks, UpstreamReport } from "./portal-feeds";
 import type { Timeframe, Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -156,6 +156,8 @@ export interface FeedReport {
   readonly provider: string | null;
   /** The providers behind it; empty for pushed, replayed and computed ticks. */
   readonly providers: readonly UpstreamReport[];
+  /** Null where ticks are not filtered: the sandbox and recordings. */
+  readonly held_back: HeldBackTicks | null;
   /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
   /** Ticker of the newest tick, null before the first. */

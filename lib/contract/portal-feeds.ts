@@ -1,3 +1,5 @@
+import type { FilterReason } from "./ingest";
+
 /** What operators see of the providers of a venue. Instants are ISO 8601. */
 
 /** Most tickers that a report lists; those with a problem come first. */
@@ -92,4 +94,28 @@ export interface UpstreamReport {
   readonly terms: { readonly text: string; readonly url: string };
   /** When the token or key of the account ends, if the provider says so. */
   readonly expires_at: string | null;
+}
+
+/** Most ticks that were held back and that a report lists. */
+export const HELD_BACK_LISTED_COUNT = 200;
+
+export type HeldBackReason = FilterReason | "bad_price" | "crossed_quote";
+
+/** A tick that was kept out. */
+export interface HeldBackTick {
+  readonly at_ms: number;
+  readonly ticker: string;
+  readonly time_msc: number;
+  readonly bid: number;
+  readonly ask: number;
+  readonly reason: HeldBackReason;
+}
+
+/** The ticks that were kept out of a venue since the process started. */
+export interface HeldBackTicks {
+  readonly counts: readonly { readonly reason: HeldBackReason; readonly count: number }[];
+  /** Ticks with an unusually wide spread; they were let through. */
+  readonly wide: number;
+  /** Newest first, at most HELD_BACK_LISTED_COUNT. */
+  readonly newest: readonly HeldBackTick[];
 }

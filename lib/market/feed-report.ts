@@ -61,6 +61,7 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
       venue,
       provider: market.provider,
       providers: market.providers?.() ?? [],
+      held_back: market.heldBack?.() ?? null,
       problem: checks[`feed_${venue}`] ?? null,
       ...quotesOf(market, nowMs),
       ...ticks[venue],

@@ -1,7 +1,7 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { KlineReceipt } from "#lib/contract/ingest-klines";
 import type { Instrument } from "#lib/contract/instrument";
-import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import type { HeldBackTicks, UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
@@ -109,6 +109,8 @@ export interface Market {
   readonly provider: string | null;
   /** The providers behind its feed; absent where there are none. */
   readonly providers?: (() => readonly UpstreamReport[]) | undefined;
+  /** The ticks that were kept out of it; absent where ticks are not filtered. */
+  readonly heldBack?: (() => HeldBackTicks) | undefined;
   /**
    * Unix milliseconds this venue has reached, where its feed sets the time (a recording, a formula): anything later may still
    * change. Absent where the venue uses the wall clock.

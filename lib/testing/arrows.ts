@@ -88,7 +88,7 @@ const ARROWS: readonly ArrowRule[] = [
   },
   { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
   { place: "lib/env", project: ["lib/contract/", "lib/units", "lib/env-feeds"], packages: ["zod", "node:"] },
-  { place: "lib/env-feeds", project: [], packages: ["zod"] },
+  { place: "lib/env-feeds", project: ["lib/contract/"], packages: ["zod"] },
   { place: "lib/", project: ["lib/"], packages: ["*"] },
   { place: "server/cli/", project: ["server/", "lib/", "prisma/", "app/api/v1/"], packages: ["*"] },
   {

@@ -61,7 +61,13 @@ export function startChild(file: string, env: Record<string, string>, args: read
 function spawnFile(file: string, env: Record<string, string>, args: readonly string[]): ChildProcess {
   const loader = file.endsWith(".ts") ? ["--import", "tsx"] : [];
   const child = spawn(process.execPath, ["--expose-gc", ...loader, file, ...args], {
-    env: { PATH: "/usr/bin:/bin", NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...env },
+    env: {
+      PATH: "/usr/bin:/bin",
+      NODE_ENV: "production",
+      NEXT_TELEMETRY_DISABLED: "1",
+      TICK_FILTERS_OFF: "market_closed,spike",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   const end = () => child.kill("SIGTERM");

@@ -13,9 +13,11 @@ import { repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
+import type { Guard } from "#server/feed/filter/guard";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
+import { createDoor } from "./door";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
@@ -38,6 +40,7 @@ interface ProducerOptions {
   /** Writes minutes after the fact; absent where nothing is stored. */
   mender?: LeasedMender | undefined;
   feed?: MarketFeed | undefined;
+  guard?: Guard | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
   epoch: string;
@@ -164,6 +167,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     const events = engine.advance(nowMs);
     advancedMs = nowMs;
     publish(events);
+    door.expire(nowMs);
   }
 
   /** Forgets open klines whose minutes are all gone, because an import was undone. */
@@ -175,6 +179,15 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       projection.forget(ticker, (kline) => !gone(kline));
   }
 
+  const door = createDoor({
+    ...{ engine, publish, guard: options.guard, catalogue, quoteOf: view.quote },
+    decided: (tick, outcome) => noteTick(keeper, feed !== undefined, tick, outcome),
+    count: (outcomes) => metrics.ticks(venue, outcomes),
+    nowMs(tick) {
+      if (feed !== undefined) time.reach(tick.time_msc);
+      return time.now();
+    },
+  });
   let starting = true;
   const restore = (restored: RestoredTicker, latestClosed: readonly Kline[]) => {
     watch.restored();
@@ -199,20 +212,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   watch.filled();
   starting = false;
   if (recorder) recording = recorder.record;
-
-  function take(ticks: readonly Tick[]): (TickRejection | null)[] {
-    const events: MarketEvent[] = [];
-    const judged = ticks.map((tick) => {
-      if (feed !== undefined) time.reach(tick.time_msc);
-      const rejection = engine.judge(tick, time.now());
-      if (rejection === null) for (const event of engine.ingest(tick)) events.push(event);
-      noteTick(keeper, feed !== undefined, tick, rejection);
-      return rejection;
-    });
-    if (events.length > 0) publish(events);
-    metrics.ticks(venue, judged);
-    return judged;
-  }
 
   async function turn(): Promise<void> {
     await repeat({ clock, signal: stopping.signal, pause: ADVANCE_INTERVAL_MS }, advance);
@@ -265,7 +264,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     /** A feed waits as long as it takes; a push times out. */
     const takeFed = async (ticks: readonly Tick[]) => {
       await recorder?.room(stopping.signal);
-      take(ticks);
+      door.take(ticks);
     };
     const opened = feed.open({ ...start, skipped, connected: () => onState(null), ...(keeper && { heard: keeper.watch }) });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
@@ -275,9 +274,9 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   return {
     now: time.now,
     async push(ticks) {
-      if (recorder === undefined || recorder.hasRoom()) return take(ticks);
+      if (recorder === undefined || recorder.hasRoom()) return door.take(ticks);
       await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
-      if (recorder.hasRoom()) return take(ticks);
+      if (recorder.hasRoom()) return door.take(ticks);
       throw fallenBehind();
     },
     stored: () => storedInTime(recorder, clock, stopping.signal),

@@ -12,6 +12,7 @@ import { createKeptSecrets } from "./upstream/kept-secrets";
 import type { Finding } from "./upstream/reach";
 
 const WAIT_MAX_S = 600;
+const MORE_MS = 3 * SECOND_MS;
 
 const USAGE = `npm run feed -- check [PROVIDER] [--wait 30]
 
@@ -19,7 +20,7 @@ Tries the provider of LIVE_FEED, or the named one, step by step: settings, name,
 prices, clock. Each line says what was found; after the first step that failed, it says what to do. Nothing is stored.
 
   PROVIDER   ${PROVIDER_NAMES.join(", ")}
-  --wait     seconds to wait for a tick, at most ${WAIT_MAX_S}
+  --wait     seconds to wait for a tick once it is subscribed, at most ${WAIT_MAX_S}
 
 Exit code: 0 when ticks come or every market is closed, 1 when a step failed. A provider that allows one connection may close
 that of a running service, which opens it again.`;
@@ -75,7 +76,7 @@ export const feedCommand = defineCommand({
       const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
       const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
       const catalogue = await createCatalogue(db, "live");
-      const options = { upstream, catalogue, named, clock: context.clock, waitMs };
+      const options = { upstream, catalogue, named, clock: context.clock, waitMs, moreMs: MORE_MS };
       let failed = false;
       for await (const finding of checkUpstream(options, context.stopSignal())) {
         show(finding, context);

@@ -31,11 +31,11 @@ interface Tried {
 }
 
 /** The findings of a check, and the last one. */
-async function check({ url = far.url, waitMs = 300, calendar = OPEN }: Tried = {}) {
+async function check({ url = far.url, waitMs = 30_000, calendar = OPEN }: Tried = {}) {
   const findings: Finding[] = [];
   const upstream = oandaUpstream({ token: SECRET, account: "101-1", environment: "practice", url });
   const catalogue = { list: () => LISTINGS, calendar: () => calendar };
-  const options = { upstream, catalogue, named: new Map<string, string>(), clock: systemClock, waitMs };
+  const options = { upstream, catalogue, named: new Map<string, string>(), clock: systemClock, waitMs, moreMs: 50 };
   for await (const finding of checkUpstream(options, new AbortController().signal)) findings.push(finding);
   expect(JSON.stringify(findings)).not.toContain(SECRET);
   expect(findings.slice(0, -1).filter(({ state }) => state === "failed")).toEqual([]);
@@ -103,8 +103,8 @@ describe("the check of a provider", () => {
 
   test("no tick is a failure while a market is open, and none while all are closed", async () => {
     far.script(() => undefined);
-    expect((await check()).steps.at(-1)).toBe("prices failed");
-    expect((await check({ calendar: CLOSED })).steps.at(-1)).toBe("prices noted");
+    expect((await check({ waitMs: 50 })).steps.at(-1)).toBe("prices failed");
+    expect((await check({ waitMs: 50, calendar: CLOSED })).steps.at(-1)).toBe("prices noted");
   });
 
   test("a stream that ends before a tick fails the prices", async () => {

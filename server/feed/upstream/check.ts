@@ -4,7 +4,6 @@ import type { Tick } from "#lib/domain/tick";
 import { durationText } from "#lib/duration";
 import { createLog } from "#lib/log";
 import type { Catalogue } from "#lib/market/ports";
-import { SECOND_MS } from "#lib/units";
 import { Refused } from "../feed";
 import { clockIsWrong } from "./delays";
 import type { Upstream } from "./port";
@@ -12,8 +11,6 @@ import { type Finding, reach } from "./reach";
 import { upstreamFeed } from "./runner";
 import { createUpstreamWatch } from "./state";
 
-/** After the first tick, so long are more of them awaited to compare the clocks: the first may be an old price. */
-const CLOCK_WATCH_MS = 3 * SECOND_MS;
 const NAMED_MAX_COUNT = 5;
 
 interface CheckOptions {
@@ -21,8 +18,10 @@ interface CheckOptions {
   readonly catalogue: Pick<Catalogue, "list" | "calendar">;
   readonly named: ReadonlyMap<string, string>;
   readonly clock: Clock;
-  /** How long a tick is waited for, milliseconds. */
+  /** How long a tick is waited for once its instruments are subscribed, milliseconds. */
   readonly waitMs: number;
+  /** After the first tick, so long are more of them awaited to compare the clocks: the first may be an old price. */
+  readonly moreMs: number;
 }
 
 /** What a connection brought. */
@@ -35,35 +34,34 @@ interface Outcome {
 }
 
 /** Runs one connection as the service does, until there were ticks or the wait is over. */
-async function tryOnce({ upstream, catalogue, named, clock, waitMs }: CheckOptions, signal: AbortSignal): Promise<Outcome> {
+async function tryOnce(
+  { upstream, catalogue, named, clock, waitMs, moreMs }: CheckOptions,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
-  const metrics = { upstreamMessages: () => undefined };
+  const metrics = { upstreamMessages: () => undefined, quarantined: () => undefined };
   const over = new AbortController();
   const ends = AbortSignal.any([signal, over.signal]);
   const endAfter = (ms: number) => void clock.wait(ms, ends).then(() => over.abort());
-  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, clock, log: createLog("silent") });
+  const connected = () => endAfter(waitMs);
+  const log = createLog("silent");
+  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, clock, log });
   let [problem, ticks, offsetMs]: [Error | undefined, number, number] = [undefined, 0, Number.POSITIVE_INFINITY];
-  let report = watch.report(clock.now());
   const take = ({ time_msc }: Tick) => {
     offsetMs = Math.min(offsetMs, clock.now() - time_msc);
   };
-  endAfter(waitMs);
   try {
     for await (const batch of feed(ends)) {
-      if (ticks === 0) endAfter(CLOCK_WATCH_MS);
+      if (ticks === 0) endAfter(moreMs);
       ticks += batch.length;
       batch.forEach(take);
-      report = watch.report(clock.now());
     }
-    // The feed has ended because of the wait; its last state counts.
-    report = ticks > 0 ? report : { ...watch.report(clock.now()), state: "live" };
   } catch (error) {
     problem = error as Error;
-    report = watch.report(clock.now());
   } finally {
     over.abort();
   }
-  return { report, problem, ticks, offsetMs };
+  return { report: watch.report(clock.now()), problem, ticks, offsetMs };
 }
 
 function loginFinding({ report, problem }: Outcome): Finding {

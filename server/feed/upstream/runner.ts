@@ -28,7 +28,7 @@ interface RunnerOptions {
   readonly named: ReadonlyMap<string, string>;
   /** Keeps what is known of it. */
   readonly watch: UpstreamWatch;
-  readonly metrics: Pick<Metrics, "upstreamMessages">;
+  readonly metrics: Pick<Metrics, "upstreamMessages" | "quarantined">;
   readonly connected?: FeedStart["connected"];
   readonly clock: Clock;
   readonly log: Logger;
@@ -75,7 +75,7 @@ function watchSilence({ upstream, clock }: Pick<RunnerOptions, "upstream" | "clo
 }
 
 /** Turns what was heard into ticks; keeps the other side where a message holds only one. */
-function createTranslator({ upstream, clock }: RunnerOptions, { bySymbol }: Matched, odd: Link["odd"]) {
+function createTranslator({ upstream, metrics, clock }: RunnerOptions, { bySymbol }: Matched, odd: Link["odd"]) {
   const { sides, clock: stamped } = upstream.declares;
   const books = new Map<string, { bid: number | null; ask: number | null }>();
 
@@ -85,7 +85,10 @@ function createTranslator({ upstream, clock }: RunnerOptions, { bySymbol }: Matc
       odd("unknown_symbol", symbol);
       return null;
     }
-    if (doubt !== undefined) return null;
+    if (doubt !== undefined) {
+      metrics.quarantined(upstream.name, "not_a_quote");
+      return null;
+    }
     let quote = { bid, ask };
     if (sides === "changed") {
       const before = books.get(symbol);

@@ -1,0 +1,65 @@
+import type { TickRejection } from "#lib/contract/ingest";
+import type { Tick } from "#lib/domain/tick";
+import type { Catalogue, MarketView } from "#lib/market/ports";
+import type { MarketEvent } from "#server/events/event";
+import type { Guard } from "#server/feed/filter/guard";
+import type { createEngine } from "./engine";
+
+type Outcome = TickRejection | null;
+
+interface DoorOptions {
+  readonly engine: Pick<ReturnType<typeof createEngine>, "judge" | "ingest">;
+  /** Gets the events of the ticks that were taken, once for each batch. */
+  readonly publish: (events: readonly MarketEvent[]) => void;
+  /** The instant of a tick, Unix milliseconds. */
+  readonly nowMs: (tick: Tick) => number;
+  /** Called with why a tick was refused, null where it was taken. A held one is not decided before its fate is known. */
+  readonly decided: (tick: Tick, outcome: Outcome) => void;
+  /** Counts what became of ticks. */
+  readonly count: (outcomes: readonly Outcome[]) => void;
+  readonly guard: Guard | undefined;
+  readonly catalogue: Pick<Catalogue, "find" | "calendar">;
+  readonly quoteOf: MarketView["quote"];
+}
+
+/** Decides which ticks reach an engine: not what it refuses, and not what cannot be true. */
+export function createDoor({ engine, publish, nowMs, decided, count, guard, catalogue, quoteOf }: DoorOptions) {
+  const gate = guard?.gate({ catalogue, quoteOf, settled: (outcome) => count([outcome]) });
+  let events: MarketEvent[] = [];
+
+  function decide(tick: Tick, outcome: Outcome): Outcome {
+    if (outcome === null) for (const event of engine.ingest(tick)) events.push(event);
+    decided(tick, outcome);
+    return outcome;
+  }
+
+  function take(tick: Tick): Outcome {
+    const atMs = nowMs(tick);
+    const rejection = engine.judge(tick, atMs);
+    if (gate === undefined) return decide(tick, rejection);
+    if (rejection !== null) {
+      gate.refused(tick, rejection, atMs);
+      return decide(tick, rejection);
+    }
+    const reason = gate.judge(tick, atMs);
+    for (const held of gate.released()) count([decide(held, engine.judge(held, atMs))]);
+    return reason === "spike" ? reason : decide(tick, reason);
+  }
+
+  return {
+    /** Takes ticks in order; returns why each was refused, null where it was taken. */
+    take(ticks: readonly Tick[]): Outcome[] {
+      const outcomes = ticks.map(take);
+      const made = events;
+      events = [];
+      if (made.length > 0) publish(made);
+      // A held tick is counted when its fate is known.
+      count(gate === undefined ? outcomes : outcomes.filter((outcome) => outcome !== "spike"));
+      return outcomes;
+    },
+    /** Gives up ticks that have been held for too long. */
+    expire(atMs: number): void {
+      gate?.expire(atMs);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { FilterReason, TickRejection } from "#lib/contract/ingest";
+import { HELD_BACK_LISTED_COUNT, type HeldBackReason, type HeldBackTick, type HeldBackTicks } from "#lib/contract/portal-feeds";
+import type { Tick } from "#lib/domain/tick";
+import type { Catalogue, MarketView } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
+import { createTickFilter, type TickFilter } from "./tick-filter";
+
+interface GuardOptions {
+  /** The label of the metrics: what LIVE_FEED names. */
+  readonly name: string;
+  readonly off: readonly FilterReason[];
+  readonly metrics: Pick<Metrics, "quarantined" | "wideSpread">;
+}
+
+interface GateOptions {
+  readonly catalogue: Pick<Catalogue, "find" | "calendar">;
+  readonly quoteOf: MarketView["quote"];
+  /** Called when a tick that was held is given up. */
+  readonly settled: (outcome: FilterReason) => void;
+}
+
+/** A filter in front of an engine. */
+interface Gate extends TickFilter {
+  /** Records a tick that the engine refuses, if its prices are why. */
+  refused(tick: Tick, rejection: TickRejection, nowMs: number): void;
+}
+
+/** Keeps ticks out of a venue that cannot be true, and remembers them while the process runs. */
+export interface Guard {
+  /** Makes the filter of one engine. */
+  gate(options: GateOptions): Gate;
+  report(): HeldBackTicks;
+}
+
+/** Makes the guard of a venue. Its memory is bounded; nothing that it keeps out is dropped without a trace. */
+export function createGuard({ name, off, metrics }: GuardOptions): Guard {
+  const counts = new Map<HeldBackReason, number>();
+  let newest: HeldBackTick[] = [];
+  let wide = 0;
+
+  function add({ ticker, time_msc, bid, ask }: Tick, reason: HeldBackReason, at_ms: number): void {
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    metrics.quarantined(name, reason);
+    newest.push({ at_ms, ticker, time_msc, bid, ask, reason });
+    // Cut in groups, because time is short when bad ticks come in floods.
+    if (newest.length >= 2 * HELD_BACK_LISTED_COUNT) newest = newest.slice(-HELD_BACK_LISTED_COUNT);
+  }
+
+  return {
+    gate({ catalogue, quoteOf, settled }) {
+      const filter = createTickFilter({
+        listingOf: catalogue.find,
+        calendarOf: catalogue.calendar,
+        quoteOf,
+        off: new Set(off),
+        heldBack(tick, reason, nowMs) {
+          add(tick, reason, nowMs);
+          if (reason === "spike") settled(reason);
+        },
+        wide() {
+          wide += 1;
+          metrics.wideSpread(name);
+        },
+      });
+      return {
+        ...filter,
+        refused(tick, rejection, nowMs) {
+          if (rejection === "bad_price" || rejection === "crossed_quote") add(tick, rejection, nowMs);
+        },
+      };
+    },
+    report: () => ({
+      counts: [...counts].map(([reason, count]) => ({ reason, count })),
+      wide,
+      newest: newest.slice(-HELD_BACK_LISTED_COUNT).reverse(),
+    }),
+  };
+}
