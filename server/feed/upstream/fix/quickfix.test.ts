@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasSharedData } from "#lib/testing/shared-data";
 import { start, until } from "#server/testing/upstream-scene";
 import { fixUpstream } from ".";
@@ -17,6 +17,9 @@ const NOTICE = canCompile ? "" : " (skipped: g++ or libquickfix-dev is absent)";
 const SOURCE = path.resolve("server/testing/quickfix/acceptor.cpp");
 const CACHE = path.resolve("node_modules/.cache/spotwire");
 const DICTIONARY = path.resolve("../shared/data/upstreams/fix44/FIX44.xml");
+
+/** It takes five seconds on an idle machine. */
+const COMPILE_MAX_MS = 180_000;
 
 /** The program, compiled once for each version of its source. */
 function program(): string {
@@ -79,6 +82,8 @@ function feed(port: number, password = "right") {
 }
 
 describe.skipIf(!canCompile)(`a session with QuickFIX/C++${NOTICE}`, () => {
+  beforeAll(() => void program(), COMPILE_MAX_MS);
+
   test("logon, snapshots, changes, a refused symbol, test requests, requests to send again and logout", async () => {
     const { port, lines, order } = await venue();
     const run = feed(port);
