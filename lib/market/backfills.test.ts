@@ -9,24 +9,12 @@ import {
 } from "#lib/contract/portal-admin";
 import { DAY_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { BEGUN_IMPORT } from "#server/testing/imports";
 import { type BackfillProgress, beginBackfill, listBackfills, noteBackfill } from "./backfills";
 import { sealOldImports } from "./undo-retention";
 
 const clock = manualClock(Date.UTC(2026, 0, 7, 12));
-const BEGUN: BackfillProgress = {
-  ...{
-    state: "running",
-    files: 4,
-    filesDone: 0,
-    filesFailed: 0,
-    file: "",
-    step: "",
-    share: 0,
-    rows: 0,
-    readMs: 0,
-    problem: null,
-  },
-};
+const BEGUN: BackfillProgress = { ...BEGUN_IMPORT, files: 4 };
 
 let db: TestDatabase;
 beforeAll(async () => {

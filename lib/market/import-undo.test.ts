@@ -5,7 +5,7 @@ import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { type BackfillProgress, beginBackfill } from "./backfills";
+import { beginTestImport } from "#server/testing/imports";
 import { type HistoryAdmin, undoImport } from "./import-undo";
 import { addCounts, NO_KLINES, storeBatch, tryBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
@@ -15,20 +15,6 @@ import { rebuildRange } from "./rebuild-range";
 /** Monday before a month and a year end. */
 const START_S = Date.UTC(2025, 11, 29, 21, 50) / 1000;
 const clock = manualClock(Date.UTC(2026, 5, 1));
-const BEGUN: BackfillProgress = {
-  ...{
-    state: "running",
-    files: 1,
-    filesDone: 0,
-    filesFailed: 0,
-    file: "",
-    step: "",
-    share: 0,
-    rows: 0,
-    readMs: 0,
-    problem: null,
-  },
-};
 
 let db: TestDatabase;
 let store: KlineTable;
@@ -53,9 +39,7 @@ const minute = (ticker: string, slot: number, value: number): Kline => ({
   ...{ open: 1 + value / 10, high: 1.5 + value / 10, low: 0.5, close: 1.2, real_volume: value % 2 === 0 ? null : value },
 });
 
-async function beginBatch(): Promise<number> {
-  return (await beginBackfill({ db, clock }, "live", BEGUN)).number;
-}
+const beginBatch = () => beginTestImport({ db, clock });
 
 /** A batch of several writes, as an import stores them. @returns its number */
 async function importBatch(parts: readonly (readonly Kline[])[]): Promise<number> {

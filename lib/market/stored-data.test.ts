@@ -4,7 +4,7 @@ import type { Kline } from "#lib/domain/kline";
 import { isFault } from "#lib/fault";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { openMinutes } from "#server/testing/import-rows";
-import { beginBackfill } from "./backfills";
+import { beginTestImport } from "#server/testing/imports";
 import { clockShift } from "./data-compare";
 import { createDataReader, withinBudget } from "./data-reads";
 import { storeImported } from "./imported-klines";
@@ -39,17 +39,8 @@ function kline(ticker: string, time: number, price = priceAt(time)): Kline {
 
 /** Imports klines, and returns the number of the import. */
 async function importKlines(file: string, klines: readonly Kline[], store = storeBatch): Promise<number> {
-  const progress = {
-    state: "done",
-    files: 1,
-    filesDone: 1,
-    filesFailed: 0,
-    file,
-    step: "",
-    share: 1,
-    rows: klines.length,
-  } as const;
-  const { number } = await beginBackfill({ db: database, clock }, "live", { ...progress, readMs: 1, problem: null });
+  const done = { state: "done", filesDone: 1, file, share: 1, rows: klines.length, readMs: 1 } as const;
+  const number = await beginTestImport({ db: database, clock }, done);
   const times = klines.map(({ time }) => time);
   await createKlineStore(database.pool, "live").ensurePartitions(Math.min(...times), Math.max(...times));
   await inTransaction(database.pool, (client) => store(client, number, klines));

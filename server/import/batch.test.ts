@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Kline } from "#lib/domain/kline";
-import { beginBackfill } from "#lib/market/backfills";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
 import { type Batch, openBatch } from "./batch";
 
 const START_S = Date.UTC(2025, 5, 2, 12) / 1000;
@@ -15,21 +15,7 @@ let batch: Batch;
 beforeAll(async () => {
   db = await testDatabase();
   store = createKlineStore(db.pool, "live");
-  const { number } = await beginBackfill({ db, clock }, "live", {
-    ...{
-      state: "running",
-      files: 1,
-      filesDone: 0,
-      filesFailed: 0,
-      file: "",
-      step: "",
-      share: 0,
-      rows: 0,
-      readMs: 0,
-      problem: null,
-    },
-  });
-  batch = await openBatch({ database: db, store, number });
+  batch = await openBatch({ database: db, store, number: await beginTestImport({ db, clock }) });
 });
 afterAll(async () => {
   await batch.close();

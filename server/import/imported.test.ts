@@ -4,7 +4,6 @@ import { manualClock } from "#lib/clock";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { type BackfillProgress, beginBackfill } from "#lib/market/backfills";
 import { type HistoryAdmin, undoImport } from "#lib/market/import-undo";
 import { storeImported, tryImported } from "#lib/market/imported-klines";
 import { addCounts, NO_KLINES, storeBatch } from "#lib/market/kline-batches";
@@ -12,6 +11,7 @@ import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { dropShortKlines, inTransaction } from "#lib/market/partitions";
 import { sealImports } from "#lib/market/seal-imports";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
 import { createRebuilder } from "./rebuild";
 
 /** Monday before a month and a year end. */
@@ -19,9 +19,6 @@ const START_S = Date.UTC(2025, 11, 29, 21, 50) / 1000;
 const LONGER = TIMEFRAMES.slice(1);
 const clock = manualClock(Date.UTC(2026, 5, 1));
 const alignment = createAlignment();
-const BEGUN: BackfillProgress = {
-  ...{ state: "done", files: 1, filesDone: 0, filesFailed: 0, file: "", step: "", share: 0, rows: 0, readMs: 0, problem: null },
-};
 
 let db: TestDatabase;
 let store: KlineTable;
@@ -39,7 +36,7 @@ const kline = (ticker: string, timeframe: Timeframe, time: number, value: number
   ...{ open: 1 + value / 10, high: 1.5 + value / 10, low: 0.5, close: 1.2, real_volume: value % 2 === 0 ? null : value },
 });
 
-const begin = async () => (await beginBackfill({ db, clock }, "live", BEGUN)).number;
+const begin = () => beginTestImport({ db, clock }, { state: "done" });
 const stored = (ticker: string, timeframe: Timeframe) =>
   store.read({ ticker, timeframe, from: 0, to: 4_000_000_000, limit: 100_000, end: "oldest" });
 

@@ -4,7 +4,6 @@ import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
-import { type BackfillProgress, beginBackfill } from "#lib/market/backfills";
 import { undoImport } from "#lib/market/import-undo";
 import { storeImported } from "#lib/market/imported-klines";
 import { storeBatch } from "#lib/market/kline-batches";
@@ -16,25 +15,12 @@ import { createMetrics } from "#lib/metrics";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
 import { testKline } from "#server/testing/market";
 
 /** A Wednesday, the day after the month began. */
 const NOW_MS = Date.parse("2026-12-02T12:00:30Z");
 const READ = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100_000, end: "oldest" as const };
-const BEGUN: BackfillProgress = {
-  ...{
-    state: "running",
-    files: 1,
-    filesDone: 0,
-    filesFailed: 0,
-    file: "",
-    step: "",
-    share: 0,
-    rows: 0,
-    readMs: 0,
-    problem: null,
-  },
-};
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -55,7 +41,7 @@ async function scene(ticker: string, earlier: readonly Kline[], importedDays: re
   };
   await store.writeKlines(earlier);
   if (importedDays.length > 0) {
-    const { number } = await beginBackfill({ db, clock }, "live", BEGUN);
+    const number = await beginTestImport({ db, clock });
     await inTransaction(db.pool, (client) => storeImported(client, number, importedDays));
   }
   const first = earlier[0]?.time ?? NOW_MS / 1000;
@@ -70,7 +56,7 @@ async function scene(ticker: string, earlier: readonly Kline[], importedDays: re
   const everything = () => Promise.all(TIMEFRAMES.map(served));
   const before = await everything();
 
-  const { number } = await beginBackfill({ db, clock }, "live", BEGUN);
+  const number = await beginTestImport({ db, clock });
   const lastS = Math.floor(NOW_MS / 60_000) * 60 - 120;
   const rows = [0, 60, 3_600, 86_400, 30 * 86_400].map((ago) => testKline(ticker, "M1", lastS - ago, 1.5)).reverse();
   await store.ensurePartitions(lastS - 30 * 86_400, lastS);
