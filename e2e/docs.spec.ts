@@ -244,4 +244,8 @@ test("all downloads exist", async () => {
     expect([status, typeof JSON.parse(text)], path).toEqual([200, "object"]);
   }
   expect((await read("/postman.json")).text).toContain(product.baseUrl);
+  for (const path of ["/downloads/Spotwire.mq5", "/downloads/spotwire_feeder.py"]) {
+    const { status, text } = await read(path);
+    expect([status, text.includes(`"${product.baseUrl}"`)], path).toEqual([200, true]);
+  }
 });

@@ -19,6 +19,8 @@ const PAGES: ReadonlyMap<string, SharedPage> = new Map([
   ["/llms.txt", STATIC],
   ["/llms-full.txt", STATIC],
   ["/postman.json", STATIC],
+  ["/downloads/Spotwire.mq5", STATIC],
+  ["/downloads/spotwire_feeder.py", STATIC],
 ]);
 
 /**

@@ -25,7 +25,7 @@ describe("the project", () => {
   test("the server has at most eight files in its root, and a layer for each file and folder", () => {
     const root = sources.filter(({ path }) => /^server\/[^/]+$/.test(path)).map(({ path }) => path);
     expect(root.length, root.join(" ")).toBeLessThanOrEqual(8);
-    const beside = ["server/bench/", "server/cli/", "server/deploy/", "server/simulate/", "server/testing/"];
+    const beside = ["server/bench/", "server/cli/", "server/deploy/", "server/feeders/", "server/simulate/", "server/testing/"];
     const places = [...FLOORS, ...beside];
     const lost = sources.filter(
       ({ path, isTest }) => path.startsWith("server/") && !isTest && !places.some((place) => path.startsWith(place)),
