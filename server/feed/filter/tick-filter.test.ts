@@ -90,6 +90,16 @@ describe("a price far from the others", () => {
     expect(passed).toEqual([]);
   });
 
+  test("is held as before when its batch is sent again", () => {
+    const { settle, give, bids, heldBack } = filtered();
+    settle();
+    const [first, second, third] = [tickOf(1.12), tickOf(1.1201, 100), tickOf(1.1202, 200)];
+    expect([first, second, first, second, third].map((tick) => give(tick, NOW_MS + 300))).toEqual([
+      ...["spike", "spike", "spike", "spike", null],
+    ]);
+    expect([bids(), heldBack]).toEqual([[1.12, 1.1201, 1.1202], []]);
+  });
+
   test("by a factor is never believed once a level is known, not even in the first minute of a session", () => {
     const calendar = compileCalendar({ kind: "cycle", anchorS: NOW_MS / 1_000, openS: 3_600, closedS: 3_600 }, []);
     for (const settings of [{}, { calendar, off: ["market_closed" as const] }]) {

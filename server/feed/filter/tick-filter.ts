@@ -94,6 +94,8 @@ export interface TickFilter {
 const NONE: readonly Tick[] = [];
 const midOf = ({ bid, ask }: Pick<Tick, "bid" | "ask">) => (bid + ask) / 2;
 
+const isSame = (one: Tick, other: Tick) => one.time_msc === other.time_msc && one.bid === other.bid && one.ask === other.ask;
+
 function newState(bandShare: number): TickerState {
   return {
     mids: createMedianWindow(MIDS_COUNT),
@@ -190,9 +192,8 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
   function isConfirmed(state: TickerState, tick: Tick, nowMs: number): boolean {
     const mid = midOf(tick);
     const { suspects } = state;
-    const last = suspects.at(-1)?.tick;
-    // The same tick again proves nothing.
-    if (last !== undefined && last.time_msc === tick.time_msc && last.bid === tick.bid && last.ask === tick.ask) return false;
+    // The same tick again, as of a batch that is sent twice, proves nothing.
+    if (suspects.some(({ tick: other }) => isSame(other, tick))) return false;
     const band = bandOf(state, mid);
     const agrees = suspects.every(({ tick: other }) => Math.abs(midOf(other) - mid) <= band && other.time_msc <= tick.time_msc);
     if (!agrees) giveUpAll(state, nowMs);
