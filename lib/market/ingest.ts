@@ -129,7 +129,8 @@ async function* counted(body: AsyncIterable<Uint8Array>, admit: (ticks: number) 
   let paid = INGEST_PUSH_MIN_TICKS;
   let lines = 0;
   for await (const chunk of body) {
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
+    // Blank lines are no ticks, but a batch cannot have more ticks than this, however many lines it has.
+    for (let at = chunk.indexOf(NEWLINE); at !== -1 && lines < INGEST_MAX_LINES; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
     if (lines > paid) {
       await admit(lines - paid);
       paid = lines;

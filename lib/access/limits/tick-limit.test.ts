@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  INGEST_MAX_BYTES,
   INGEST_MAX_LINES,
   INGEST_PUSH_MIN_TICKS,
   INGEST_TICKS_BURST_COUNT,
@@ -32,6 +33,17 @@ test("pushed ticks have a limit of their own: a push takes nothing from the plan
   expect(larger.headers.get("ratelimit")).toBe(`"ticks";r=${left - INGEST_PUSH_MIN_TICKS - 7};t=60`);
   const { headers } = await t.ask(operations.instruments.path, { key });
   expect(headers.get("ratelimit")).toBe('"plan";r=119;t=60');
+});
+
+test("blank lines cost no more ticks than a batch can have", async () => {
+  const answer = await t.ask(operations.ingestTicks.path, {
+    key: await issue("blank"),
+    method: "POST",
+    body: "\n".repeat(INGEST_MAX_BYTES + 1),
+  });
+  expect(answer).toMatchObject(failed("payload_too_large"));
+  const left = INGEST_TICKS_PER_MINUTE_COUNT - INGEST_MAX_LINES;
+  expect(answer.headers.get("ratelimit")).toBe(`"ticks";r=${left};t=60`);
 });
 
 test("a batch that passes the limit is refused at that point, and accepted again when ticks are left", async () => {
