@@ -148,7 +148,8 @@ string Between(string text, string after, string ends)
   int stop = start;
   while(stop < length && StringFind(ends, StringSubstr(text, stop, 1)) < 0)
     stop++;
-  return(StringSubstr(text, start, stop - start));
+  // A length of 0 could be taken for all the rest.
+  return(stop == start ? "" : StringSubstr(text, start, stop - start));
 }
 
 // The service's explanation of a failure.
@@ -995,7 +996,7 @@ bool ReadSymbols()
 bool ReadInputs()
 {
   baseUrl = InpUrl;
-  while(StringLen(baseUrl) > 0 && StringSubstr(baseUrl, StringLen(baseUrl) - 1, 1) == "/")
+  while(StringLen(baseUrl) > 1 && StringSubstr(baseUrl, StringLen(baseUrl) - 1, 1) == "/")
     baseUrl = StringSubstr(baseUrl, 0, StringLen(baseUrl) - 1);
   string wrong = "";
   if(!IsSafe(baseUrl))
