@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FILTER_REASONS } from "./contract/ingest";
+import { INGEST_KLINES_MAX_AGE_DAYS } from "./contract/limits";
 
 /** Providers that the live venue can connect to, and the settings that each needs. */
 export const PROVIDER_SETTINGS = {
@@ -67,6 +68,15 @@ export const feedSettings = {
   TICK_FILTERS_OFF: reasons
     .default([])
     .describe(`Comma-separated reasons for which ticks of the live venue are not held back: ${FILTER_REASONS.join(", ")}.`),
+  FEED_REPAIR_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(INGEST_KLINES_MAX_AGE_DAYS)
+    .default(30)
+    .describe(
+      `Days before a start of which missing minutes are fetched from a provider that has history, 0 to ${INGEST_KLINES_MAX_AGE_DAYS}; 0 also turns off the repair of later gaps.`,
+    ),
   FEED_URL: z
     .url({ protocol: /^(https?|wss?)$/, error: "must be an http://, https://, ws:// or wss:// URL." })
     .optional()

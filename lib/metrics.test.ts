@@ -7,12 +7,14 @@ test("a provider has one state, and its delays are seconds", async () => {
   const report = { name: "oanda", state: "quiet", lag: { median_ms: 120, p99_ms: 2_500 }, clock_offset_ms: -40 };
   metrics.upstreams(() => [report as UpstreamReport]);
   metrics.upstreamLost("oanda", "silent");
+  metrics.upstreamRepaired("oanda", 5);
   metrics.upstreamMessages("oanda", "tick", 12);
   metrics.upstreamMessages("oanda", "unreadable", 1);
   const text = await metrics.registry.metrics();
   for (const line of [
     'spotwire_feed_state{upstream="oanda",state="quiet"} 1',
     'spotwire_feed_state{upstream="oanda",state="live"} 0',
+    'spotwire_feed_repaired_minutes_total{upstream="oanda"} 5',
     'spotwire_feed_lag_seconds{upstream="oanda",quantile="0.99"} 2.5',
     'spotwire_feed_clock_offset_seconds{upstream="oanda"} -0.04',
     'spotwire_feed_reconnects_total{upstream="oanda",reason="silent"} 1',

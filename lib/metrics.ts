@@ -32,6 +32,8 @@ export interface Metrics {
   upstreamMessages(upstream: string, outcome: "tick" | (typeof ODD_REASONS)[number], count: number): void;
   /** Counts a connection to a provider that ended, or did not come about. */
   upstreamLost(upstream: string, reason: LossReason): void;
+  /** Counts minutes that were stored from a provider's history. */
+  upstreamRepaired(upstream: string, minutes: number): void;
   /** Sets how the providers are read. */
   upstreams(read: () => readonly UpstreamReport[]): void;
   /** Counts a tick that was kept out of a venue. */
@@ -55,11 +57,17 @@ export interface Metrics {
 /** The metrics of the providers; their names are those of PROVIDER_SETTINGS, and all other labels are of closed sets. */
 function upstreamMetrics(
   registers: Registry[],
-): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreams" | "quarantined" | "wideSpread"> {
+): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreamRepaired" | "upstreams" | "quarantined" | "wideSpread"> {
   const messages = new Counter({
     name: "spotwire_feed_messages_total",
     help: "Ticks of a provider, and its messages that were not used by reason.",
     labelNames: ["upstream", "outcome"],
+    registers,
+  });
+  const repaired = new Counter({
+    name: "spotwire_feed_repaired_minutes_total",
+    help: "Minutes that were stored from the history of a provider.",
+    labelNames: ["upstream"],
     registers,
   });
   const losses = new Counter({
@@ -85,6 +93,7 @@ function upstreamMetrics(
     quarantined: (upstream, reason) => quarantined.inc({ upstream, reason }),
     wideSpread: (upstream) => wide.inc({ upstream }),
     upstreamLost: (upstream, reason) => losses.inc({ upstream, reason }),
+    upstreamRepaired: (upstream, minutes) => repaired.inc({ upstream }, minutes),
     upstreams(read) {
       new Gauge({
         name: "spotwire_feed_state",

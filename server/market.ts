@@ -104,14 +104,20 @@ export function readSide(
 const RETRY_AFTER_S = 1;
 
 /**
- * A mender that writes with the token of a lease.
- * @param giveUp called when another node turns out to hold it
+ * A mender that writes with the token of a lease, and announces which tickers changed.
+ * @param lease `giveUp` is called when another node turns out to hold it
  */
-export function leasedMender(mender: MinuteMender, token: number | null, giveUp: () => void): LeasedMender {
+export function leasedMender(
+  mender: MinuteMender,
+  { token, giveUp }: { readonly token: number | null; readonly giveUp: () => void },
+  announce: MarketOptions["announceHistoryChange"],
+): LeasedMender {
   return {
     async mend(klines, mending) {
       try {
-        return await mender.mend(token, klines, mending);
+        const mended = await mender.mend(token, klines, mending);
+        for (const { ticker, first, last } of mended.changed) announce?.(ticker, { first, last });
+        return mended;
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error;
         giveUp();
@@ -120,15 +126,6 @@ export function leasedMender(mender: MinuteMender, token: number | null, giveUp:
       }
     },
     noteWatched: (ranges) => mender.noteWatched(token, ranges),
-  };
-}
-
-/** Mends, then announces which tickers changed. */
-export function announced(mend: NonNullable<Market["mend"]>, announce: MarketOptions["announceHistoryChange"]) {
-  return async (...mending: Parameters<typeof mend>) => {
-    const mended = await mend(...mending);
-    for (const { ticker, first, last } of mended.changed) announce?.(ticker, { first, last });
-    return mended;
   };
 }
 
@@ -144,7 +141,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const projection = createProjection({ catalogue, store, clock, epoch, sinceMs: startMs > 0 ? startMs : null });
   const producer = await startProducer({
     ...options,
-    mender: mender && leasedMender(mender, null, () => undefined),
+    mender: mender && leasedMender(mender, { token: null, giveUp: () => undefined }, announceHistoryChange),
     start: { originMs },
     epoch,
     projection,
@@ -162,7 +159,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     },
     feedProblem: producer.feedProblem,
     ...(options.acceptsPush && { push: producer.push }),
-    ...(producer.mend && { mend: announced(producer.mend, announceHistoryChange) }),
+    ...(producer.mend && { mend: producer.mend }),
     handOver: async () => undefined,
     stop: producer.stop,
   };

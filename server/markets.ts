@@ -8,12 +8,13 @@ import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { mendableMinutes } from "#lib/market/mendable-minutes";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
-import type { MarketFeed } from "./feed/feed";
+import type { FeedStart, MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
@@ -24,6 +25,9 @@ import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { chosenUpstream } from "./feed/upstream/choose";
 import { createKeptSecrets } from "./feed/upstream/kept-secrets";
+import type { Upstream } from "./feed/upstream/port";
+import { createRepair, type Repair, withRepair } from "./feed/upstream/repair";
+import { reportRepair } from "./feed/upstream/repair-report";
 import { upstreamFeed } from "./feed/upstream/runner";
 import { createUpstreamWatch, lossReasonOf } from "./feed/upstream/state";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
@@ -153,7 +157,8 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
 }
 
 /** The feed of a provider; undefined when LIVE_FEED names none. */
-function openProvider({ env, db, secret, clock, log, metrics }: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
+function openProvider(options: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
+  const { env, db, secret, clock, log, metrics } = options;
   const upstream = chosenUpstream(env, createKeptSecrets(db.pool, createSealer(secret, "provider secrets")));
   if (upstream === undefined) return undefined;
   const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === upstream.name);
@@ -165,14 +170,33 @@ function openProvider({ env, db, secret, clock, log, metrics }: MarketsOptions, 
   return {
     name,
     keepsTime: false,
-    open: ({ connected, heard }) =>
-      upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, heard, clock, log }),
+    open({ connected, heard, mend }) {
+      const repair = mend && openRepair(options, upstream, catalogue, mend);
+      const base = { upstream, listings: catalogue.list, named, watch, metrics, clock, log };
+      return withRepair(upstreamFeed({ ...base, connected, heard, repair }), repair);
+    },
     lost(error, untilMs) {
       watch.lost(error, clock.now(), untilMs);
       metrics.upstreamLost(name, lossReasonOf(error));
     },
     providers,
   };
+}
+
+/** The repair of a provider that has history; undefined where it has none, or FEED_REPAIR_DAYS is 0. */
+function openRepair(
+  { env, db, clock, log, metrics }: MarketsOptions,
+  upstream: Upstream,
+  catalogue: Catalogue,
+  mend: NonNullable<FeedStart["mend"]>,
+): Repair | undefined {
+  if (upstream.minutes === undefined || env.FEED_REPAIR_DAYS === 0) return undefined;
+  return createRepair({
+    ...{ upstream, days: env.FEED_REPAIR_DAYS, mend, clock, log },
+    mendable: (ticker, span) => mendableMinutes(db.pool, ticker, span, catalogue.calendar(ticker)),
+    report: () => reportRepair(db, clock, upstream.name),
+    repaired: (minutes) => metrics.upstreamRepaired(upstream.name, minutes),
+  });
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {

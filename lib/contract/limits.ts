@@ -79,7 +79,8 @@ export const INGEST_PUSH_MIN_TICKS = 100;
 export const INGEST_KLINES_MAX_ROWS = KLINES_MAX_LIMIT_ROWS;
 export const INGEST_KLINES_MAX_BYTES = 5_242_880;
 /** Pushed klines are not older than this: older ones are imported. */
-export const INGEST_KLINES_MAX_AGE_S = 40 * DAY_S;
+export const INGEST_KLINES_MAX_AGE_DAYS = 40;
+export const INGEST_KLINES_MAX_AGE_S = INGEST_KLINES_MAX_AGE_DAYS * DAY_S;
 /** Ranges of missing minutes in the ingest state of a ticker. */
 export const INGEST_STATE_RANGES_MAX_COUNT = 100;
 /** Rejected lines listed in the response; the rest are only counted. */

@@ -62,6 +62,15 @@ function without(ranges: readonly Minutes[], others: readonly Minutes[]): Minute
   return rest;
 }
 
+/** The open minutes of a span that are not among the stored ones, as ascending ranges; see coverageOf for the parameters. */
+export function openWithout(
+  span: Minutes,
+  stored: readonly Minutes[],
+  sessions: readonly { readonly openMs: number; readonly closeMs: number }[],
+): Minutes[] {
+  return without(within(span, minutesOf(sessions)), within(span, stored));
+}
+
 /** Joins ranges that no open minute lies between, and counts their own minutes. */
 function joined(ranges: readonly Minutes[], open: readonly Minutes[]): (Minutes & { minutes: number })[] {
   const found: { from: number; to: number; minutes: number }[] = [];

@@ -5,7 +5,7 @@ import type { Replace } from "#lib/contract/ingest-klines";
 import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
-import { DAY_MS, MINUTE_MS } from "#lib/units";
+import { DAY_MS, DAY_S, MINUTE_MS } from "#lib/units";
 import { lockTicker } from "./history-lock";
 import { type BatchRange, storeBatch, valuesOf } from "./kline-batches";
 import { type KlineRow, NUMBERS, rangesOf, toKline } from "./kline-rows";
@@ -21,6 +21,7 @@ type Pusher = Extract<MendedBy, { readonly keyId: string }>;
 /** Batches that a key pushes with shorter pauses, on one day (UTC), are one import. */
 const PUSH_PAUSE_MAX_MS = 10 * MINUTE_MS;
 const RETRY_AFTER_S = 10;
+const MONTH_MAX_S = 32 * DAY_S;
 
 /** Another node holds the venue's lease; nothing was written. */
 export class LeaseLost extends Error {
@@ -162,7 +163,8 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
       const [first, ...rest] = klines.map(({ time }) => time);
       if (first === undefined) return { outcomes: [], number: null, changed: [] };
       await ensurePartitions(
-        rest.reduce((a, b) => Math.min(a, b), first),
+        // The month of the first minute may have begun in the year before.
+        rest.reduce((a, b) => Math.min(a, b), first) - MONTH_MAX_S,
         rest.reduce((a, b) => Math.max(a, b), first),
       );
       return inTransaction(pool, async (client) => {

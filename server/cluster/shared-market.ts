@@ -11,7 +11,7 @@ import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
-import { announced, leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
+import { leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
 import { createProjection } from "#server/view/projection";
 import { competeForLease, type Lease } from "./lease";
 import type { TickForwarder } from "./tick-forwarder";
@@ -121,7 +121,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     const producer = await startProducer({
       ...options,
       writer: writer && leasedWriter(writer, lease),
-      mender: mender && leasedMender(mender, lease.token, lease.giveUp),
+      mender: mender && leasedMender(mender, lease, options.announceHistoryChange),
       start: { originMs: lease.originMs, ...(before && { fromMs: before.reachedMs }) },
       epoch,
       projection: own,
@@ -198,8 +198,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       forwardPush: (body, tickers) => forwardPush({ venue, tickers }, follower.header()?.address, body),
     }),
     get mend() {
-      const mend = holding?.producer.mend;
-      return mend && announced(mend, options.announceHistoryChange);
+      return holding?.producer.mend;
     },
     ...(mender && {
       forwardKlines: (body, push) => options.forwardKlines({ venue, ...push }, follower.header()?.address, body),

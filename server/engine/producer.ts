@@ -266,7 +266,12 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       await recorder?.room(stopping.signal);
       door.take(ticks);
     };
-    const opened = feed.open({ ...start, skipped, connected: () => onState(null), ...(keeper && { heard: keeper.watch }) });
+    const opened = feed.open({
+      ...start,
+      skipped,
+      connected: () => onState(null),
+      ...(keeper && { heard: keeper.watch, mend: keeper.mend }),
+    });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
   }

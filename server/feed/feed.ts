@@ -1,5 +1,7 @@
 import type { LossReason, UpstreamReport } from "#lib/contract/portal-feeds";
+import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
+import type { Mended, Mending } from "#lib/market/mending";
 
 /**
  * A source of ticks: the interface of every provider.
@@ -31,6 +33,8 @@ export interface FeedStart {
   readonly connected: () => void;
   /** Told about the life of the connection; absent where nothing is stored. */
   readonly heard?: FeedLife;
+  /** Stores closed minutes from a history of the source; absent where nothing is stored. */
+  readonly mend?: (klines: readonly Kline[], mending: Mending) => Promise<Mended>;
 }
 
 /** The life of a connection that feeds all tickers of a venue. */

@@ -12,6 +12,10 @@ export interface Declaration {
   readonly sides: "both" | "changed";
   /** The longest silence of a healthy connection, heartbeats included. */
   readonly idleMs: number;
+  /**
+   * Its history, where it has any. exact: the smallest spread of a minute; bound: no smaller than it; volume: what it counts.
+   */
+  readonly minutes?: { readonly pageRows: number; readonly volume: "ticks"; readonly spread: "exact" | "bound" };
   /** One sentence on what the terms allow, and where they are. */
   readonly terms: { readonly text: string; readonly url: string };
 }
@@ -35,6 +39,18 @@ export interface Heard {
   readonly bid: number | null;
   readonly ask: number | null;
   readonly doubt?: Doubt;
+}
+
+/** A closed minute of bid prices. */
+export interface Minute {
+  /** Open time, Unix seconds. */
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  readonly volume: number;
+  readonly spread: number | null;
 }
 
 /** Why a message was not used. */
@@ -72,6 +88,11 @@ export interface Upstream {
   /** What it offers now. Absent where it has no such list: then symbolOf names the symbol of a listing. */
   instruments?(link: Pick<Link, "signal" | "clock">): Promise<readonly Offered[]>;
   symbolOf?(listing: Pick<Listing, "ticker" | "base" | "quote">): string;
+  /**
+   * The closed minutes of a symbol with from <= time < to (Unix seconds) that have prices, ascending, page by page. Absent where
+   * it has none of bid prices; `declares.minutes` is then absent, too.
+   */
+  minutes?(symbol: string, from: number, to: number, link: Pick<Link, "signal" | "clock">): AsyncIterable<readonly Minute[]>;
   /** One connection, until it is lost: yields what was heard, in order, and ends by a throw. */
   stream(symbols: readonly string[], link: Link): AsyncIterable<readonly Heard[]>;
 }

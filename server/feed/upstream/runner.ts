@@ -8,6 +8,7 @@ import { withTimeout } from "#lib/with-timeout";
 import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../feed";
 import { createLife, type Life } from "./life";
 import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
+import type { Repair } from "./repair";
 import type { UpstreamWatch } from "./state";
 import { type Matched, matchSymbols } from "./symbols";
 
@@ -32,6 +33,8 @@ interface RunnerOptions {
   readonly connected?: FeedStart["connected"];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Learns when prices come, and when they no longer do. */
+  readonly repair?: Pick<Repair, "live" | "lost"> | undefined;
   /** Learns while prices come, and what was heard is taken. */
   readonly heard?: FeedLife | undefined;
 }
@@ -196,7 +199,9 @@ export function upstreamFeed(options: RunnerOptions): Feed {
       log.debug({ feed: upstream.name, step: name }, "feed step");
       life.step(name);
       watch.step(name, clock.now());
-      if (name === "live") connected?.();
+      if (name !== "live") return;
+      connected?.();
+      options.repair?.live(matched);
     };
     const alive = () => {
       silence.alive();
@@ -236,6 +241,7 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     } finally {
       silence.stop();
       life.lost();
+      options.repair?.lost();
       if (signal.aborted) watch.stopped(clock.now());
     }
   };

@@ -3,10 +3,14 @@ import { SECOND_MS } from "#lib/units";
 import { Upset } from "../../feed";
 import { ask } from "../http";
 import type { Heard, Link, Upstream } from "../port";
-import { Instruments, readLine } from "./wire";
+import { Candles, Instruments, readCandles, readLine } from "./wire";
 
 /** A line with the prices of one instrument has about 400 bytes. */
 const LINE_MAX_BYTES = 65_536;
+
+const MINUTE_S = 60;
+/** Candles of one answer: OANDA's maximum. */
+const CANDLES_MAX_COUNT = 5_000;
 
 /** An account at OANDA. */
 interface OandaAccount {
@@ -58,6 +62,7 @@ export function oandaUpstream({ token, account, environment, url }: OandaAccount
       clock: "source",
       sides: "both",
       idleMs: 10 * SECOND_MS,
+      minutes: { pageRows: CANDLES_MAX_COUNT, volume: "ticks", spread: "bound" },
       terms: {
         text: "OANDA's prices are for the holder of the account; passing them on needs an agreement with OANDA.",
         url: "https://www.oanda.com/legal/",
@@ -69,6 +74,25 @@ export function oandaUpstream({ token, account, environment, url }: OandaAccount
       const answer = Instruments.safeParse(await response.json().catch(() => undefined));
       if (!answer.success) throw new Upset("the list of instruments cannot be read");
       return answer.data.instruments.map(({ name, displayPrecision }) => ({ symbol: name, digits: displayPrecision }));
+    },
+    async *minutes(symbol, from, to, { signal, clock }) {
+      const path = `/v3/instruments/${encodeURIComponent(symbol)}/candles`;
+      // A page begins after the last candle of the one before.
+      for (let [next, isFirst] = [from, true]; next < to; isFirst = false) {
+        const query = { price: "BA", granularity: "M1", from: new Date(next * SECOND_MS).toISOString() };
+        const count = Math.min(CANDLES_MAX_COUNT, Math.ceil((to - next) / MINUTE_S));
+        const more = { count: String(count), includeFirst: String(isFirst) };
+        const address = `${url ?? HOSTS[environment].rest}${path}?${new URLSearchParams({ ...query, ...more })}`;
+        const response = await ask(address, { headers, signal }, clock.now, refusals);
+        const answer = Candles.safeParse(await response.json().catch(() => undefined));
+        if (!answer.success) throw new Upset("the candles cannot be read");
+        const { minutes, last } = readCandles(answer.data);
+        const wanted = minutes.filter(({ time }) => time >= next && time < to);
+        if (wanted.length > 0) yield wanted;
+        // Fewer than asked for: there are no later ones yet.
+        if (last === null || answer.data.candles.length < count || (!isFirst && last <= next)) return;
+        next = last;
+      }
     },
     async *stream(symbols, link) {
       const query = new URLSearchParams({ instruments: symbols.join(","), snapshot: "true" });

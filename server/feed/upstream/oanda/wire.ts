@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Heard, OddReason } from "../port";
+import type { Heard, Minute, OddReason } from "../port";
 
 /** OANDA's v20 stream (oanda/v20-openapi, json/v20.json): one JSON object per line. */
 
@@ -17,6 +17,39 @@ const Message = z.object({ type: z.string() });
 export const Instruments = z.object({
   instruments: z.array(z.object({ name: z.string(), displayPrecision: z.number().int().min(0).max(15) })),
 });
+
+const Price4 = z.object({ o: z.coerce.number(), h: z.coerce.number(), l: z.coerce.number(), c: z.coerce.number() });
+export const Candles = z.object({
+  candles: z.array(
+    z.object({
+      time: z.string(),
+      complete: z.boolean(),
+      volume: z.number().min(0),
+      bid: Price4.optional(),
+      ask: Price4.optional(),
+    }),
+  ),
+});
+
+/**
+ * The closed minutes of a page of candles, and the time of its last one, complete or not (Unix seconds; null for an empty page). OANDA's
+ * `volume` counts all prices, of which the stream sends some. The spread is the smaller one of the first and the last quote: no
+ * smaller spread is known, so it bounds the smallest from above.
+ */
+export function readCandles({ candles }: z.infer<typeof Candles>): { readonly minutes: Minute[]; readonly last: number | null } {
+  const minutes: Minute[] = [];
+  let last: number | null = null;
+  for (const { time: text, complete, volume, bid, ask } of candles) {
+    const time = Math.floor(Date.parse(text) / 1_000);
+    if (!Number.isFinite(time)) continue;
+    last = time;
+    if (!complete || bid === undefined) continue;
+    const { o: open, h: high, l: low, c: close } = bid;
+    const spread = ask === undefined ? null : Math.max(0, Math.min(ask.o - open, ask.c - close));
+    minutes.push({ time, open, high, low, close, volume, spread });
+  }
+  return { minutes, last };
+}
 
 /** What a line of the stream holds. */
 type Line = { readonly heard: Heard } | { readonly odd: OddReason } | "heartbeat";
