@@ -13,9 +13,10 @@ export interface Declaration {
   /** The longest silence of a healthy connection, heartbeats included. */
   readonly idleMs: number;
   /**
-   * Its history, where it has any. exact: the smallest spread of a minute; bound: no smaller than it; volume: what it counts.
+   * Its history, where it has any. exact: the smallest spread of a minute; bound: no smaller than it; none: not known; volume:
+   * what it counts.
    */
-  readonly minutes?: { readonly pageRows: number; readonly volume: "ticks"; readonly spread: "exact" | "bound" };
+  readonly minutes?: { readonly pageRows: number; readonly volume: "ticks"; readonly spread: "exact" | "bound" | "none" };
   /** One sentence on what the terms allow, and where they are. */
   readonly terms: { readonly text: string; readonly url: string };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSealer } from "#lib/access/sealer";
+import { type Clock, manualClock } from "#lib/clock";
 import { hasSharedData, SHARED_DATA_NOTICE, sharedText } from "#lib/testing/shared-data";
 import { DAY_MS } from "#lib/units";
 import { createKeptSecrets } from "#server/feed/upstream/kept-secrets";
@@ -229,6 +230,59 @@ describe("errors of cTrader", () => {
     stop.abort();
     await ended;
     await far.close();
+  });
+});
+
+describe("history of cTrader", () => {
+  const DAY_S = DAY_MS / 1_000;
+  const TO_S = NOW_MS / 1_000;
+
+  /** A broker that has these minutes (Unix seconds), and answers the newest ones of a request. */
+  async function minutesOf(times: readonly number[], chunkRows: number, from: number, to: number) {
+    const asked: { fromTimestamp: number; toTimestamp: number }[] = [];
+    const far = await farSide({
+      2137: (payload) => {
+        const { fromTimestamp, toTimestamp } = payload as { fromTimestamp: number; toTimestamp: number };
+        asked.push({ fromTimestamp, toTimestamp });
+        const all = times.filter((time) => time * 1_000 >= fromTimestamp && time * 1_000 <= toTimestamp);
+        const trendbar = all.slice(-chunkRows).map((time) => {
+          const bar = { volume: 9, low: 109_950, deltaOpen: 50, deltaClose: 125, deltaHigh: 225 };
+          return { ...bar, utcTimestampInMinutes: time / 60 };
+        });
+        return [2138, { ctidTraderAccountId: ACCOUNT, period: 1, trendbar, hasMore: all.length > chunkRows }];
+      },
+    });
+    const clock = manualClock(NOW_MS);
+    const link = { signal: new AbortController().signal, clock: eager(clock) };
+    const found = [];
+    for await (const page of upstream(far).minutes?.("EURUSD", from, to, link) ?? []) found.push(...page);
+    await far.close();
+    return { found, asked };
+  }
+  /** A clock whose short waits are over at once. */
+  const eager = (clock: Clock): Clock => ({
+    now: clock.now,
+    wait: (ms, signal) => (ms < 1_000 ? Promise.resolve() : clock.wait(ms, signal)),
+  });
+
+  test("bars are minutes of bid prices without a spread", async () => {
+    const { found, asked } = await minutesOf([TO_S - 120], 10, TO_S - 600, TO_S);
+    expect(found).toEqual([{ time: TO_S - 120, open: 1.1, high: 1.10175, low: 1.0995, close: 1.10075, volume: 9, spread: null }]);
+    expect(asked).toEqual([{ fromTimestamp: NOW_MS - 600_000, toTimestamp: NOW_MS - 1 }]);
+  });
+
+  test("ten days come in windows of three and a half, each from its newest part backwards, every minute once and ascending", async () => {
+    const from = TO_S - 10 * DAY_S;
+    const times = Array.from({ length: (10 * DAY_S) / 60 }, (_, at) => from + at * 60).filter((_, at) => at % 3 !== 0);
+    const { found, asked } = await minutesOf(times, 1_000, from, TO_S);
+    expect(found.map(({ time }) => time)).toEqual(times);
+    for (const { fromTimestamp, toTimestamp } of asked) expect(toTimestamp - fromTimestamp).toBeLessThan(302_400_000);
+    expect(asked).toHaveLength(11);
+  });
+
+  test("the running minute is left out", async () => {
+    const { found } = await minutesOf([TO_S - 60, TO_S], 10, TO_S - 600, TO_S + 60);
+    expect(found.map(({ time }) => time)).toEqual([TO_S - 60]);
   });
 });
 

@@ -1,45 +1,22 @@
 import { MINUTE_MS } from "#lib/units";
-import { Upset } from "../../feed";
-import type { KeptSecrets } from "../kept-secrets";
 import type { Declaration, Heard, Link, Upstream } from "../port";
-import { openConversation } from "./conversation";
-import { createTokens } from "./tokens";
-import { Granted, SymbolsList, TYPES } from "./wire";
+import { type Conversation, type CtraderSettings, createAccount, payloadOf } from "./account";
+import { trendbars, WINDOW_MAX_ROWS } from "./trendbars";
+import { TYPES } from "./wire";
 
 /** The Open API takes 50 requests a second. */
 const REQUEST_PAUSE_MS = 25;
-const HOSTS = { demo: "wss://demo.ctraderapi.com:5036", live: "wss://live.ctraderapi.com:5036" };
+/** ProtoOATrendbarPeriod.M1 */
+const MINUTES_PERIOD = 1;
 
-interface CtraderAccount {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  /** The ctidTraderAccountId. */
-  readonly account: number;
-  readonly environment: "demo" | "live";
-  /** arrival: prices get the time at which they arrive, for brokers that send none. */
-  readonly times: "source" | "arrival";
-  readonly kept: KeptSecrets;
-  /** Address of a proxy. */
-  readonly url?: string | undefined;
-}
-
-type Conversation = ReturnType<typeof openConversation>;
-type Asked = Awaited<ReturnType<Conversation["ask"]>>;
-
-/** The payload of an answer. @throws what a failure means */
-function payloadOf(answer: Asked): unknown {
-  if ("failure" in answer) throw answer.failure.problem;
-  return answer.payload;
-}
-
-const declares = (times: CtraderAccount["times"]): Declaration => ({
+const declares = (times: CtraderSettings["times"]): Declaration => ({
   stream: { kind: "every" },
   clock: times === "source" ? "source" : "none",
   sides: "changed",
   // Its heartbeat comes every 25 to 30 s.
   idleMs: MINUTE_MS,
+  // Bars of bid prices alone: they say nothing of the spread.
+  minutes: { pageRows: WINDOW_MAX_ROWS, volume: "ticks", spread: "none" },
   terms: {
     text: "The terms of your broker decide whether prices of a cTrader account may be passed on.",
     url: "https://openapi.ctrader.com/",
@@ -47,40 +24,9 @@ const declares = (times: CtraderAccount["times"]): Declaration => ({
 });
 
 /** Prices of a cTrader account, through the Open API as JSON over WebSocket. */
-export function ctraderUpstream(settings: CtraderAccount): Upstream {
-  const { clientId, clientSecret, account, environment, times, url = HOSTS[environment] } = settings;
-  const tokens = createTokens(settings);
-  const declared = declares(times);
-  const ids = new Map<string, number>();
-
-  async function renewed(conversation: Conversation, link: Pick<Link, "clock">): Promise<string> {
-    return tokens.renew(link.clock, async (refreshToken) => {
-      const granted = Granted.safeParse(payloadOf(await conversation.ask(TYPES.refreshToken, { refreshToken })));
-      if (!granted.success) throw new Upset("the answer to the renewal of the access token cannot be read");
-      return granted.data;
-    });
-  }
-
-  /** Opens a connection and authenticates; renews the access token when it is old or no longer valid. */
-  async function converse(link: Omit<Link, "step">): Promise<Conversation> {
-    const conversation = openConversation(url, link, declared.idleMs / 3);
-    const authenticate = (accessToken: string) =>
-      conversation.ask(TYPES.accountAuth, { ctidTraderAccountId: account, accessToken });
-    try {
-      await conversation.opened;
-      payloadOf(await conversation.ask(TYPES.applicationAuth, { clientId, clientSecret }));
-      const stored = await tokens.read();
-      const old = tokens.canRenew() && tokens.isOld(link.clock.now());
-      let answer = await authenticate(old ? await renewed(conversation, link) : stored);
-      if ("failure" in answer && answer.failure.isToken && tokens.canRenew())
-        answer = await authenticate(await renewed(conversation, link));
-      payloadOf(answer);
-      return conversation;
-    } catch (error) {
-      conversation.close();
-      throw error;
-    }
-  }
+export function ctraderUpstream(settings: CtraderSettings): Upstream {
+  const { account } = settings;
+  const { ids, converse, loadSymbols, address, expiresAt, secrets } = createAccount(settings);
 
   /** Subscribes to all symbols at once; one by one where that is refused because of one of them. */
   async function subscribe(conversation: Conversation, symbols: readonly string[], link: Link): Promise<void> {
@@ -104,23 +50,29 @@ export function ctraderUpstream(settings: CtraderAccount): Upstream {
 
   return {
     name: "ctrader",
-    declares: declared,
+    declares: declares(settings.times),
     get secrets() {
-      return [clientSecret, ...tokens.secrets()];
+      return secrets();
     },
-    addresses: [url],
-    expiresAt: tokens.expiresAt,
+    addresses: [address],
+    expiresAt,
     async instruments({ signal, clock }) {
       const conversation = await converse({ signal, clock, alive: () => undefined, odd: () => undefined });
       try {
-        const list = SymbolsList.safeParse(
-          payloadOf(await conversation.ask(TYPES.symbolsList, { ctidTraderAccountId: account })),
-        );
-        if (!list.success) throw new Upset("the list of symbols cannot be read");
-        ids.clear();
-        for (const { symbolId, symbolName, enabled } of list.data.symbol)
-          if (symbolName != null && enabled !== false) ids.set(symbolName, symbolId);
+        await loadSymbols(conversation);
         return [...ids.keys()].map((symbol) => ({ symbol }));
+      } finally {
+        conversation.close();
+      }
+    },
+    async *minutes(symbol, from, to, { signal, clock }) {
+      const conversation = await converse({ signal, clock, alive: () => undefined, odd: () => undefined });
+      try {
+        if (!ids.has(symbol)) await loadSymbols(conversation);
+        const asked = { ctidTraderAccountId: account, symbolId: ids.get(symbol), period: MINUTES_PERIOD };
+        const ask = async (fromTimestamp: number, toTimestamp: number) =>
+          payloadOf(await conversation.ask(TYPES.trendbars, { ...asked, fromTimestamp, toTimestamp }));
+        yield* trendbars({ ask, clock, signal }, from, to);
       } finally {
         conversation.close();
       }

@@ -14,6 +14,7 @@ export const TYPES = {
   symbolsList: 2114,
   subscribeSpots: 2127,
   spot: 2131,
+  trendbars: 2137,
   error: 2142,
   tokenInvalidated: 2147,
   clientDisconnect: 2148,
@@ -23,7 +24,7 @@ export const TYPES = {
 /** The error of the proxy in front of the Open API. */
 const COMMON_ERROR_TYPE = 50;
 /** Prices are integers of this part of a unit, whatever the digits of the symbol. */
-const PRICE_PARTS = 100_000;
+export const PRICE_PARTS = 100_000;
 /** A time further from the clock than this is no time: its unit is not documented. */
 const TIME_MAX_DISTANCE_MS = 7 * 24 * 3_600 * SECOND_MS;
 /** Pauses for errors that name none. */
@@ -55,7 +56,7 @@ const TOKEN_ERRORS: readonly string[] = ["OA_AUTH_TOKEN_EXPIRED", "CH_ACCESS_TOK
 const SYMBOL_ERRORS: readonly string[] = ["SYMBOL_NOT_FOUND", "UNKNOWN_SYMBOL", "ENTITY_NOT_FOUND", "INVALID_REQUEST"];
 
 /** JSON of Protocol Buffers may write a 64-bit integer as text. */
-const integer = z
+export const integer = z
   .union([
     z.number(),
     z
