@@ -8,8 +8,8 @@ import { showImported } from "./imported-klines";
 import type { BatchRange } from "./kline-batches";
 import { copyInto, readKlines } from "./kline-sql";
 
-/** Rows read and written at once. */
-const PAGE_ROWS = 50_000;
+/** Rows read and written at once: few, because the running service rebuilds too, beside live ticks. */
+const PAGE_ROWS = 5_000;
 const VENUE = "live";
 const DELETE = "DELETE FROM kline WHERE venue = $1 AND ticker = $2 AND timeframe = $3 AND time >= $4 AND time < $5";
 

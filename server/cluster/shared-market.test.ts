@@ -109,6 +109,23 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   const sequences = (events: readonly MarketEvent[], topic: string) =>
     events.filter((e) => e.topic === topic).map(({ seq }) => seq);
 
+  test("a paused holder that mends minutes stores nothing once another node has taken the lease", () =>
+    scene(async () => {
+      const paused = await start(true, "paused");
+      await until(() => paused.market.mend !== undefined);
+      const mend = paused.market.mend;
+      const minute = testKline("EURUSD", "M1", Math.floor(clock.now() / MINUTE_MS) * 60 - 600);
+      const mending = { replace: "gaps", by: { keyId: "key", label: "sw_live_a…b" } } as const;
+      expect(await mend?.([minute], mending)).toMatchObject({ outcomes: [null] });
+      // What another node does while this one is paused.
+      await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = 'http://other'");
+      const later = { ...minute, time: minute.time + 60 };
+      await expect(mend?.([later], mending)).rejects.toMatchObject({ id: "service_unavailable" });
+      const { rows } = await db.pool.query("SELECT time::float8 AS time FROM kline WHERE timeframe = 'M1' ORDER BY time");
+      expect(rows).toEqual([{ time: minute.time }]);
+      expect(paused.market.mend).not.toBe(mend);
+    }));
+
   test("a shared venue delivers each event to every node once, in order, and a node that starts later has the same state", () =>
     scene(async () => {
       const edge = await start(false, "edge");

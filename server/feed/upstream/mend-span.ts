@@ -8,6 +8,8 @@ import type { Mended, Mending } from "#lib/market/mending";
 import type { Minute, Upstream } from "./port";
 
 const MINUTE_S = 60;
+/** Rows stored at once: few, because live ticks wait meanwhile. */
+const STORED_ROWS = 5_000;
 
 /** A repair as operators see it. */
 export interface RepairReport {
@@ -77,7 +79,7 @@ async function fetchMinutes(
 }
 
 /**
- * Tries to mend a span of all tickers, as one import. The minutes of a ticker are stored together.
+ * Tries to mend a span of all tickers, as one import.
  * @returns whether minutes are still missing
  * @throws what upstream and store throw
  */
@@ -97,7 +99,7 @@ export async function mendSpan(
     number ??= await report.begin(`repair from ${upstream.name}`, listings.size);
     const { outcomes } = await mend(klines, { replace: "gaps", by: { number } });
     const stored = outcomes.filter((outcome) => outcome === null).length;
-    if (stored > 0) tickers.push(ticker);
+    if (stored > 0 && tickers.at(-1) !== ticker) tickers.push(ticker);
     minutes += stored;
     repaired(stored);
   }
@@ -108,7 +110,9 @@ export async function mendSpan(
       const ranges = await mendable(listing.ticker, span);
       const klines = ranges.length > 0 ? await fetchMinutes(options, symbol, listing, ranges, signal) : [];
       if (klines.length < ranges.reduce((sum, { from, to }) => sum + (to - from) / MINUTE_S, 0)) missing = true;
-      if (klines.length > 0) await store(klines, listing);
+      // The newest first.
+      for (let end = klines.length; end > 0; end -= STORED_ROWS)
+        await store(klines.slice(Math.max(0, end - STORED_ROWS), end), listing);
       done += 1;
       if (number !== undefined) await report.note(done, listing.ticker, minutes);
     }
