@@ -1,11 +1,10 @@
-import { GeistMono } from "geist/font/mono";
-import { GeistSans } from "geist/font/sans";
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { SiteFooter } from "#components/site/footer";
 import { SiteHeader } from "#components/site/header";
 import { THEME_COOKIE, themeOf } from "../components/shell/theme";
+import { mono, sans } from "./fonts";
 import { signedInUser } from "./session";
 import "./globals.css";
 
@@ -27,7 +26,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value);
   const user = await signedInUser();
   return (
-    <html lang="en" data-theme={theme === "system" ? undefined : theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
+    <html lang="en" data-theme={theme === "system" ? undefined : theme} className={`${sans.variable} ${mono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans text-base leading-6 antialiased">
         <a
           href="#main"

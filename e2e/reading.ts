@@ -25,9 +25,15 @@ interface Reading {
 }
 
 const OBSERVE = `
-  window.shift = 0; window.paint = 0; window.slowest = 0;
+  window.shift = 0; window.shifted = []; window.paint = 0; window.slowest = 0;
   const watch = (type, look, more) => new PerformanceObserver((list) => list.getEntries().forEach(look)).observe({ type, buffered: true, ...more });
-  watch("layout-shift", (entry) => { if (!entry.hadRecentInput) window.shift += entry.value; });
+  const place = ({ node, previousRect: before, currentRect: after }) =>
+    (node?.outerHTML ?? node?.nodeValue ?? "gone").slice(0, 160) + " from " + [before.y, before.height] + " to " + [after.y, after.height];
+  watch("layout-shift", (entry) => {
+    if (entry.hadRecentInput) return;
+    window.shift += entry.value;
+    window.shifted.push(entry.value + ": " + entry.sources.map(place).join("; "));
+  });
   watch("largest-contentful-paint", (entry) => { window.paint = entry.startTime; });
   watch("event", (entry) => { if (entry.interactionId) window.slowest = Math.max(window.slowest, entry.duration); }, { durationThreshold: 16 });
 `;
@@ -46,7 +52,11 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
   return {
     page,
     problems,
-    shift: () => page.evaluate("window.shift"),
+    async shift() {
+      const { shift, shifted } = await page.evaluate<{ shift: number; shifted: string[] }>("({ shift, shifted })");
+      for (const line of shifted) process.stdout.write(`  layout shift ${line}\n`);
+      return shift;
+    },
     largestPaint: () => page.evaluate("window.paint"),
     async scriptBytes() {
       // Read only when needed: a page that closes in the meantime no longer answers.
