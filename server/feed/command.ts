@@ -17,7 +17,7 @@ const MORE_MS = 3 * SECOND_MS;
 const USAGE = `npm run feed -- check [PROVIDER] [--wait 30]
 
 Tries the provider of LIVE_FEED, or the named one, step by step: settings, name, connection, encryption, login, instruments,
-prices, clock. Each line says what was found; after the first step that failed, it says what to do. Nothing is stored.
+prices, history, clock. Each line says what was found; after the first step that failed, it says what to do. Nothing is stored.
 
   PROVIDER   ${PROVIDER_NAMES.join(", ")}
   --wait     seconds to wait for a tick once it is subscribed, at most ${WAIT_MAX_S}

@@ -2,12 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#lib/clock";
 import { type Calendar, compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { type FarSide, lineFarSide } from "#server/testing/far-side";
 import { checkUpstream } from "./check";
 import { oandaUpstream } from "./oanda";
 import type { Finding } from "./reach";
 
 const SECRET = "a1b2c3-marked";
+const iso = (agoMs: number) => new Date(Math.floor((Date.now() - agoMs) / MINUTE_MS) * MINUTE_MS).toISOString();
 const LISTINGS = SANDBOX_LISTINGS.filter(({ ticker }) => ticker === "EURUSD" || ticker === "XAUUSD");
 const OPEN = compileCalendar({ kind: "always" }, []);
 const CLOSED = compileCalendar({ kind: "never" }, []);
@@ -16,10 +18,14 @@ const INSTRUMENTS = [
   { name: "XAU_USD", displayPrecision: 2 },
 ];
 
+const PRICES = { o: "1.1", h: "1.2", l: "1.0", c: "1.1" };
+const CANDLE = { time: iso(2 * HOUR_MS), complete: true, volume: 3, bid: PRICES, ask: PRICES };
+
 let far: FarSide;
 const lists: Record<string, unknown> = {};
 beforeEach(async () => {
   lists["/instruments"] = { instruments: INSTRUMENTS };
+  lists["/candles"] = { candles: [CANDLE] };
   far = await lineFarSide(lists);
 });
 afterEach(() => far.close());
@@ -54,7 +60,7 @@ describe("the check of a provider", () => {
   test("passes each step when ticks come", async () => {
     quote();
     const { steps } = await check();
-    expect(steps).toEqual(["name ok", "connection ok", "login ok", "instruments ok", "prices ok", "clock ok"]);
+    expect(steps).toEqual(["name ok", "connection ok", "login ok", "instruments ok", "prices ok", "history ok", "clock ok"]);
   });
 
   test("names a host that does not resolve", async () => {
@@ -104,7 +110,7 @@ describe("the check of a provider", () => {
   test("no tick is a failure while a market is open, and none while all are closed", async () => {
     far.script(() => undefined);
     expect((await check({ waitMs: 50 })).steps.at(-1)).toBe("prices failed");
-    expect((await check({ waitMs: 50, calendar: CLOSED })).steps.at(-1)).toBe("prices noted");
+    expect((await check({ waitMs: 50, calendar: CLOSED })).steps.slice(-2)).toEqual(["prices noted", "history ok"]);
   });
 
   test("a stream that ends before a tick fails the prices", async () => {
@@ -112,6 +118,16 @@ describe("the check of a provider", () => {
     const { steps, last } = await check();
     expect(steps.at(-1)).toBe("prices failed");
     expect(last?.text).not.toBe("");
+  });
+
+  test("names a history that is refused, and one that is empty", async () => {
+    quote();
+    lists["/candles"] = { candles: [] };
+    expect((await check()).steps.slice(-2)).toEqual(["history noted", "clock ok"]);
+    lists["/candles"] = { errorMessage: SECRET };
+    const { steps, last } = await check();
+    expect(steps.slice(-2)).toEqual(["prices ok", "history failed"]);
+    expect(last).toMatchObject({ text: expect.stringContaining("candles"), next: expect.stringContaining("history") });
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { durationText } from "#lib/duration";
 import { createLog } from "#lib/log";
 import type { Catalogue } from "#lib/market/ports";
 import { Refused } from "../feed";
+import { checkHistory } from "./check-history";
 import { clockIsWrong } from "./delays";
 import type { Upstream } from "./port";
 import { type Finding, reach } from "./reach";
@@ -125,9 +126,13 @@ export async function* checkUpstream(options: CheckOptions, signal: AbortSignal)
   const outcome = await tryOnce(options, signal);
   if (signal.aborted) return;
   const findings = [loginFinding, instrumentsFinding, (tried: Outcome) => pricesFinding(tried, options.waitMs)];
-  for (const find of outcome.ticks > 0 ? [...findings, clockFinding] : findings) {
+  for (const find of findings) {
     const finding = find(outcome);
     yield finding;
     if (finding.state === "failed") return;
   }
+  const symbol = outcome.report.tickers.find((ticker) => ticker.symbol !== null)?.symbol;
+  const history = symbol ? await checkHistory(options, symbol, signal) : undefined;
+  if (history !== undefined) yield history;
+  if (outcome.ticks > 0 && history?.state !== "failed") yield clockFinding(outcome);
 }

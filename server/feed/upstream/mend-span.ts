@@ -5,6 +5,7 @@ import { roundTo } from "#lib/domain/price";
 import type { Logger } from "#lib/log";
 import type { Minutes } from "#lib/market/coverage";
 import type { Mended, Mending } from "#lib/market/mending";
+import { problemOf } from "./hide";
 import type { Minute, Upstream } from "./port";
 
 const MINUTE_S = 60;
@@ -21,7 +22,7 @@ export interface RepairReport {
 
 /** What a repair works with. */
 export interface SpanOptions {
-  readonly upstream: Pick<Upstream, "name" | "minutes" | "declares">;
+  readonly upstream: Pick<Upstream, "name" | "minutes" | "declares" | "secrets">;
   /** The minutes of a span that history can mend. */
   readonly mendable: (ticker: string, span: Minutes) => Promise<readonly Minutes[]>;
   readonly mend: (klines: readonly Kline[], mending: Mending) => Promise<Mended>;
@@ -117,7 +118,7 @@ export async function mendSpan(
       if (number !== undefined) await report.note(done, listing.ticker, minutes);
     }
   } catch (error) {
-    if (number !== undefined) await report.end(signal.aborted ? "stopped" : String((error as Error).message), tickers);
+    if (number !== undefined) await report.end(signal.aborted ? "stopped" : problemOf(options.upstream, error), tickers);
     throw error;
   }
   if (number === undefined) return missing;

@@ -8,7 +8,7 @@ const PORTS: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https
 
 /** What one step of a check found; `next` is what to do about a failure. */
 export interface Finding {
-  readonly step: "settings" | "name" | "connection" | "encryption" | "login" | "instruments" | "prices" | "clock";
+  readonly step: "settings" | "name" | "connection" | "encryption" | "login" | "instruments" | "prices" | "history" | "clock";
   /** noted: not what was hoped for, but nothing is wrong. */
   readonly state: "ok" | "noted" | "failed";
   readonly text: string;

@@ -22,6 +22,7 @@ import { reportRepair } from "./repair-report";
 const TICKER = "EURUSD";
 const SYMBOL = "EUR_USD";
 const PAGE_ROWS = 500;
+const SECRET = "a1b2c3-marked";
 const alignment = createAlignment();
 
 let db: TestDatabase;
@@ -72,7 +73,7 @@ function scene(nowMs: number, offered: () => readonly Minute[], { days = 30 } = 
   const mender = createMinuteMender({ pool: db.pool, clock, record: async () => undefined });
   const lines: Record<string, unknown>[] = [];
   const repair = createRepair({
-    ...{ upstream: { name: "oanda", declares, minutes }, days, clock, log: collectingLog(lines, "info") },
+    ...{ upstream: { name: "oanda", declares, minutes, secrets: [SECRET] }, days, clock, log: collectingLog(lines, "info") },
     mendable: (ticker, span) => mendableMinutes(db.pool, ticker, span, catalogue.calendar(ticker)),
     mend: (klines, mending) => mender.mend(null, klines, mending),
     report: () => reportRepair(db, clock, "oanda"),
@@ -182,7 +183,7 @@ test("a minute that the provider has not is asked for three times within ten min
 
 test("a provider that fails is asked again after a pause, one that refuses after a quarter of an hour", async () => {
   const { live, failures, asked, clock, lines } = scene(NOW_S * 1000, () => [minute(NOW_S - 120)], { days: 1 });
-  failures.push(new Upset("busy", { retryAfterMs: 90_000 }), new Upset("broken"), new Refused("no history"));
+  failures.push(new Upset("busy", { retryAfterMs: 90_000 }), new Upset(`broken: ${SECRET}`), new Refused("no history"));
   live();
   for (const pauseMs of [90_000, 30_000, 15 * MINUTE_MS]) {
     await clock.waitingFor(pauseMs);
@@ -190,7 +191,7 @@ test("a provider that fails is asked again after a pause, one that refuses after
   }
   await expect.poll(async () => (await readAll()).length).toBe(1);
   expect(asked.length).toBeGreaterThanOrEqual(4);
-  expect(lines.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["busy", "broken", "no history"]));
+  expect(lines.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["busy", "broken: [secret]", "no history"]));
 });
 
 test("many gaps in a row wait as a bounded number, and none is lost", async () => {
@@ -209,7 +210,7 @@ test("many gaps in a row wait as a bounded number, and none is lost", async () =
   await expect.poll(async () => (await readAll()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(119);
 });
 
-test("an undone repair is not continued, and a stop ends it at once", async () => {
+test("a stop ends a repair at once", async () => {
   const { live, stop, running } = scene(NOW_S * 1000, () => [minute(NOW_S - 120)], { days: 1 });
   live();
   await expect.poll(async () => (await readAll()).length).toBe(1);

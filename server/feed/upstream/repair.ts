@@ -3,6 +3,7 @@ import { isFault } from "#lib/fault";
 import type { Minutes } from "#lib/market/coverage";
 import { DAY_S, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { type Feed, Refused, Upset } from "../feed";
+import { problemOf } from "./hide";
 import { mendSpan, type SpanOptions } from "./mend-span";
 import type { Matched } from "./symbols";
 
@@ -68,7 +69,7 @@ export function createRepair(options: RepairOptions): Repair {
       if (signal.aborted || (isFault(error) && error.id === "not_found")) return;
       const asked = error instanceof Upset ? (error.retryAfterMs ?? 0) : 0;
       const pauseMs = error instanceof Refused ? REFUSED_PAUSE_MS : Math.max(FAILED_PAUSE_MS, asked);
-      log.warn({ feed: upstream.name, reason: (error as Error).message }, "cannot mend missing minutes; trying again");
+      log.warn({ feed: upstream.name, reason: problemOf(upstream, error) }, "cannot mend missing minutes; trying again");
       add({ ...gap, dueMs: nowMs + pauseMs });
     }
   }

@@ -6,6 +6,7 @@ import type { Metrics } from "#lib/metrics";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../feed";
+import { hide, problemOf } from "./hide";
 import { createLife, type Life } from "./life";
 import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
 import type { Repair } from "./repair";
@@ -18,7 +19,6 @@ const INSTRUMENTS_MAX_MS = 8 * SECOND_MS;
 const ODD_TEXT_MAX_CHARACTERS = 200;
 /** How many tickers a log line names. */
 const NAMED_MAX_COUNT = 10;
-const HIDDEN = "[secret]";
 /** How often the clocks are compared. */
 const CLOCK_LOOK_MS = 10 * SECOND_MS;
 
@@ -112,9 +112,6 @@ function createTranslator({ upstream, metrics, clock }: RunnerOptions, { bySymbo
   };
 }
 
-/** A text without the secrets of the upstream, which a source may repeat in its answers. */
-const hide = ({ secrets }: Upstream, text: string) => secrets.reduce((kept, secret) => kept.replaceAll(secret, HIDDEN), text);
-
 /** Counts messages that were not used, and logs the first of each reason, without secrets. */
 function createOddLog({ upstream, watch, metrics, log }: RunnerOptions): Link["odd"] {
   const seen = new Set<OddReason>();
@@ -131,7 +128,7 @@ function createOddLog({ upstream, watch, metrics, log }: RunnerOptions): Link["o
 
 /** The error that ended a connection, without secrets: neither its stack nor its cause is kept, which may repeat them. */
 function withoutSecrets(upstream: Upstream, error: unknown): Refused | Upset {
-  const text = hide(upstream, error instanceof Error ? error.message : String(error));
+  const text = problemOf(upstream, error);
   if (error instanceof Refused) return new Refused(text);
   return new Upset(text, error instanceof Upset ? { retryAfterMs: error.retryAfterMs, kind: error.kind } : {});
 }
