@@ -29,7 +29,8 @@ const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, descrip
   snapshot: ["Snapshot stream", "The quote with its trading-day statistics, as it changes."],
 };
 
-const isRead = ({ method }: Operation) => method === "GET";
+/** Operations of feeders are not offered: a reader has no key for them. */
+const isRead = ({ method, scope }: Operation) => method === "GET" && scope !== "market:ingest";
 
 /** The parameters of an operation; those of a stream form its subscribe message. */
 export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {

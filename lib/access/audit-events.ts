@@ -71,9 +71,12 @@ export function createAuditEvents({ db, clock, attempts, log }: AuditEventsOptio
         leftOut += 1;
         return;
       }
-      const more = leftOut > 0 ? { left_out: leftOut } : {};
+      const before = leftOut;
       leftOut = 0;
-      write(event, times, more).catch((error: unknown) => log.warn({ err: error }, "an event is missing in the audit log"));
+      write(event, times, before > 0 ? { left_out: before } : {}).catch((error: unknown) => {
+        leftOut += before + 1;
+        log.warn({ err: error }, "an event is missing in the audit log; the next entry counts it");
+      });
     },
   };
 }

@@ -160,7 +160,7 @@ test("an interrupted import of hours resumes, and running servers are notified",
   expect((await importCommand(database, [file])).text).toContain("already imported (20,000 rows)");
   await client.query("SELECT 1");
   await client.end();
-  expect(heard.at(-1)).toEqual({ kind: "klines", venue: "live", ticker: "EURGBP" });
+  expect(heard.at(-1)).toMatchObject({ kind: "klines", venue: "live", ticker: "EURGBP" });
 });
 
 test("hours of another instrument are refused by the stored hours next to them", async () => {
