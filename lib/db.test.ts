@@ -129,6 +129,21 @@ describe("openDatabase", () => {
     expect(error.message).toMatch(/^Could not reach PostgreSQL at no-such-host\.invalid:5432: /);
     expect(error.message).not.toContain(SECRET);
   });
+
+  test("a connection that breaks while a transaction holds it fails the next query, and nothing else", async () => {
+    const opened = await openDatabase({ url: db.url, poolSize: 2, waitS: 0, clock: systemClock, log: createLog("silent") });
+    onTestFinished(() => opened.close());
+    const held = await opened.pool.connect();
+    const ended = new Promise((resolve) => held.once("end", resolve));
+    await held.query("BEGIN");
+    const { rows } = await held.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    // An error that nobody listens to would end the process, and this test run.
+    await opened.pool.query("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
+    await ended;
+    await expect(held.query("SELECT 1")).rejects.toThrow();
+    held.release(true);
+    expect((await opened.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  });
 });
 
 describe("isDatabaseAway", () => {

@@ -180,6 +180,8 @@ export async function openDatabase(options: Options): Promise<Database> {
   const pool = new pg.Pool({ ...config, max: options.poolSize });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
+  // Nor must one that breaks while a transaction holds it between two queries; its next query fails.
+  pool.on("connect", (connection) => void connection.on("error", () => undefined));
   const transactionOptions = { maxWait: CONNECT_MAX_MS, timeout: TRANSACTION_MAX_MS };
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
   const client = () => new pg.Client(config);
