@@ -2,7 +2,7 @@ import localFont from "next/font/local";
 
 /**
  * Geist, as its package exports it but for the display: a font that comes after the first paint is used from the next page on.
- * Swapping it in would wrap lines anew and move what is below them.
+ * Swapping it in would rewrap lines and move the content below them.
  */
 export const sans = localFont({
   src: "../node_modules/geist/dist/fonts/geist-sans/Geist-Variable.woff2",

@@ -11,7 +11,7 @@ const STATES: Record<UpstreamState, { tone: Tone; label: string; title: string }
   idle: { tone: "neutral", label: "Idle", title: "Another process runs this feed." },
   connecting: { tone: "neutral", label: "Connecting", title: "Asking for the instruments, then for a connection." },
   authenticating: { tone: "neutral", label: "Signing in", title: "Connected; the key is sent." },
-  subscribing: { tone: "neutral", label: "Subscribing", title: "Signed in; the instruments are asked for." },
+  subscribing: { tone: "neutral", label: "Subscribing", title: "Signed in; requesting prices of the instruments." },
   live: { tone: "positive", label: "Live", title: "Connected and subscribed." },
   quiet: { tone: "warning", label: "Quiet", title: "The connection is well, but no open market has had a tick for long." },
   waiting: { tone: "warning", label: "Waiting", title: "The connection was lost, and is opened again after a pause." },

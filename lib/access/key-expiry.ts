@@ -19,7 +19,7 @@ export interface ExpiringKey {
 
 /**
  * Takes each warning once, however many nodes ask. A node waits for rows that another one holds and then finds them taken.
- * Skipping them would split the keys of one owner between nodes: two emails. One order for all: no deadlock.
+ * Skipping them would split the keys of one owner between nodes, which would send two emails. All lock in the same order, so none deadlocks.
  */
 const TAKE = `
   WITH due AS (

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
-import { INGEST_KLINES_MAX_AGE_S, INGEST_REJECTIONS_LISTED_COUNT, INGEST_STATE_RANGES_MAX_COUNT } from "./limits";
+import { lineCounts } from "./ingest";
+import { INGEST_KLINES_MAX_AGE_S, INGEST_STATE_RANGES_MAX_COUNT } from "./limits";
 import { Ticker, UnixMilliseconds, UnixSeconds } from "./primitives";
 import { mustBeOneOf, refuse } from "./validate";
 
@@ -56,13 +57,7 @@ export const ReplaceParameter = z
 /** Result of a pushed batch of klines. */
 export const KlineReceipt = z
   .object({
-    received: z.int().min(0).describe("Number of lines read."),
-    accepted: z.int().min(0).describe("Number of klines stored."),
-    rejected: z.int().min(0).describe("Number of lines rejected."),
-    reasons: z.partialRecord(z.enum(KLINE_REJECTIONS), z.int().min(1)).describe("Number of lines rejected for each reason."),
-    rejections: z
-      .array(z.object({ line: z.int().min(1), reason: z.enum(KLINE_REJECTIONS) }))
-      .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
+    ...lineCounts(KLINE_REJECTIONS, "Number of klines stored."),
     import: z
       .int()
       .nullable()

@@ -36,17 +36,20 @@ const TICK_REJECTIONS = [
  */
 export type TickRejection = (typeof TICK_REJECTIONS)[number];
 
+/** The fields of the result of a batch: its lines, counted. @param accepted what is said of accepted lines */
+export const lineCounts = <Reason extends string>(reasons: readonly Reason[], accepted: string) => ({
+  received: z.int().min(0).describe("Number of lines read."),
+  accepted: z.int().min(0).describe(accepted),
+  rejected: z.int().min(0).describe("Number of lines rejected."),
+  reasons: z.partialRecord(z.enum(reasons), z.int().min(1)).describe("Number of lines rejected for each reason."),
+  rejections: z
+    .array(z.object({ line: z.int().min(1), reason: z.enum(reasons) }))
+    .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
+});
+
 /** Result of a pushed batch. Accepted lines are in the engine and survive a clean shutdown. */
 export const IngestReceipt = z
-  .object({
-    received: z.int().min(0).describe("Number of lines read."),
-    accepted: z.int().min(0).describe("Number of lines accepted."),
-    rejected: z.int().min(0).describe("Number of lines rejected."),
-    reasons: z.partialRecord(z.enum(TICK_REJECTIONS), z.int().min(1)).describe("Number of lines rejected for each reason."),
-    rejections: z
-      .array(z.object({ line: z.int().min(1), reason: z.enum(TICK_REJECTIONS) }))
-      .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
-  })
+  .object(lineCounts(TICK_REJECTIONS, "Number of lines accepted."))
   .meta({ id: "IngestReceipt", description: "Result of a batch of ticks." });
 export type IngestReceipt = z.infer<typeof IngestReceipt>;
 

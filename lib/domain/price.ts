@@ -1,6 +1,9 @@
 /** 10^0 to 10^22: every one of them is exact as a double, so a division by it is rounded only once. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, digits) => Number(`1e${digits}`));
 
+/** Prices that belong together never differ by this factor. One that lost its decimal point does, as 1057 for 1.057. */
+export const PRICES_MAX_FACTOR = 3;
+
 /** Decimal places of a real volume: finer than any source reports, coarse enough to remove the rounding noise of a sum. */
 const VOLUME_DIGITS = 6;
 

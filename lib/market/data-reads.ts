@@ -4,7 +4,7 @@ import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { readSnapshot } from "./snapshot";
 
-/** Enough for a year of one ticker, and shorter than the time limit of queries. */
+/** Long enough to read a year of one ticker, shorter than the time limit of queries. */
 const STATEMENT_MAX_MS = 8 * SECOND_MS;
 /** Reads that wait for their turn; further ones are refused. */
 const WAITING_MAX_COUNT = 20;

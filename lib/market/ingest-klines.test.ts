@@ -79,7 +79,7 @@ test("a minute can be pushed once its kline has closed", async () => {
   expect((await push(line({ time: minute }))).answer).toMatchObject({ accepted: 1 });
 });
 
-test("what the store left as it was is rejected with its reason", async () => {
+test("klines that the store did not take are rejected with the reason", async () => {
   const { answer, mendings } = await push(line({}), { outcome: "watched", replace: "all" });
   expect(answer).toEqual({
     ...{ received: 1, accepted: 0, rejected: 1, reasons: { watched: 1 }, import: null },

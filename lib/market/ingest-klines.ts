@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { KlineLine, type KlineReceipt, type KlineRejection, type Replace } from "#lib/contract/ingest-klines";
 import { INGEST_KLINES_MAX_BYTES, INGEST_KLINES_MAX_ROWS, INGEST_LINE_MAX_BYTES } from "#lib/contract/limits";
 import type { Kline } from "#lib/domain/kline";
-import { roundTo } from "#lib/domain/price";
+import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import { Fault } from "#lib/fault";
 import { createReceipt, requirePlainBody } from "./ingest";
 import { pushableMinutes } from "./ingest-state";
@@ -11,8 +11,6 @@ import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
 import type { Call, DataReply } from "./question";
 
-/** No pair has moved as far in a minute: a price has lost its decimal point. */
-const PRICES_MAX_FACTOR = 3;
 const RETRY_AFTER_S = 60;
 const PRICES: ReadonlySet<unknown> = new Set(["open", "high", "low", "close"]);
 

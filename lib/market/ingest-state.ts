@@ -2,12 +2,11 @@ import type { IngestState, TickerIngestState } from "#lib/contract/ingest-klines
 import { INGEST_KLINES_MAX_AGE_S, INGEST_STATE_RANGES_MAX_COUNT, KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
 import type { Calendar } from "#lib/domain/calendar";
 import { Fault } from "#lib/fault";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import { coverageOf, type Minutes } from "./coverage";
 import type { Call, DataReply } from "./question";
 import { requireListings } from "./tickers";
 
-const MINUTE_S = 60;
 const RETRY_AFTER_S = 60;
 
 interface StateQuery {

@@ -169,7 +169,7 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
       );
       return inTransaction(pool, async (client) => {
         const mended = await store(client, klines, mending);
-        // Last of all, because the holder cannot renew its lease meanwhile.
+        // Comes last: until the commit, the holder cannot renew its lease.
         if (token !== null && (await client.query(HOLD_LEASE, [token])).rowCount !== 1) throw new LeaseLost();
         return mended;
       });

@@ -9,7 +9,7 @@ export interface Mending {
   readonly by: MendedBy;
 }
 
-/** Why a minute was left as it was; null when it was stored. */
+/** Why a minute was not stored; null when it was. */
 export type MendOutcome = Extract<KlineRejection, "duplicate" | "stored" | "watched"> | null;
 
 /** What became of minutes that were to be mended. */

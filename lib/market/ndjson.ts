@@ -42,7 +42,7 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, limits: LineLi
     return line.text === "" ? undefined : line;
   }
 
-  /** The lines that end in this chunk. One decoding for all of them costs a fraction of one for each. */
+  /** The lines that end in this chunk. Decoding them together costs a fraction of decoding each. */
   function linesOf(chunk: Buffer): Line[] {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {

@@ -1,9 +1,8 @@
 import type { WatchedMinutes } from "#lib/market/watched-minutes";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 
 /** Pushed ticks of a ticker that come with longer pauses do not show that its feeder lived in between. */
 const PUSH_SILENCE_MAX_MS = 10 * SECOND_MS;
-const MINUTE_S = MINUTE_MS / SECOND_MS;
 /** Ranges that have ended and can still lose a minute to a late tick. */
 const ENDED_KEPT_COUNT = 100;
 

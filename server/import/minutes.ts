@@ -1,5 +1,5 @@
 import { foldQuote, type Kline } from "#lib/domain/kline";
-import { roundTo } from "#lib/domain/price";
+import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import { toQuote } from "#lib/domain/quote";
 import { judgePrices, type Tick } from "#lib/domain/tick";
 import { MINUTE_MS } from "#lib/units";
@@ -7,8 +7,6 @@ import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./
 import type { PriceRange } from "./price-ranges";
 import type { Row, RowKind, RowSink } from "./row";
 
-/** No pair has moved as far in a kline. A price that lost its decimal point, as 1057 for 1.057, is further from the others. */
-const PRICES_MAX_FACTOR = 3;
 const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
 
 /** Rows one after the other that can be strays. */

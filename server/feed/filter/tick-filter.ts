@@ -3,6 +3,7 @@ import type { AssetClass } from "#lib/contract/instrument";
 import { TICK_VOLUME_MAX } from "#lib/contract/limits";
 import type { Calendar, SessionAnswer } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
+import { PRICES_MAX_FACTOR } from "#lib/domain/price";
 import type { Tick } from "#lib/domain/tick";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { createMedianWindow, type MedianWindow } from "./median";
@@ -17,8 +18,6 @@ const LEVEL_COUNT = 16;
 const BAND_SHARES: Readonly<Record<AssetClass, number>> = { forex: 0.003, metals: 0.01, test: 0.01 };
 /** A price may be away by so many times the usual change from tick to tick. */
 const BAND_CHANGES = 40;
-/** No market moves by this factor; a price with other decimal places does. As the importer has it for klines. */
-const FACTOR_MAX = 3;
 /** Prices jump at an open. */
 const AFTER_OPEN_MS = MINUTE_MS;
 /** A jump is believed when so many ticks agree; ticks that came within HELD_MAX_MS are let through with the last of them. */
@@ -125,7 +124,7 @@ function levelOf({ mids, level }: TickerState): number {
 /** False where no level is known. */
 function isOtherFactor(state: TickerState, mid: number): boolean {
   const level = levelOf(state);
-  return mid > FACTOR_MAX * level || mid * FACTOR_MAX < level;
+  return mid > PRICES_MAX_FACTOR * level || mid * PRICES_MAX_FACTOR < level;
 }
 
 function isSpike(state: TickerState, mid: number, afterOpen: boolean): boolean {

@@ -5,10 +5,10 @@ import { roundTo } from "#lib/domain/price";
 import type { Logger } from "#lib/log";
 import type { Minutes } from "#lib/market/coverage";
 import type { Mended, Mending } from "#lib/market/mending";
+import { MINUTE_S } from "#lib/units";
 import { problemOf } from "./hide";
 import type { Minute, Upstream } from "./port";
 
-const MINUTE_S = 60;
 /** Rows stored at once: few, because live ticks wait meanwhile. */
 const STORED_ROWS = 5_000;
 

@@ -1,7 +1,7 @@
 import type { Listing } from "#lib/domain/instrument";
 import { isFault } from "#lib/fault";
 import type { Minutes } from "#lib/market/coverage";
-import { DAY_S, MINUTE_MS, SECOND_MS } from "#lib/units";
+import { DAY_S, MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import { type Feed, Refused, Upset } from "../feed";
 import { problemOf } from "./hide";
 import { mendSpan, type SpanOptions } from "./mend-span";
@@ -17,7 +17,6 @@ const FAILED_PAUSE_MS = 30 * SECOND_MS;
 const REFUSED_PAUSE_MS = 15 * MINUTE_MS;
 /** Gaps that wait; beyond them the two newest become one. */
 const GAPS_MAX_COUNT = 20;
-const MINUTE_S = 60;
 
 interface RepairOptions extends SpanOptions {
   readonly days: number;

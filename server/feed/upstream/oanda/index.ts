@@ -1,5 +1,5 @@
 import { readLines, type Line as TextLine } from "#lib/market/ndjson";
-import { SECOND_MS } from "#lib/units";
+import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { Upset } from "../../feed";
 import { ask } from "../http";
 import type { Heard, Link, Upstream } from "../port";
@@ -8,7 +8,6 @@ import { Candles, Instruments, readCandles, readLine } from "./wire";
 /** A line with the prices of one instrument has about 400 bytes. */
 const LINE_MAX_BYTES = 65_536;
 
-const MINUTE_S = 60;
 /** Candles of one answer: OANDA's maximum. */
 const CANDLES_MAX_COUNT = 5_000;
 
