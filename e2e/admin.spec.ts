@@ -260,6 +260,24 @@ describe("an operator", () => {
     await row("USDCAD_second.csv").getByText("900 added, 0 overwritten, 0 unchanged").waitFor();
   });
 
+  test("strikes a wrong minute out, and sees what struck it out", async () => {
+    await page.getByRole("button", { name: "Correct 2024-03-06 17:58 UTC" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("A tick without its decimal point");
+    await dialog.getByRole("button", { name: "Strike out" }).click();
+    await row("2024-03-06 17:58")
+      .getByText(/^Struck out, import \d+$/)
+      .waitFor();
+    await row("struck out: A tick without its decimal point").waitFor();
+    await page.getByRole("button", { name: "Correct 2024-03-06 17:59 UTC" }).click();
+    await dialog.getByLabel("New values").click();
+    await dialog.getByLabel("High").fill("0.5");
+    await dialog.getByLabel("Reason").fill("Seen elsewhere");
+    await dialog.getByRole("button", { name: "Save values" }).click();
+    await dialog.getByText("Must be the highest of the four prices.").waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   test("finds every one of these changes in the audit log, with before and after", async () => {
     await goto("admin/audit");
     const lines = await page.getByRole("row").allTextContents();
@@ -271,6 +289,7 @@ describe("an operator", () => {
     expect(line("calendar.define", "metals", "weekly → never")).toBe(1);
     expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);
     expect(line("history.undo", OPERATOR, "EURUSD")).toBe(1);
+    expect(line("history.correct", OPERATOR, "USDCAD", "A tick without its decimal point")).toBe(1);
   });
 });
 

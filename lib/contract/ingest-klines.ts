@@ -34,10 +34,12 @@ const KLINE_REJECTIONS = [
   "duplicate",
   "stored",
   "watched",
+  "corrected",
 ] as const;
 /**
  * Why a kline was rejected. `duplicate`: stored already with these values, or repeated in the batch. `stored`: another import or
  * push stored this minute, and `replace` is not `all`. `watched`: this service heard every tick of the minute itself.
+ * `corrected`: an operator corrected the minute or struck it out.
  */
 export type KlineRejection = (typeof KLINE_REJECTIONS)[number];
 

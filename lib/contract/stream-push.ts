@@ -40,15 +40,15 @@ export const KlineMessage = z
     type: z.literal("kline"),
     ...PUSH,
     event: z
-      .enum(["snapshot", "update", "correction"])
+      .enum(["snapshot", "update", "correction", "removal"])
       .describe(
-        `\`snapshot\`: the current record, sent when you subscribe. \`update\`: a new record. \`correction\`: the new values of a closed kline, because stored minutes changed: an outage was repaired, or history was imported or undone. It can be a kline that was missing before. Of a large change, the newest ${STREAM_CORRECTIONS_MAX_RECORDS} klines of each ticker and timeframe are sent.`,
+        `\`snapshot\`: the current record, sent when you subscribe. \`update\`: a new record. \`correction\`: the new values of a closed kline, because stored minutes changed: an outage was repaired, or history was imported or undone. It can be a kline that was missing before. \`removal\`: an operator struck the kline out because its prices were wrong; \`data\` is what it was. Of a large change, the newest ${STREAM_CORRECTIONS_MAX_RECORDS} klines of each ticker and timeframe are sent.`,
       ),
     timeframe: Timeframe,
     closed: z
       .boolean()
       .describe(
-        `True when the kline is final. Each kline is sent once as an update with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS / SECOND_MS} seconds after its end. Corrections always have it.`,
+        `True when the kline is final. Each kline is sent once as an update with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS / SECOND_MS} seconds after its end. Corrections and removals always have it.`,
       ),
     data: Kline,
   })

@@ -19,12 +19,12 @@ export const ControlMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("listings"), venue }),
   /** Definitions or overrides of calendars. */
   z.object({ kind: z.literal("calendars") }),
-  /** Stored history was rewritten; of a ticker, from the first to the last minute (Unix seconds) where these are known. */
+  /** Stored history was rewritten; of a ticker, from the first to the last minute (Unix seconds) where these are known, with the correction that struck some out. */
   z.object({
     kind: z.literal("klines"),
     venue,
     ticker: z.string().optional(),
-    minutes: z.object({ first: z.number(), last: z.number() }).optional(),
+    minutes: z.object({ first: z.number(), last: z.number(), struck: z.number().optional() }).optional(),
   }),
   /** Messages may have been missed: read everything again. */
   z.object({ kind: z.literal("everything") }),

@@ -90,7 +90,7 @@ export async function listBackfills(
   const rows = await db.prisma.backfill.findMany({
     orderBy: [{ startedAt: "desc" }, { id: "desc" }],
     take: limit,
-    omit: { pushedBy: true },
+    omit: { pushedBy: true, byOperator: true },
     include: { series: true, imported: true },
   });
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;

@@ -23,7 +23,8 @@ const versions = (source: string) => `
     SELECT time, open, high, low, close FROM kline WHERE ${SERIES} AND batch IS NOT DISTINCT FROM ${source}
     UNION ALL
     SELECT time, open, high, low, close FROM kline_previous
-    WHERE batch = ANY($4::integer[]) AND ticker = $1 AND time >= $2 AND time < $3 AND owner IS NOT DISTINCT FROM ${source}`;
+    WHERE batch = ANY($4::integer[]) AND ticker = $1 AND time >= $2 AND time < $3 AND owner IS NOT DISTINCT FROM ${source}
+      AND open IS NOT NULL`;
 const SOURCES = `a AS MATERIALIZED (${versions("$5::integer")}), b AS MATERIALIZED (${versions("$6::integer")})`;
 
 const COMPARE = `WITH ${SOURCES}, compared AS MATERIALIZED (

@@ -11,6 +11,7 @@ import { addCounts, NO_KLINES, storeBatch, tryBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
 import { dropShortKlines, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
+import { strike } from "./struck-minutes";
 
 /** Monday before a month and a year end. */
 const START_S = Date.UTC(2025, 11, 29, 21, 50) / 1000;
@@ -53,13 +54,28 @@ async function importBatch(parts: readonly (readonly Kline[])[]): Promise<number
   return number;
 }
 
+const timesOf = (klines: readonly Kline[]) => [...new Set(klines.map(({ time }) => time))].sort((a, b) => a - b);
+
+/** Strikes out the minutes that are stored, as an operator does. @returns the number of the correction */
+async function strikeBatch(ticker: string, times: readonly number[]): Promise<number> {
+  const number = await beginBatch();
+  await inTransaction(db.pool, async (client) => {
+    await strike(client, number, ticker, times);
+    const [first, last] = [times[0], times.at(-1)];
+    if (first === undefined || last === undefined) return;
+    await client.query("INSERT INTO backfill_series VALUES ($1, $2, $3, $4, 0, 0, 0)", [number, ticker, first, last]);
+    await rebuildRange(client, { ticker, first, last }, clock.now());
+  });
+  return number;
+}
+
 const stored = (ticker: string, timeframe: (typeof TIMEFRAMES)[number]) =>
   store.read({ ticker, timeframe, from: 0, to: 4_000_000_000, limit: 100_000, end: "oldest" });
 
-/** Writes of the same few minutes: an import of one or two parts, or a feed. */
+/** Writes of the same few minutes: an import of one or two parts, a feed, or a strike of what they name. */
 const writes = fc.array(
   fc.record({
-    imported: fc.boolean(),
+    by: fc.constantFrom("import" as const, "feed" as const, "strike" as const),
     parts: fc.array(fc.array(fc.tuple(fc.nat(14), fc.nat(2)), { maxLength: 8 }), { minLength: 1, maxLength: 2 }),
   }),
   { minLength: 1, maxLength: 6 },
@@ -75,9 +91,19 @@ test("imports that are undone in any order leave the klines that would be stored
       const rows = (part: readonly (readonly [number, number])[]) =>
         part.map(([slot, value]) => minute(ticker, slot * 731, value));
       const numbers = new Map<number, number>();
-      for (const [index, { imported, parts }] of steps.entries()) {
-        if (imported) numbers.set(index, await importBatch(parts.map(rows)));
-        else for (const part of parts) await store.writeKlines(rows(part));
+      /** What each strike took out: only minutes that were stored. */
+      const strikes = new Map<number, readonly number[]>();
+      for (const [index, { by, parts }] of steps.entries()) {
+        if (by === "import") numbers.set(index, await importBatch(parts.map(rows)));
+        else if (by === "feed") for (const part of parts) await store.writeKlines(rows(part));
+        else {
+          const named = timesOf(parts.flatMap(rows));
+          strikes.set(
+            index,
+            timesOf(await stored(ticker, "M1")).filter((time) => named.includes(time)),
+          );
+          numbers.set(index, await strikeBatch(ticker, named));
+        }
       }
       const undone = new Set<number>();
       while (numbers.size > 0) {
@@ -87,12 +113,15 @@ test("imports that are undone in any order leave the klines that would be stored
         numbers.delete(chosen);
         undone.add(chosen);
         const expected = new Map<number, Kline>();
-        for (const [index, { parts }] of steps.entries())
-          if (!undone.has(index)) for (const kline of parts.flatMap(rows)) expected.set(kline.time, kline);
+        for (const [index, { by, parts }] of steps.entries()) {
+          if (undone.has(index)) continue;
+          for (const time of strikes.get(index) ?? []) expected.delete(time);
+          if (by !== "strike") for (const kline of parts.flatMap(rows)) expected.set(kline.time, kline);
+        }
         const minutes = [...expected.values()].sort((a, b) => a.time - b.time);
         expect(await stored(ticker, "M1")).toEqual(minutes);
-        const touched = steps.some(({ imported }) => imported);
-        if (touched && steps.every(({ imported }) => imported))
+        const touched = steps.some(({ by }) => by === "import");
+        if (touched && steps.every(({ by }) => by !== "feed"))
           for (const timeframe of TIMEFRAMES.slice(1))
             expect(await stored(ticker, timeframe)).toEqual(aggregate(minutes, timeframe, createAlignment()));
       }

@@ -6,14 +6,22 @@ import { lockBatch, lockTicker } from "./history-lock";
 import { type RemovedSeries, removeImported } from "./imported-klines";
 import { type BatchRange, removeBatch } from "./kline-batches";
 import { inTransaction } from "./partitions";
+import type { ChangedMinutes } from "./ports";
 import { rebuildRange } from "./rebuild-range";
 
-/** What imports are undone with. */
+interface HistoryChange {
+  readonly action: "history.undo" | "history.correct";
+  readonly target: string;
+  readonly before: unknown;
+  readonly after?: unknown;
+}
+
+/** What stored history is changed with. */
 export interface HistoryAdmin {
-  readonly db: Pick<Database, "pool" | "control">;
+  readonly db: { readonly pool: Database["pool"]; readonly control: Pick<Database["control"], "publish"> };
   readonly clock: Clock;
   /** Writes the audit entry. It is part of the change's transaction: both are stored, or neither. */
-  record(client: pg.ClientBase, change: { action: "history.undo"; target: string; before: unknown }): Promise<void>;
+  record(client: pg.ClientBase, change: HistoryChange): Promise<void>;
 }
 
 interface BatchRow {
@@ -32,12 +40,13 @@ const TICKERS = `SELECT ticker FROM backfill_series WHERE batch = $1 UNION SELEC
 /** Tells all running servers which minutes of which tickers changed; imported hours and days count by the minutes they span. */
 export async function announceChanges(
   control: Pick<Database["control"], "publish">,
-  series: readonly { readonly ticker: string; readonly first: number; readonly last: number }[],
+  series: readonly (ChangedMinutes & { readonly ticker: string })[],
 ): Promise<void> {
-  const ranges = new Map<string, { first: number; last: number }>();
-  for (const { ticker, first, last } of series) {
+  const ranges = new Map<string, ChangedMinutes>();
+  for (const { ticker, first, last, struck } of series) {
     const known = ranges.get(ticker) ?? { first, last };
-    ranges.set(ticker, { first: Math.min(first, known.first), last: Math.max(last, known.last) });
+    const range = { first: Math.min(first, known.first), last: Math.max(last, known.last) };
+    ranges.set(ticker, { ...range, ...(struck !== undefined && { struck }) });
   }
   for (const [ticker, minutes] of ranges) await control.publish({ kind: "klines", venue: "live", ticker, minutes });
 }

@@ -3,6 +3,7 @@ import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { distinct, rangesOf } from "./kline-rows";
 import { anyStored, copyInto, listOf, mergeIncoming, VALUES } from "./kline-sql";
+import { linkToStruck, restoreStruck } from "./struck-minutes";
 
 /** The venue that takes imports; kline_previous holds rows of no other. */
 const VENUE = "live";
@@ -134,6 +135,7 @@ export async function storeBatch(
     await client.query(longQuery({ text: mergeIncoming("kline") }));
     counts = counted(klines, countRepeats(klines), rows[0] as Compared);
   }
+  await linkToStruck(client, batch, range);
   const { stored, alreadyThere, overwritten } = counts;
   await turn;
   await client.query(ADD_TO_SERIES, [batch, ticker, first, last, stored, alreadyThere, overwritten]);
@@ -184,10 +186,10 @@ const SPLICE = [
   "DELETE FROM kline_previous WHERE owner = $1",
 ];
 
-/** Where the batch has the newest version, its predecessor is restored; a kline without one is deleted. */
+/** Where the batch has the newest version, its predecessor is restored; a kline without one, or that was struck out, is deleted. */
 const RESTORE = [
   `UPDATE kline k SET (${VALUES.join(", ")}, batch) = (${listOf("mine", VALUES)}, mine.owner)
-    FROM kline_previous mine WHERE mine.batch = $1 AND mine.ticker = $2 AND mine.time = k.time AND k.batch = $1
+    FROM kline_previous mine WHERE mine.batch = $1 AND mine.ticker = $2 AND mine.time = k.time AND mine.open IS NOT NULL AND k.batch = $1
       AND k.venue = '${VENUE}' AND k.ticker = $2 AND k.timeframe = 'M1' AND k.time BETWEEN $3 AND $4`,
   `DELETE FROM kline WHERE batch = $1
     AND venue = '${VENUE}' AND ticker = $2 AND timeframe = 'M1' AND time BETWEEN $3 AND $4`,
@@ -209,5 +211,6 @@ export async function removeBatch(client: pg.ClientBase, batch: number, ranges: 
   for (const text of SPLICE) await client.query(longQuery({ text, values: [batch] }));
   for (const { ticker, first, last } of ranges)
     for (const text of RESTORE) await client.query(longQuery({ text, values: [batch, ticker, first, last] }));
+  await restoreStruck(client, batch);
   await client.query(longQuery({ text: "DELETE FROM kline_previous WHERE batch = $1", values: [batch] }));
 }

@@ -8,6 +8,7 @@ import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-r
 import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
 import { createPartitions, inTransaction, STORED_LATER } from "./partitions";
 import type { KlineStore, LastQuote, StoredMinutes } from "./ports";
+import { struckBy, struckMinutes } from "./struck-minutes";
 
 /** Locks the lease row until the batch is written, so that nobody can take the lease in between; null writes without a lease. */
 const WRITE = `WITH held AS MATERIALIZED (
@@ -59,6 +60,7 @@ export interface KlineTable extends KlineStore {
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   /** For the live venue. */
   storedRuns: NonNullable<KlineStore["storedRuns"]>;
+  struckBy: NonNullable<KlineStore["struckBy"]>;
   writeKlines(klines: readonly Kline[]): Promise<void>;
   writeLastQuotes(quotes: readonly LastQuote[]): Promise<void>;
   importedTimes(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
@@ -149,8 +151,14 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     storedRuns: (ticker, from, to) =>
       readInTurn(async (client) => {
         const { rows } = await client.query<{ newest: number | null }>(NEWEST_MINUTE, [ticker]);
-        return { newest: rows[0]?.newest ?? null, runs: await readRuns(client, [ticker, from, to]) };
+        const struck = await struckMinutes(client, ticker, { from, to });
+        const runs = [
+          ...(await readRuns(client, [ticker, from, to])),
+          ...[...struck].map((time) => ({ from: time, to: time + 60 })),
+        ];
+        return { newest: rows[0]?.newest ?? null, runs: runs.sort((a, b) => a.from - b.from) };
       }),
+    struckBy: (batch, ticker) => struckBy(pool, batch, ticker),
     writeBatch,
     writeBatchAs: write,
     writeKlines: (klines) => writeBatch(klines, []),

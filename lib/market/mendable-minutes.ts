@@ -3,13 +3,14 @@ import type { Calendar } from "#lib/domain/calendar";
 import { type Minutes, openWithout } from "./coverage";
 import { NUMBERS } from "./kline-rows";
 
-/** Minutes that an import wrote, or a repair, as runs; and those that were watched. */
+/** Minutes that an import wrote, or a repair, as runs; and those that were watched, or that an operator struck out. */
 const SETTLED = `SELECT min(time), max(time) + 60 FROM (
     SELECT time, time / 60 - row_number() OVER (ORDER BY time) AS run FROM kline
     WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 AND batch IS NOT NULL
   ) AS minutes GROUP BY run
   UNION ALL SELECT from_s, to_s FROM watched_minutes
     WHERE venue = 'live' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3
+  UNION ALL SELECT time, time + 60 FROM struck_minute WHERE ticker = $1 AND time >= $2 AND time < $3
   ORDER BY 1`;
 
 /** Ascending ranges without overlaps. */

@@ -13,6 +13,7 @@ import { VALUES } from "./kline-sql";
 import type { Mended, Mending, MendOutcome } from "./mending";
 import { createPartitions, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
+import { struckMinutes } from "./struck-minutes";
 import { noteWatched, type WatchedMinutes, watchedMinutes } from "./watched-minutes";
 
 const VENUE = "live";
@@ -32,7 +33,7 @@ export class LeaseLost extends Error {
 export interface MinuteMender {
   /**
    * Stores closed M1 klines as a part of an import, with M5 to MN1 rebuilt: all of them, or none. A minute that this service
-   * watched itself stays; of those that another import stored, only `all` replaces any. The klines of a minute must not repeat.
+   * watched itself or an operator corrected stays; of those that another import stored, only `all` replaces any. The klines of a minute must not repeat.
    * @throws LeaseLost; Fault service_unavailable while another command changes the same history, not_found when the import of a
    * repair is undone
    */
@@ -59,6 +60,7 @@ const BEGIN_PUSH = `INSERT INTO backfill (id, venue, state, files, files_done, f
   VALUES ($1, '${VENUE}', 'done', 1, 1, 0, $2, '', 1, 0, 0, $3, $3, $4) RETURNING number`;
 const COUNT_PUSH = "UPDATE backfill SET rows = rows + $2, updated_at = $3 WHERE number = $1";
 const OPEN_REPAIR = "SELECT number FROM backfill WHERE number = $1 AND undone_at IS NULL AND sealed_at IS NULL FOR UPDATE";
+const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
 /** Held until the commit that follows at once: nobody can take the lease in between. */
 const HOLD_LEASE = `SELECT FROM venue_lease WHERE venue = '${VENUE}' AND token = $1 FOR SHARE`;
 
@@ -100,11 +102,15 @@ async function judge(client: pg.ClientBase, ticker: string, klines: readonly Kli
       return [time, { values: valuesOf(toKline(ticker, "M1", row as unknown as KlineRow)), batch: row[8] }];
     }),
   );
-  const watched = await watchedMinutes(client, ticker, { from: first, to: last + 60 });
+  const span = { from: first, to: last + 60 };
+  const [watched, struck] = [await watchedMinutes(client, ticker, span), await struckMinutes(client, ticker, span)];
+  const batches = [...new Set([...stored.values()].map(({ batch }) => batch))];
+  const operators = new Set((await client.query<{ number: number }>(BY_OPERATOR, [batches])).rows.map(({ number }) => number));
   return klines.map((kline): MendOutcome => {
     const before = stored.get(kline.time);
-    if (before === undefined) return null;
+    if (before === undefined) return struck.has(kline.time) ? "corrected" : null;
     if (before.values === valuesOf(kline)) return "duplicate";
+    if (before.batch !== null && operators.has(before.batch)) return "corrected";
     if (before.batch === null) return watched.has(kline.time) ? "watched" : null;
     return before.batch === own || replace === "all" ? null : "stored";
   });

@@ -10,7 +10,7 @@ export interface Mending {
 }
 
 /** Why a minute was not stored; null when it was. */
-export type MendOutcome = Extract<KlineRejection, "duplicate" | "stored" | "watched"> | null;
+export type MendOutcome = Extract<KlineRejection, "duplicate" | "stored" | "watched" | "corrected"> | null;
 
 /** What became of minutes that were to be mended. */
 export interface Mended {

@@ -63,6 +63,14 @@ export interface StoredMinutes {
   readonly earlier: boolean;
 }
 
+/** The stored M1 klines of a range. */
+interface StoredRuns {
+  /** Open time (Unix seconds) of the newest of all, also outside the range. */
+  readonly newest: number | null;
+  /** Ascending ranges of minutes. Those that an operator struck out count as stored: nothing may fill them. */
+  readonly runs: readonly Minutes[];
+}
+
 /** The klines of a venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
@@ -74,10 +82,11 @@ export interface KlineStore {
    */
   importedTimes?(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
   /**
-   * The stored M1 klines of a ticker with from <= time < to (Unix seconds) as ascending runs of minutes, and the newest of all;
-   * absent where klines are computed. Such reads run one at a time. @throws Fault service_unavailable when too many wait
+   * The stored M1 klines of a ticker with from <= time < to (Unix seconds); absent where klines are computed. Such reads run one at a time. @throws Fault service_unavailable when too many wait
    */
-  storedRuns?(ticker: string, from: number, to: number): Promise<{ newest: number | null; runs: readonly Minutes[] }>;
+  storedRuns?(ticker: string, from: number, to: number): Promise<StoredRuns>;
+  /** The M1 klines that a correction struck out, as they were, ascending; absent where klines are computed. */
+  struckBy?(correction: number, ticker: string): Promise<readonly Kline[]>;
   /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
@@ -86,6 +95,8 @@ export interface KlineStore {
 export interface ChangedMinutes {
   readonly first: number;
   readonly last: number;
+  /** Number of the correction that struck some of them out. */
+  readonly struck?: number | undefined;
 }
 
 /** The current listings and calendars of a venue. */

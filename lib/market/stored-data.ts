@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
+import type { DataMinutes } from "#lib/contract/portal-corrections";
 import {
   DATA_SOURCES_MAX_COUNT,
   type DataComparison,
@@ -21,6 +22,7 @@ import { Fault } from "#lib/fault";
 import { MINUTE_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 import { compareYear, type SourceId } from "./data-compare";
+import { readMinutesAround } from "./data-minutes";
 import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "./data-reads";
 import { readSuspects } from "./data-suspects";
 import { readYear, SERIES } from "./data-year";
@@ -50,9 +52,12 @@ export interface StoredData {
   /** Tickers of the venue in alphabetical order, with what is stored of each. */
   tickers(query: { readonly before?: string | undefined }): Promise<DataPage<DataTicker>>;
   /** @throws Fault not_found for an instrument that the venue does not have; so do the next ones */
+  listing(ticker: string): Promise<Listing>;
   ticker(ticker: string): Promise<DataHead>;
   /** The years of a ticker, newest first. */
   years(ticker: string, query: { readonly before?: string | undefined }): Promise<DataPage<DataYear>>;
+  /** The minutes around an instant, as an operator corrects them. */
+  minutes(ticker: string, query: { readonly at: number }): Promise<DataMinutes>;
   suspects(ticker: string, query: { readonly year: string }): Promise<DataSuspects>;
   /** The years in which two sources have common minutes, newest first. */
   compare(ticker: string, query: DataComparisonQuery): Promise<DataPage<DataComparison>>;
@@ -155,6 +160,8 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       });
     },
 
+    listing: async (ticker) => (await find(ticker)).listing,
+
     async ticker(ticker) {
       const { listing, catalogue } = await find(ticker);
       const bounds = await history(ticker);
@@ -184,6 +191,11 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
         if (number < yearOf(bounds.last)) kept.set(key, { year, atMs: clock.now() });
         return year;
       });
+    },
+
+    async minutes(ticker, { at }) {
+      await find(ticker);
+      return read((client) => readMinutesAround(client, ticker, at));
     },
 
     async suspects(ticker, { year }) {

@@ -27,7 +27,7 @@ export function calendarAdmin(call: OperatorCall): CalendarAdmin {
   return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
 }
 
-/** What an operator undoes imports with: each undo is audited in its own transaction. */
+/** What an operator corrects minutes and undoes imports with: each change is audited in its own transaction. */
 export function historyAdmin(call: OperatorCall): HistoryAdmin {
   const { db, clock } = call.running;
   return { db, clock, record: (client, change) => auditOn(client, { ...operatorOf(call), accountId: null, ...change }) };

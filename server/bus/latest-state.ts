@@ -34,10 +34,11 @@ export function createLatestState(): LatestState {
       }
       changed.add(event.topic);
       if (event.type === "kline" && event.closed) {
-        const { corrected, ...plain } = event;
+        const { corrected, removed, ...plain } = event;
         const entry = { time: event.record.time, row: toRow(plain) };
         // A correction can be older than all that is kept.
-        if (corrected) topic.closed = topic.closed.map((one) => (one.time === entry.time ? entry : one));
+        if (removed) topic.closed = topic.closed.filter((one) => one.time !== entry.time);
+        else if (corrected) topic.closed = topic.closed.map((one) => (one.time === entry.time ? entry : one));
         else topic.closed = [...topic.closed.slice(1 - CLOSED_KEPT_COUNT), entry];
         topic.closedChanged = true;
       } else {

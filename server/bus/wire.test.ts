@@ -41,7 +41,11 @@ const event: fc.Arbitrary<MarketEvent> = fc
   .map(([record, where, closed]) => {
     const timeframe = record.type === "kline" ? record.timeframe : undefined;
     const topic = topicName(record.type, record.ticker, timeframe);
-    const flags = record.type === "kline" && { closed, ...(closed && record.time % 2 === 1 && { corrected: true }) };
+    const flags = record.type === "kline" && {
+      closed,
+      ...(closed && record.time % 2 === 1 && { corrected: true }),
+      ...(closed && record.time % 4 === 1 && { removed: true }),
+    };
     const sent = { type: record.type, topic, record, ...where, ...flags };
     return sent as unknown as MarketEvent;
   });

@@ -3,7 +3,7 @@ import { Kline } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import { Quote } from "#lib/contract/quote";
 import { Snapshot } from "#lib/contract/snapshot";
-import type { MarketEvent } from "#server/events/event";
+import type { KlineEvent, MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
 /** The metadata of a batch. */
@@ -37,6 +37,7 @@ export const COLUMNS_TEXT = JSON.stringify(COLUMNS);
 const CLOSED = 1;
 const RESTORED = 2;
 const CORRECTED = 4;
+const REMOVED = 8;
 
 /** An event without the fields its batch has once: kind, sequence, flags, merged, then the values of the record in column order. */
 export type Row = readonly [kind: Kind, seq: number, flags: number, merged: number, ...values: unknown[]];
@@ -44,8 +45,8 @@ export type Row = readonly [kind: Kind, seq: number, flags: number, merged: numb
 /** Encodes an event as a row of a batch. */
 export function toRow(event: MarketEvent): Row {
   const { type, seq, merged = 0, restored } = event;
-  const corrected = type === "kline" && event.corrected;
-  const flags = (type === "kline" && event.closed ? CLOSED : 0) | (restored ? RESTORED : 0) | (corrected ? CORRECTED : 0);
+  const { closed, corrected, removed }: Partial<KlineEvent> = type === "kline" ? event : {};
+  const flags = (closed ? CLOSED : 0) | (restored ? RESTORED : 0) | (corrected ? CORRECTED : 0) | (removed ? REMOVED : 0);
   const record = event.record as Readonly<Record<string, unknown>>;
   return [type, seq, flags, merged, ...COLUMNS[type].map((column) => record[column])];
 }
@@ -68,6 +69,7 @@ export function createRowReader(columnsText: string): (row: Row, epoch: string) 
       ...(merged > 0 && { merged }),
       ...((flags & RESTORED) !== 0 && { restored: true }),
       ...((flags & CORRECTED) !== 0 && { corrected: true }),
+      ...((flags & REMOVED) !== 0 && { removed: true }),
     } as unknown as MarketEvent;
   };
 }

@@ -12,6 +12,7 @@ import type { TradingAlignment } from "#lib/domain/timeframe";
 import type { Catalogue, LastQuote } from "#lib/market/ports";
 import type { MarketEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
+import type { Correction } from "./corrections";
 
 /** The state from which a ticker continues after a restart. */
 export interface RestoredTicker {
@@ -35,7 +36,7 @@ interface Engine {
   /** Closes the klines that are due, each once. */
   advance(nowMs: number): MarketEvent[];
   /** Shows the new state of closed klines whose stored minutes changed. */
-  correct(klines: readonly Kline[]): MarketEvent[];
+  correct(corrections: readonly Correction[]): MarketEvent[];
   /** Continues a ticker from its stored state, which has all klines that are open; returns the events that show it. */
   restore(restored: RestoredTicker): MarketEvent[];
 }
@@ -239,10 +240,10 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
       return events;
     },
 
-    correct: (klines) =>
-      klines.flatMap((kline) => {
+    correct: (corrections) =>
+      corrections.flatMap(({ kline, ...removed }) => {
         const series = stateOf(kline.ticker)?.series.find(({ timeframe }) => timeframe === kline.timeframe);
-        return series === undefined ? [] : [{ ...klineEvent(series, kline, true), corrected: true } as MarketEvent];
+        return series === undefined ? [] : [{ ...klineEvent(series, kline, true), corrected: true, ...removed } as MarketEvent];
       }),
 
     restore({ ticker, lastQuote, openKlines, day }) {

@@ -36,6 +36,8 @@ export interface KlineEvent extends Sequenced {
   readonly closed: boolean;
   /** True for the new state of a closed kline whose stored minutes changed; what is stored has it already. */
   readonly corrected?: boolean;
+  /** True for a correction that removes the kline; the record is what it was. */
+  readonly removed?: boolean;
 }
 
 /**

@@ -30,15 +30,19 @@ function createOpenReader() {
 }
 
 describe("the hub", () => {
-  test("subscribers of a kline hear of a correction as such, with the next sequence", () => {
+  test("subscribers of a kline hear of corrections and removals as such, with the next sequences", () => {
     const hub = createHub();
     const reader = createOpenReader();
     hub.subscribe(KLINE, reader.outbox);
     const record = { ...klineExample, timeframe: "M1" as const };
-    hub.apply([{ ...eventOf(record, { seq: 8, closed: true }), corrected: true } as MarketEvent]);
+    const changes = [{ corrected: true }, { corrected: true, removed: true }];
+    hub.apply(changes.map((flags, index) => ({ ...eventOf(record, { seq: 8 + index, closed: true }), ...flags }) as MarketEvent));
     const messages = reader.read().map(({ text }) => JSON.parse(text));
-    expect(messages).toMatchObject([{ type: "kline", event: "correction", seq: 8, closed: true, data: record }]);
-    expect(messages.map((message) => KlineMessage.safeParse(message).success)).toEqual([true]);
+    expect(messages).toMatchObject([
+      { type: "kline", event: "correction", seq: 8, closed: true, data: record },
+      { type: "kline", event: "removal", seq: 9, closed: true, data: record },
+    ]);
+    expect(messages.map((message) => KlineMessage.safeParse(message).success)).toEqual([true, true]);
   });
 
   test("each event reaches the subscribers of its topic in order, and nobody else", () => {

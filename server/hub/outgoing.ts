@@ -39,7 +39,10 @@ function pushed(event: MarketEvent, kind: PushEvent, merged: number): Outgoing {
   return { type: event.type, text, bytes: text.length, event, merged, baseline, frame: undefined, packet: undefined };
 }
 
-const kindOf = (event: MarketEvent): PushEvent => (event.type === "kline" && event.corrected ? "correction" : "update");
+function kindOf(event: MarketEvent): PushEvent {
+  if (event.type !== "kline" || !event.corrected) return "update";
+  return event.removed ? "removal" : "correction";
+}
 
 /** The next record of its topic; the first of a new epoch is sent as a snapshot, from which the sequence continues. */
 export function updateOf(event: MarketEvent): Outgoing {

@@ -25,7 +25,7 @@ describe("view", () => {
     expect(view.recentKlines("EURUSD", "H1")[0]?.close).toBe(2);
   });
 
-  test("a correction replaces a kline that the view has, and adds none: older ones are in the store", () => {
+  test("a correction replaces a kline that the view has or removes it, and adds none: older ones are in the store", () => {
     const view = createView();
     view.apply([at(7200), at(14_400)]);
     const before = view.revision("EURUSD", "H1");
@@ -34,6 +34,8 @@ describe("view", () => {
     expect(times(view)).toEqual([7200, 14_400]);
     expect(view.recentKlines("EURUSD", "H1").map(({ close }) => close)).toEqual([3, 1]);
     expect(view.revision("EURUSD", "H1")).toBeGreaterThan(before);
+    view.apply([{ ...at(7200, 3), closed: true, corrected: true, removed: true } as MarketEvent]);
+    expect(times(view)).toEqual([14_400]);
   });
 
   test("the view's revision of a series rises with each of its klines and with no other", () => {

@@ -5,6 +5,7 @@ import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
 import type { Listener } from "#server/events/bus";
+import type { KlineEvent } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
 /** Klines kept per series: the open one, those about to close, and closed ones the recorder may not have written yet. */
@@ -47,11 +48,12 @@ export function createView(): View {
   }
 
   /** A correction replaces the kline that is kept; older ones are read from the store. */
-  function applyCorrection(record: Kline, topic: string): void {
+  function applyCorrection({ record, topic, removed }: KlineEvent): void {
     const entry = series.get(topic);
     if (entry === undefined) return;
     entry.revision += 1;
-    entry.rows = entry.rows.map((row) => (row.time === record.time ? record : row));
+    if (removed) entry.rows = entry.rows.filter(({ time }) => time !== record.time);
+    else entry.rows = entry.rows.map((row) => (row.time === record.time ? record : row));
   }
 
   return {
@@ -59,7 +61,7 @@ export function createView(): View {
       for (const event of events) {
         if (event.type === "quote") quotes.set(event.record.ticker, event.record);
         else if (event.type === "snapshot") snapshots.set(event.record.ticker, event.record);
-        else if (event.corrected) applyCorrection(event.record, event.topic);
+        else if (event.corrected) applyCorrection(event);
         else applyKline(event.record, event.topic);
       }
     },

@@ -127,7 +127,7 @@ export function Suspects({ ticker, digits, years }: SuspectsProps) {
       <p className="mt-2 text-ink-faint text-xs leading-5">
         A spike goes beyond both its neighbors by {DATA_SPIKE_MIN_RATIO} times the mean range of its day or more. Prices are
         frozen from {DATA_FROZEN_MIN_MINUTES} equal minutes in a row. The worst of each kind are listed. They can be true: look at
-        the klines, and at another source, before you undo an import.
+        the klines, and at another source, before you correct a minute or undo an import.
       </p>
     </Section>
   );

@@ -14,6 +14,7 @@ import { Comparison } from "./comparison";
 import { Coverage } from "./coverage";
 import { Gaps } from "./gaps";
 import { LongerImports } from "./longer";
+import { Minutes } from "./minutes";
 import { Sources, sourcesOf } from "./sources";
 import { Suspects } from "./suspects";
 import { utcText } from "./utc";
@@ -97,6 +98,7 @@ export function TickerView({ ticker }: { ticker: string }) {
           <Coverage years={years} complete={complete} />
           <Gaps ticker={ticker} years={years} complete={complete} />
           {years === undefined ? null : <Suspects ticker={ticker} digits={head.digits} years={years} />}
+          <Minutes ticker={ticker} digits={head.digits} newest={head.last_at ?? head.first_at} onChange={retry} />
           <Sources sources={sources} />
           {sources === undefined ? null : <Comparison ticker={ticker} sources={sources} />}
           <LongerImports imports={head.longer} />

@@ -1,0 +1,130 @@
+"use client";
+
+import { useState } from "react";
+import {
+  CORRECTION_REASON_MAX_CHARACTERS,
+  type CorrectionMade,
+  type DataMinute,
+  STRIKE_MAX_MINUTES,
+} from "#lib/contract/portal-corrections";
+import { SECOND_MS } from "#lib/units";
+import { callPortal } from "../../portal/api";
+import { textOf, useSubmit } from "../../portal/use-submit";
+import { Dialog } from "../../ui/dialog";
+import { DialogSubmit } from "../../ui/dialog-submit";
+import { TextField } from "../../ui/field";
+import { Radio } from "../../ui/select";
+import { useToast } from "../../ui/toast";
+import { utcText } from "./utc";
+
+const FIELDS = ["open", "high", "low", "close", "tick_volume", "spread"] as const;
+const LABELS: Record<(typeof FIELDS)[number], string> = {
+  ...{ open: "Open", high: "High", low: "Low", close: "Close" },
+  ...{ tick_volume: "Tick volume", spread: "Spread" },
+};
+
+/** What was typed as a number; null for nothing. */
+function numberOf(form: FormData, name: string): number | null {
+  const text = textOf(form, name).trim();
+  return text === "" ? null : Number(text);
+}
+
+interface CorrectionDialogProps {
+  readonly ticker: string;
+  readonly digits: number;
+  readonly minute: DataMinute;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** Replaces the kline of a minute, or strikes it and the following ones out. */
+export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: CorrectionDialogProps) {
+  const announce = useToast();
+  const { time, kline } = minute;
+  const [action, setAction] = useState<"replace" | "strike">(kline === null ? "replace" : "strike");
+  const { busy, errorOf, failure, onSubmit } = useSubmit<CorrectionMade>({
+    fields: [...FIELDS, "minutes", "reason"],
+    send: (form) => {
+      const common = { action, time, reason: textOf(form, "reason") };
+      const values = Object.fromEntries(FIELDS.map((name) => [name, numberOf(form, name)]));
+      const body = action === "strike" ? { minutes: numberOf(form, "minutes") } : values;
+      return callPortal("POST", `admin/data/${ticker}/minutes`, { ...common, ...body });
+    },
+    done: ({ number, minutes }) => {
+      onClose();
+      onChange();
+      announce(
+        action === "replace"
+          ? `Corrected as import ${number}.`
+          : `${minutes === 1 ? "1 minute is" : `${minutes} minutes are`} struck out as import ${number}.`,
+      );
+    },
+  });
+  const textFor = (name: (typeof FIELDS)[number]) => {
+    const value = kline?.[name];
+    if (value === null || value === undefined) return "";
+    return name === "tick_volume" || name === "spread" ? String(value) : value.toFixed(digits);
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Correct ${ticker}, ${utcText(new Date(time * SECOND_MS).toISOString())} UTC`}
+      description="M5 to MN1 are rebuilt, and subscribers receive the change at once. Feeds, pushes and repairs don't write to the minute again. You can undo it on Feeds."
+    >
+      <form onSubmit={onSubmit} className="space-y-5">
+        {kline === null ? null : (
+          <fieldset>
+            <legend className="mb-1.5 font-medium text-sm">Change</legend>
+            <div className="grid gap-2 sm:grid-cols-2">
+              <Radio name="action" label="Strike out" checked={action === "strike"} onChange={() => setAction("strike")} />
+              <Radio name="action" label="New values" checked={action === "replace"} onChange={() => setAction("replace")} />
+            </div>
+          </fieldset>
+        )}
+        {action === "strike" ? (
+          <TextField
+            label="Minutes"
+            name="minutes"
+            type="number"
+            min={1}
+            max={STRIKE_MAX_MINUTES}
+            defaultValue={1}
+            required
+            hint="This minute and those that follow."
+            error={errorOf("minutes")}
+          />
+        ) : (
+          <div className="grid grid-cols-2 gap-4">
+            {FIELDS.map((name) => (
+              <TextField
+                key={name}
+                label={LABELS[name]}
+                name={name}
+                inputMode="decimal"
+                autoComplete="off"
+                defaultValue={textFor(name)}
+                required={name !== "spread"}
+                hint={name === "spread" ? "Optional." : undefined}
+                error={errorOf(name)}
+                className="font-mono"
+              />
+            ))}
+          </div>
+        )}
+        <TextField
+          label="Reason"
+          name="reason"
+          required
+          maxLength={CORRECTION_REASON_MAX_CHARACTERS}
+          autoComplete="off"
+          hint="Shown to other operators and recorded in the audit log."
+          error={errorOf("reason")}
+        />
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={action === "strike" ? "danger" : "primary"}>
+          {action === "strike" ? "Strike out" : "Save values"}
+        </DialogSubmit>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { CORRECTION_SETTLE_S, type CorrectionForm, type CorrectionMade } from "#lib/contract/portal-corrections";
+import type { Listing } from "#lib/domain/instrument";
+import type { Kline } from "#lib/domain/kline";
+import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
+import { Fault } from "#lib/fault";
+import { MINUTE_S, SECOND_MS } from "#lib/units";
+import { lockTicker } from "./history-lock";
+import { announceChanges, type HistoryAdmin } from "./import-undo";
+import { storeBatch } from "./kline-batches";
+import { type KlineRow, NUMBERS, toKline } from "./kline-rows";
+import { VALUES } from "./kline-sql";
+import { createPartitions, inTransaction } from "./partitions";
+import { rebuildRange } from "./rebuild-range";
+import { strike } from "./struck-minutes";
+
+type Replacement = Extract<CorrectionForm, { action: "replace" }>;
+
+const STORED = `SELECT time, ${VALUES.join(", ")} FROM kline
+  WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY time`;
+const BEGIN = `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms,
+    started_at, updated_at, by_operator)
+  VALUES ($1, 'live', 'done', 1, 1, 0, $2, '', 1, $3, 0, $4, $4, true) RETURNING number`;
+const STRUCK_SERIES = `INSERT INTO backfill_series (batch, ticker, first, last, stored, already_there, overwritten)
+  VALUES ($1, $2, $3, $4, 0, 0, $5)`;
+
+const refuse = (parameter: string, detail: string) => new Fault("invalid_parameter", { parameter, detail });
+const instantOf = (time: number) => new Date(time * SECOND_MS).toISOString();
+
+/** @throws Fault invalid_parameter for prices that cannot be a kline */
+function replacementOf({ ticker, digits }: Listing, form: Replacement): Kline {
+  const { time, open, high, low, close, tick_volume, spread } = form;
+  const kline: Kline = {
+    ...{ type: "kline", ticker, timeframe: "M1", time },
+    ...{ open: roundTo(open, digits), high: roundTo(high, digits), low: roundTo(low, digits), close: roundTo(close, digits) },
+    ...{ tick_volume, real_volume: null, spread: spread === null ? null : roundTo(spread, digits + 1) },
+  };
+  if (kline.low === 0) throw refuse("low", "`low` must be a price of this instrument.");
+  if (kline.low > Math.min(kline.open, kline.close)) throw refuse("low", "`low` must be the lowest of the four prices.");
+  if (kline.high < Math.max(kline.open, kline.close)) throw refuse("high", "`high` must be the highest of the four prices.");
+  if (kline.high > kline.low * PRICES_MAX_FACTOR)
+    throw refuse("high", `\`high\` must be at most ${PRICES_MAX_FACTOR} times \`low\`.`);
+  return kline;
+}
+
+async function storedMinutes(client: pg.ClientBase, ticker: string, from: number, to: number): Promise<Kline[]> {
+  const { rows } = await client.query<KlineRow>({
+    text: STORED,
+    values: [ticker, from, to],
+    rowMode: "array",
+    types: NUMBERS,
+  });
+  return rows.map((row) => toKline(ticker, "M1", row));
+}
+
+/**
+ * Replaces the kline of a minute of the live venue, or strikes out the stored klines of up to STRIKE_MAX_MINUTES minutes, also
+ * those that the service watched itself. It is an import of its own that can be undone; until then neither feeds nor pushes
+ * write to these minutes. M5 to MN1 are rebuilt, and all running servers are notified. One transaction: all of it, or nothing.
+ * @throws Fault invalid_parameter for a minute that is not over, prices that cannot be a kline, a strike without a stored kline,
+ * and while another command changes the same history
+ */
+export async function correctMinutes(
+  { db, clock, record }: HistoryAdmin,
+  listing: Listing,
+  form: CorrectionForm,
+): Promise<CorrectionMade> {
+  const { ticker } = listing;
+  const { time, reason } = form;
+  const nowMs = clock.now();
+  const end = time + (form.action === "strike" ? form.minutes : 1) * MINUTE_S;
+  if ((end + CORRECTION_SETTLE_S) * SECOND_MS > nowMs)
+    throw refuse("time", `A minute can be corrected ${CORRECTION_SETTLE_S} s after its end.`);
+  const replacement = form.action === "replace" ? replacementOf(listing, form) : null;
+  if (replacement !== null) await createPartitions(db.pool)(time, time);
+  const made = await inTransaction(db.pool, async (client) => {
+    if (!(await lockTicker(client, ticker, "transaction")))
+      throw refuse("time", `Another command is changing the history of ${ticker}. Try again when it has ended.`);
+    const before = await storedMinutes(client, ticker, time, end);
+    const after = replacement === null ? [] : [replacement];
+    if (replacement === null && before.length === 0) throw refuse("time", `No kline is stored at ${instantOf(time)}.`);
+    const klines = replacement === null ? before : after;
+    const label = `${replacement === null ? "struck out" : "corrected"}: ${reason}`;
+    const { rows } = await client.query<{ number: number }>(BEGIN, [randomUUID(), label, klines.length, new Date(nowMs)]);
+    const number = rows[0]?.number as number;
+    const [first, last] = [klines[0]?.time ?? time, klines.at(-1)?.time ?? time];
+    if (replacement === null) {
+      await strike(
+        client,
+        number,
+        ticker,
+        before.map((kline) => kline.time),
+      );
+      await client.query(STRUCK_SERIES, [number, ticker, first, last, before.length]);
+    } else await storeBatch(client, number, after);
+    await rebuildRange(client, { ticker, first, last }, nowMs);
+    await record(client, { action: "history.correct", target: ticker, before, after: { number, reason, klines: after } });
+    return { number, minutes: klines.length, first, last };
+  });
+  const { number, minutes, first, last } = made;
+  await announceChanges(db.control, [{ ticker, first, last, ...(replacement === null && { struck: number }) }]);
+  return { number, minutes };
+}
