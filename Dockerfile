@@ -32,8 +32,8 @@ COPY --from=build /app/lib lib
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/server server
 COPY --from=build /app/.next .next
-# The embedded database and generated secrets; unused with DATABASE_URL and NEXTAUTH_SECRET.
-RUN install -d -o node -g node -m 0700 /data
+# The embedded database and generated secrets, unused with DATABASE_URL and NEXTAUTH_SECRET; recordings, with FEED_RECORD=on.
+RUN install -d -o node -g node -m 0700 /data /data/recordings
 VOLUME /data
 USER node
 EXPOSE 3000

@@ -68,6 +68,19 @@ export const feedSettings = {
   TICK_FILTERS_OFF: reasons
     .default([])
     .describe(`Comma-separated reasons for which ticks of the live venue are not held back: ${FILTER_REASONS.join(", ")}.`),
+  FEED_RECORD: z
+    .enum(["on", "off"])
+    .default("off")
+    .describe("on writes every tick of the live venue, taken or not, to files of an hour and ticker; not with LIVE_FEED=replay."),
+  FEED_RECORD_DIR: z.string().min(1).optional().describe("Directory of these files. Unset: recordings in DATA_DIR."),
+  FEED_RECORD_DAYS: z.coerce.number().int().min(1).max(3_650).default(7).describe("Days to keep them, 1 to 3650."),
+  FEED_RECORD_MAX_MIB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_485_760)
+    .default(10_240)
+    .describe("Size of all these files at most, in MiB; the oldest hours are deleted first."),
   FEED_REPAIR_DAYS: z.coerce
     .number()
     .int()

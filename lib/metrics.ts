@@ -40,6 +40,10 @@ export interface Metrics {
   quarantined(upstream: string, reason: HeldBackReason | "not_a_quote"): void;
   /** Counts a tick with an unusually wide spread, which was let through. */
   wideSpread(upstream: string): void;
+  /** Sets how the size of the recorded ticks is read, bytes. */
+  recordingBytes(read: () => number): void;
+  /** Counts ticks that could not be recorded. */
+  recordingLeftOut(ticks: number): void;
   /** Counts messages passed to stream connections. */
   streamSent(messages: number): void;
   /** Counts records merged into newer ones because a connection was slow. */
@@ -127,6 +131,28 @@ function upstreamMetrics(
   };
 }
 
+/** The metrics of the recording of ticks. */
+function recordingMetrics(registers: Registry[]): Pick<Metrics, "recordingBytes" | "recordingLeftOut"> {
+  const leftOut = new Counter({
+    name: "spotwire_feed_recording_left_out_total",
+    help: "Ticks that could not be recorded: the disk is slow, full or not there.",
+    registers,
+  });
+  return {
+    recordingLeftOut: (ticks) => leftOut.inc(ticks),
+    recordingBytes(read) {
+      new Gauge({
+        name: "spotwire_feed_recording_bytes",
+        help: "Size of the recorded ticks.",
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+  };
+}
+
 /** Creates the counters of one process, with those of Node itself. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -208,6 +234,7 @@ export function createMetrics(): Metrics {
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
     },
     ...upstreamMetrics(registers),
+    ...recordingMetrics(registers),
     streamSent: (messages) => sent.inc(messages),
     streamMerged: (records) => merged.inc(records),
     streamClosed: (reason) => closes.inc({ reason }),

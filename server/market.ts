@@ -11,6 +11,7 @@ import type { KlineWriter } from "#server/engine/recorder";
 import { newEpoch } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
+import type { TickRecording } from "#server/feed/recording/recording";
 import { createProjection, type Projection } from "#server/view/projection";
 import type { Ring } from "#server/view/ring";
 import type { Listener } from "./events/bus";
@@ -28,6 +29,8 @@ export interface MarketOptions {
   feed?: MarketFeed;
   /** Keeps ticks out that cannot be true; absent where all are taken: recordings and computed prices. */
   guard?: Guard;
+  /** Records the ticks that reach it; absent where they are not recorded. */
+  recording?: TickRecording | undefined;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
   provider: string | null;
@@ -69,7 +72,8 @@ export function readSide(
     provider,
     feed,
     guard,
-  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard">,
+    recording,
+  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "recording">,
   { view, recent, watch, follow, historyRevision }: Projection,
 ): Pick<
   RunningMarket,
@@ -79,6 +83,7 @@ export function readSide(
   | "provider"
   | "providers"
   | "heldBack"
+  | "recording"
   | "view"
   | "recent"
   | "sight"
@@ -93,6 +98,7 @@ export function readSide(
     provider,
     providers,
     heldBack: guard?.report,
+    recording: recording?.report,
     view,
     recent,
     sight: watch.sight,

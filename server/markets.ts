@@ -1,3 +1,4 @@
+import path from "node:path";
 import type pg from "pg";
 import { type AuditedChange, auditOn } from "#lib/access/audit";
 import { createSealer } from "#lib/access/sealer";
@@ -16,6 +17,7 @@ import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { FeedStart, MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
+import { createRecording, type TickRecording } from "./feed/recording/recording";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
@@ -31,6 +33,8 @@ import { reportRepair } from "./feed/upstream/repair-report";
 import { upstreamFeed } from "./feed/upstream/runner";
 import { createUpstreamWatch, lossReasonOf } from "./feed/upstream/state";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
+
+const MIB_BYTES = 1_048_576;
 
 interface MarketsOptions {
   env: Env;
@@ -131,6 +135,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     // A recording is taken as it was recorded.
     ...(env.LIVE_FEED !== "replay" &&
       env.LIVE_FEED !== "none" && { guard: createGuard({ name: env.LIVE_FEED, off: env.TICK_FILTERS_OFF, metrics }) }),
+    recording: recordingOf(options),
     acceptsPush: env.LIVE_FEED === "push",
     provider: env.LIVE_FEED === "none" ? null : (env.LIVE_PROVIDER ?? env.LIVE_FEED),
     mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),
@@ -139,6 +144,21 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     metrics,
   };
   return startVenue(options, market, store);
+}
+
+/** Records the ticks of a provider or of pushes; a replay is recorded already. */
+function recordingOf({ env, clock, log, metrics }: MarketsOptions): TickRecording | undefined {
+  const { LIVE_FEED, FEED_RECORD, FEED_RECORD_DIR, FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
+  if (FEED_RECORD === "off" || LIVE_FEED === "none" || LIVE_FEED === "replay") return undefined;
+  const recording = createRecording({
+    ...{ days, clock, log },
+    folder: FEED_RECORD_DIR ?? path.join(env.DATA_DIR, "recordings"),
+    maxBytes: FEED_RECORD_MAX_MIB * MIB_BYTES,
+    upstreamOf: () => LIVE_FEED,
+    leftOut: metrics.recordingLeftOut,
+  });
+  metrics.recordingBytes(() => recording.report().bytes);
+  return recording;
 }
 
 /** The audit entry of an import that pushed klines begin. */

@@ -16,6 +16,7 @@ import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
 import { HeldBackView } from "./held-back-view";
 import { ProviderView } from "./provider-view";
+import { RecordingView } from "./recording-view";
 
 const REFRESH_MS = 2 * SECOND_MS;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
@@ -84,6 +85,9 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
       {feed.held_back === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
           <HeldBackView held={feed.held_back} />
+          <div className="border-line border-t">
+            <RecordingView recording={feed.recording} />
+          </div>
         </div>
       )}
       {gaps === null ? null : (

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { InstantField, PlanLimit } from "./portal";
-import type { HeldBackTicks, UpstreamReport } from "./portal-feeds";
+import type { HeldBackTicks, RecordingReport, UpstreamReport } from "./portal-feeds";
 import type { Timeframe, Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -158,6 +158,8 @@ export interface FeedReport {
   readonly providers: readonly UpstreamReport[];
   /** Null where ticks are not filtered: the sandbox and recordings. */
   readonly held_back: HeldBackTicks | null;
+  /** Null where ticks are not recorded. */
+  readonly recording: RecordingReport | null;
   /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
   /** Ticker of the newest tick, null before the first. */

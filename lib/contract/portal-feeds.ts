@@ -119,3 +119,20 @@ export interface HeldBackTicks {
   /** Newest first, at most HELD_BACK_LISTED_COUNT. */
   readonly newest: readonly HeldBackTick[];
 }
+
+/** The recording of the ticks that reach a venue. */
+export interface RecordingReport {
+  readonly folder: string;
+  /** False while another process decides about ticks, and records them. */
+  readonly active: boolean;
+  /** Size of the files that this process knows, and the most that it may be. */
+  readonly bytes: number;
+  readonly max_bytes: number;
+  /** Days that are kept, and the oldest hour; null before the first. */
+  readonly days: number;
+  readonly oldest_at: string | null;
+  /** Ticks since the process started that are not in the recording, although it was on. */
+  readonly left_out: number;
+  /** Null if nothing is wrong. */
+  readonly problem: string | null;
+}

@@ -62,6 +62,7 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
       provider: market.provider,
       providers: market.providers?.() ?? [],
       held_back: market.heldBack?.() ?? null,
+      recording: market.recording?.() ?? null,
       problem: checks[`feed_${venue}`] ?? null,
       ...quotesOf(market, nowMs),
       ...ticks[venue],

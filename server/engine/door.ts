@@ -13,8 +13,13 @@ interface DoorOptions {
   readonly publish: (events: readonly MarketEvent[]) => void;
   /** The instant of a tick, Unix milliseconds. */
   readonly nowMs: (tick: Tick) => number;
-  /** Called with why a tick was refused, null where it was taken. A held one is not decided before its fate is known. */
-  readonly decided: (tick: Tick, outcome: Outcome) => void;
+  /**
+   * Called with why a tick was refused, null where it was taken, and when it came. A held one is not decided before its fate is
+   * known.
+   */
+  readonly decided: (tick: Tick, outcome: Outcome, receivedMs: number) => void;
+  /** The wall clock, Unix milliseconds. */
+  readonly wallMs: () => number;
   /** Counts what became of ticks. */
   readonly count: (outcomes: readonly Outcome[]) => void;
   readonly guard: Guard | undefined;
@@ -23,13 +28,22 @@ interface DoorOptions {
 }
 
 /** Decides which ticks reach an engine: not what it refuses, and not what cannot be true. */
-export function createDoor({ engine, publish, nowMs, decided, count, guard, catalogue, quoteOf }: DoorOptions) {
-  const gate = guard?.gate({ catalogue, quoteOf, settled: (outcome) => count([outcome]) });
+export function createDoor({ engine, publish, nowMs, wallMs, decided, count, guard, catalogue, quoteOf }: DoorOptions) {
+  const gate = guard?.gate({
+    ...{ catalogue, quoteOf },
+    settled(tick, outcome) {
+      count([outcome]);
+      decided(tick, outcome, arrivals.get(tick) ?? receivedMs);
+    },
+  });
   let events: MarketEvent[] = [];
+  let receivedMs = 0;
+  /** When ticks came that are held. */
+  const arrivals = new WeakMap<Tick, number>();
 
-  function decide(tick: Tick, outcome: Outcome): Outcome {
+  function decide(tick: Tick, outcome: Outcome, cameMs = receivedMs): Outcome {
     if (outcome === null) for (const event of engine.ingest(tick)) events.push(event);
-    decided(tick, outcome);
+    decided(tick, outcome, cameMs);
     return outcome;
   }
 
@@ -42,13 +56,16 @@ export function createDoor({ engine, publish, nowMs, decided, count, guard, cata
       return decide(tick, rejection);
     }
     const reason = gate.judge(tick, atMs);
-    for (const held of gate.released()) count([decide(held, engine.judge(held, atMs))]);
-    return reason === "spike" ? reason : decide(tick, reason);
+    for (const held of gate.released()) count([decide(held, engine.judge(held, atMs), arrivals.get(held))]);
+    if (!gate.holds()) return decide(tick, reason);
+    arrivals.set(tick, receivedMs);
+    return reason;
   }
 
   return {
     /** Takes ticks in order; returns why each was refused, null where it was taken. */
     take(ticks: readonly Tick[]): Outcome[] {
+      receivedMs = wallMs();
       const outcomes = ticks.map(take);
       const made = events;
       events = [];

@@ -10,10 +10,12 @@ import type { Mended, Mending } from "#lib/market/mending";
 import type { Catalogue, ChangedMinutes, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
+import { MINUTE_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import type { FeedStart, MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
+import type { TickRecording } from "#server/feed/recording/recording";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
@@ -41,6 +43,7 @@ interface ProducerOptions {
   mender?: LeasedMender | undefined;
   feed?: MarketFeed | undefined;
   guard?: Guard | undefined;
+  recording?: TickRecording | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
   epoch: string;
@@ -99,10 +102,20 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
   return mender && recorder && createMinuteKeeper({ mender, recorder, clock, log, stopping });
 }
 
-/** Notes what a tick says about its minute. */
-function noteTick(keeper: MinuteKeeper | undefined, fed: boolean, tick: Tick, rejection: TickRejection | null): void {
-  if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
-  else if (rejection === null && !fed) keeper?.watch.pushed(tick.ticker, tick.time_msc);
+/** Notes what became of ticks, and what they say about their minutes. */
+function createNotes({ feed, recording }: ProducerOptions, keeper: MinuteKeeper | undefined) {
+  let recorded: ReturnType<TickRecording["start"]> | undefined;
+  return {
+    start() {
+      recorded = recording?.start();
+    },
+    decided(tick: Tick, rejection: TickRejection | null, receivedMs: number): void {
+      if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
+      else if (rejection === null && feed === undefined) keeper?.watch.pushed(tick.ticker, tick.time_msc);
+      recorded?.record(tick, rejection, receivedMs);
+    },
+    stop: async () => recorded?.stop(),
+  };
 }
 
 /** The clock of an engine: wall time, or the time its feed has reached. */
@@ -146,6 +159,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch });
   const recorder = recorderOf(options, log, stopping.signal);
   const keeper = keeperOf(options, recorder, log, stopping.signal);
+  const notes = createNotes(options, keeper);
   const time = createEngineClock(options);
   /** Klines have been closed up to here, by this producer or its predecessor. */
   let advancedMs = start.fromMs ?? time.now();
@@ -180,8 +194,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   }
 
   const door = createDoor({
-    ...{ engine, publish, guard: options.guard, catalogue, quoteOf: view.quote },
-    decided: (tick, outcome) => noteTick(keeper, feed !== undefined, tick, outcome),
+    ...{ engine, publish, guard: options.guard, catalogue, quoteOf: view.quote, wallMs: clock.now },
+    decided: notes.decided,
     count: (outcomes) => metrics.ticks(venue, outcomes),
     nowMs(tick) {
       if (feed !== undefined) time.reach(tick.time_msc);
@@ -212,11 +226,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   watch.filled();
   starting = false;
   if (recorder) recording = recorder.record;
-
-  async function turn(): Promise<void> {
-    await repeat({ clock, signal: stopping.signal, pause: ADVANCE_INTERVAL_MS }, advance);
-    advance();
-  }
+  notes.start();
 
   /** Stores klines that closed here while their minutes were rewritten; the recorder may still have their old state to write. */
   async function correct(recorder: Recorder, klines: readonly Kline[]): Promise<void> {
@@ -257,7 +267,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const onState = (problem: string | null) => {
     feedProblem = problem;
   };
-  const running: Promise<void>[] = [turn(), keeper?.run() ?? Promise.resolve()];
+  const turning = repeat({ clock, signal: stopping.signal, pause: ADVANCE_INTERVAL_MS }, advance).then(advance);
+  const running: Promise<void>[] = [turning, keeper?.run() ?? Promise.resolve()];
   const recordingUntil = new AbortController();
   const recorded = recorder?.run(recordingUntil.signal);
   if (feed) {
@@ -291,6 +302,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     async stop() {
       stopping.abort();
       await Promise.all(running);
+      door.expire(time.now() + MINUTE_MS);
+      await notes.stop();
       recordingUntil.abort();
       await recorded;
       await keeper?.save();

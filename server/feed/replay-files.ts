@@ -7,11 +7,12 @@ import { knownClock } from "#server/import/clock-zone";
 import type { Source } from "#server/import/decompress";
 import { contentOf } from "#server/import/detect";
 import { Unsure } from "#server/import/failure";
+import { filesOf } from "#server/import/files";
 import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
 import { createSourceFinder, type SourceFinder } from "#server/import/sources";
 
-/** One recording: its file, and the ticker it is replayed as. */
+/** One recording: its file or folder, and the ticker it is replayed as. */
 interface Recording {
   readonly ticker: string;
   readonly file: string;
@@ -55,8 +56,8 @@ function likelyClocks(survey: ClockSurvey): ClockSurvey {
 }
 
 /**
- * The ticks of a recording in the order of its file, in any tick format the importer supports. Rows that cannot be read or that
- * go back in time are skipped and counted in the log.
+ * The ticks of a recording in the order of its file, or of the files of its folder by name, in any tick format the importer
+ * supports. Rows that cannot be read or that go back in time are skipped and counted in the log.
  * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
  */
 export async function* ticksOf(recording: Recording, options: ReadOptions): AsyncGenerator<Tick> {
@@ -73,30 +74,41 @@ async function* ticksIn({ ticker, file }: Recording, finder: SourceFinder, optio
   // Dukascopy's own months: a replay is not history, so it does not ask.
   const parsed = readOptions({ venue: "live", ticker, months: "0", force: false, "dry-run": false }, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
+  const files = await filesOf([file]);
   const survey = likelyClocks(
-    await surveyClocks([file], { options: parsed, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
+    await surveyClocks(files, { options: parsed, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
   );
-  const { sources, skipped } = await finder.sourcesOf(file);
-  for (const name of skipped) log.debug({ file, name }, "skipping a file in the archive");
-  for (const source of sources) {
-    const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal, survey, store: null });
-    if (prepared === null) continue;
-    if (prepared.recognition.kind !== "ticks") throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
-    yield* readTicks(source, prepared, ticker, log);
+  const reached = { ms: Number.NEGATIVE_INFINITY };
+  for (const one of files) {
+    const { sources, skipped } = await finder.sourcesOf(one);
+    for (const name of skipped) log.debug({ file: one, name }, "skipping a file in the archive");
+    for (const source of sources) {
+      const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal, survey, store: null });
+      if (prepared === null) continue;
+      if (prepared.recognition.kind !== "ticks")
+        throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
+      yield* readTicks(source, prepared, { ticker, reached, log });
+    }
   }
 }
 
-async function* readTicks(source: Source, prepared: Prepared, ticker: string, log: Logger): AsyncGenerator<Tick> {
+interface Reading {
+  readonly ticker: string;
+  /** The time of the last tick, Unix milliseconds. */
+  readonly reached: { ms: number };
+  readonly log: Logger;
+}
+
+async function* readTicks(source: Source, prepared: Prepared, { ticker, reached, log }: Reading): AsyncGenerator<Tick> {
   let ticks: Tick[] = [];
   let skipped = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
   const reader = prepared.recognition.createReader(prepared.settings, {
     row({ timeMs, bid, ask, volume }) {
-      if (timeMs < lastMs) {
+      if (timeMs < reached.ms) {
         skipped += 1;
         return;
       }
-      lastMs = timeMs;
+      reached.ms = timeMs;
       ticks.push({ ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) });
     },
     malformed() {

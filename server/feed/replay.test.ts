@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import type { Tick } from "#lib/domain/tick";
@@ -89,6 +90,20 @@ describe("replay", () => {
     const run = play(files);
     await toEnd(run);
     expect(run.ticks.map(({ ticker }) => ticker)).toEqual(["EURUSD", "GBPUSD", "EURUSD", "EURUSD", "GBPUSD"]);
+  });
+
+  test("a recording of the service is replayed from its folder, hour by hour, without the ticks that were not taken", async () => {
+    const folder = path.join(mkdtempSync(path.join(tmpdir(), "replay-")), "push", "EURUSD", "2024-01-16");
+    mkdirSync(folder, { recursive: true });
+    const row = (offset: number, outcome: string) => `${RECORDED_MS + offset},1.1,1.2,,${RECORDED_MS + offset + 20},${outcome}\n`;
+    const hour = (name: string, ...rows: string[]) =>
+      writeFileSync(path.join(folder, name), gzipSync(`time_msc,bid,ask,volume,received_ms,outcome\n${rows.join("")}`));
+    hour("13.csv.gz", row(HOUR_MS, "taken"), row(HOUR_MS + 1, "spike"));
+    hour("12.csv.gz", row(0, "market_closed"), row(10, "taken"), row(HOUR_MS - 1, "taken"));
+    hour("14.csv.gz.part", row(2 * HOUR_MS, "taken"));
+    const run = play([`EURUSD=${folder}`], { pace: 1_000, shift: "none" });
+    await toEnd(run);
+    expect(run.ticks.map(({ time_msc }) => time_msc - RECORDED_MS)).toEqual([10, HOUR_MS - 1, HOUR_MS]);
   });
 
   test("a replay continued from another node delivers the missed ticks at once and the rest on time", async () => {

@@ -1,5 +1,6 @@
+import { epochAt } from "./bytes";
 import { columnsOf, cutCells, emptyCells, isEmpty, priceFiller, quantityFiller, shown, spreadFiller } from "./columns";
-import type { Layout, Role } from "./layout";
+import { type Layout, type Role, TAKEN } from "./layout";
 import { createLineCutter } from "./lines";
 import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
 import { createTimeReader } from "./times";
@@ -21,6 +22,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const quote = columnsOf(layout, ["bid", "ask"]);
   const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
+  const [received, outcome] = [layout.roles.indexOf("received"), layout.roles.indexOf("outcome")];
   const isUtc = layout.zoned && !settings.overrulesOffset;
   const first = new Map<Role, string>();
 
@@ -41,9 +43,15 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     return quote.every(({ index }) => isEmpty(cells, index)) || Number.isNaN(row.bid) || Number.isNaN(row.ask);
   }
 
+  /** Reads what became of a recorded tick. False where its row is not wanted. */
+  function readOutcome(bytes: Buffer): boolean {
+    row.outcome = shown(bytes, cells, outcome);
+    row.receivedMs = epochAt(bytes, cells.from[received] as number, cells.to[received] as number);
+    return settings.everyOutcome === true || row.outcome === TAKEN;
+  }
+
   /** Null when the line was read into `row`, else the reason. */
-  function readLine(bytes: Buffer, from: number, to: number): string | null {
-    cutCells(cells, bytes, from, to, separator);
+  function readLine(bytes: Buffer): string | null {
     if (cells.count < needed) return `${cells.count} columns, at least ${needed} required`;
     const timeMs = readTime(bytes, cells);
     if (Number.isNaN(timeMs)) return "no valid time";
@@ -56,7 +64,12 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
 
   function onLine(bytes: Buffer, from: number, to: number, line: number): void {
     if (line <= layout.headerLines) return;
-    const reason = readLine(bytes, from, to);
+    cutCells(cells, bytes, from, to, separator);
+    if (outcome >= 0 && outcome < cells.count && !readOutcome(bytes)) {
+      sink.notTaken?.(line);
+      return;
+    }
+    const reason = readLine(bytes);
     if (reason !== null) sink.malformed(line, reason);
     else if (saysNoQuote()) sink.withoutQuote(line);
     else sink.row(row, line);

@@ -17,6 +17,7 @@ import { hst } from "./formats/hst";
 import { lean } from "./formats/lean";
 import { metaTrader5Export, metaTrader5Python } from "./formats/metatrader5";
 import { plainCsv } from "./formats/plain";
+import { recordedTicks } from "./formats/recording";
 import { spotwireCsv } from "./formats/spotwire";
 import { tradingView } from "./formats/tradingview";
 import { trueFx } from "./formats/truefx";
@@ -49,6 +50,7 @@ export const FORMATS: readonly Format[] = [
   dukascopyNode,
   tradingView,
   spotwireCsv,
+  recordedTicks,
   plainCsv,
 ];
 

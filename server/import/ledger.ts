@@ -30,6 +30,8 @@ export interface Counts {
   misaligned: number;
   /** Rows without bid and ask. */
   withoutQuote: number;
+  /** Recorded ticks that the service did not take. */
+  notTaken: number;
   /** Klines that are not over, which the running service may still write. Skipped. */
   unfinished: number;
   /** Times of the first and last valid row, Unix milliseconds; NaN when there is none. */
@@ -69,6 +71,7 @@ function emptyCounts(): Counts {
     crossed: 0,
     misaligned: 0,
     withoutQuote: 0,
+    notTaken: 0,
     unfinished: 0,
     firstMs: Number.NaN,
     lastMs: Number.NaN,
@@ -123,6 +126,10 @@ export function createLedger(options: MinutesOptions) {
       withoutQuote() {
         counts.rows += 1;
         counts.withoutQuote += 1;
+      },
+      notTaken() {
+        counts.rows += 1;
+        counts.notTaken += 1;
       },
     },
   };

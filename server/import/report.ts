@@ -123,6 +123,7 @@ export function notable({ counts, klines, malformed, stopped }: Loaded, circumst
   tell(counts.crossed, `refused: ${CROSSED}`);
   tell(counts.misaligned, `refused: ${MISALIGNED}`);
   tell(counts.withoutQuote, "skipped: no bid and ask");
+  tell(counts.notTaken, "skipped: the service did not take these ticks");
   if (counts.unfinished > 0)
     lines.push(`  the current ${timeframe === "M1" ? "minute" : `${timeframe} kline`} is skipped: it is not over`);
   if (klines.conflicting > 0)

@@ -12,6 +12,9 @@ export interface Row {
   ask: number;
   /** Real volume of a tick. */
   volume: number;
+  /** Of a recorded tick: when it came, Unix milliseconds, and what became of it. */
+  receivedMs?: number;
+  outcome?: string;
   open: number;
   high: number;
   low: number;
@@ -30,6 +33,8 @@ export interface RowSink {
   malformed(line: number, reason: string): void;
   /** A valid row without bid and ask (a last price, a volume). */
   withoutQuote(line: number): void;
+  /** A recorded tick that the service did not take; absent where such rows are left out without counting. */
+  notTaken?(line: number): void;
 }
 
 /** Parses the bytes of a file into rows. */
@@ -48,6 +53,8 @@ export interface ReaderSettings {
   readonly spreadDigits: number | null;
   /** True when the operator's clock overrides the offsets in the times. */
   readonly overrulesOffset: boolean;
+  /** True to read recorded ticks whatever became of them; by default only those that were taken. */
+  readonly everyOutcome?: boolean;
 }
 
 /** An empty row. */

@@ -16,7 +16,7 @@ interface GateOptions {
   readonly catalogue: Pick<Catalogue, "find" | "calendar">;
   readonly quoteOf: MarketView["quote"];
   /** Called when a tick that was held is given up. */
-  readonly settled: (outcome: FilterReason) => void;
+  readonly settled: (tick: Tick, outcome: FilterReason) => void;
 }
 
 /** A filter in front of an engine. */
@@ -55,7 +55,7 @@ export function createGuard({ name, off, metrics }: GuardOptions): Guard {
         off: new Set(off),
         heldBack(tick, reason, nowMs) {
           add(tick, reason, nowMs);
-          if (reason === "spike") settled(reason);
+          if (reason === "spike") settled(tick, reason);
         },
         wide() {
           wide += 1;

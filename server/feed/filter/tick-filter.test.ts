@@ -36,7 +36,7 @@ function filtered({ calendar = OPEN, off = [], quote }: Settings = {}) {
     return reason;
   }
   return {
-    ...{ passed, heldBack, wide, give, expire: filter.expire },
+    ...{ passed, heldBack, wide, give, expire: filter.expire, holds: filter.holds },
     bids: () => passed.map(({ bid }) => bid),
     /** Twenty quiet ticks at a price, one every 100 ms, ending before NOW_MS. */
     settle(bid = 1.1, ticker = "EURUSD") {
@@ -91,11 +91,17 @@ describe("a price far from the others", () => {
   });
 
   test("is held as before when its batch is sent again", () => {
-    const { settle, give, bids, heldBack } = filtered();
+    const { settle, give, bids, heldBack, holds } = filtered();
     settle();
     const [first, second, third] = [tickOf(1.12), tickOf(1.1201, 100), tickOf(1.1202, 200)];
-    expect([first, second, first, second, third].map((tick) => give(tick, NOW_MS + 300))).toEqual([
-      ...["spike", "spike", "spike", "spike", null],
+    expect([first, second, first, second, third].map((tick) => [give(tick, NOW_MS + 300), holds()])).toEqual([
+      ...[
+        ["spike", true],
+        ["spike", true],
+        ["spike", false],
+        ["spike", false],
+        [null, false],
+      ],
     ]);
     expect([bids(), heldBack]).toEqual([[1.12, 1.1201, 1.1202], []]);
   });

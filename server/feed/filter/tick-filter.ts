@@ -84,6 +84,8 @@ export interface TickFilter {
    * `spike` may be lifted: the tick is held for up to a second, and let through if the next ones agree with it.
    */
   judge(tick: Tick, nowMs: number): FilterReason | null;
+  /** True where the last judgement holds its tick; false where it is a repetition of one that is held. */
+  holds(): boolean;
   /** The ticks that the last judgement let through besides its own, in order. */
   released(): readonly Tick[];
   /** Gives up ticks that have been held for too long. */
@@ -162,6 +164,7 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
   /** Tickers with ticks that are held. */
   const holding = new Set<TickerState>();
   let released = NONE;
+  let holds = false;
 
   function stateOf(ticker: string): TickerState {
     let state = states.get(ticker);
@@ -201,6 +204,7 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
       if (state.suspects.length + 1 >= AGREE_COUNT) for (const oldest of state.suspects.splice(0, 1)) giveUp(oldest, nowMs);
       state.suspects.push({ tick, untilMs: nowMs + HELD_MAX_MS, held: true });
       holding.add(state);
+      holds = true;
       return false;
     }
     for (const suspect of state.suspects) if (suspect.untilMs < nowMs) giveUp(suspect, nowMs);
@@ -233,6 +237,7 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
   return {
     judge(tick, nowMs) {
       released = NONE;
+      holds = false;
       if (tick.volume !== undefined && tick.volume > TICK_VOLUME_MAX && !off.has("volume_out_of_range"))
         return refuse(tick, "volume_out_of_range", nowMs);
       const state = stateOf(tick.ticker);
@@ -251,6 +256,7 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
       watchSpread(state, tick);
       return null;
     },
+    holds: () => holds,
     released: () => released,
     expire(nowMs) {
       for (const state of holding) {
