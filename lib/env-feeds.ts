@@ -47,6 +47,36 @@ const symbols = wordList.transform((entries, context) => {
   return chosen;
 });
 
+const FEED_NAMES = ["none", "push", "replay", ...PROVIDER_NAMES] as const;
+type FeedName = (typeof FEED_NAMES)[number];
+/** They are the only source of a venue: prices that do not come from a market now. */
+const ALONE: readonly FeedName[] = ["none", "replay"];
+
+const feeds = wordList
+  .pipe(z.array(z.enum(FEED_NAMES, { error: `must be a comma-separated list of ${FEED_NAMES.join(", ")}.` })))
+  .refine((names) => names.length > 0, "must name a source.")
+  .refine((names) => new Set(names).size === names.length, "must name each source once.")
+  .refine((names) => names.length === 1 || !names.some((name) => ALONE.includes(name)), {
+    error: `must name ${ALONE.join(" or ")} alone.`,
+  });
+
+/** Addresses of proxies, by provider; under the empty name that of the only provider. */
+const urls = wordList.transform((entries, context) => {
+  const found: { feed: string; url: string }[] = [];
+  for (const entry of entries) {
+    const [, feed = "", url = ""] = /^(?:([a-z0-9-]+)=)?(.+)$/.exec(entry) ?? [];
+    const known = feed === "" ? entries.length === 1 : PROVIDER_NAMES.some((name) => name === feed);
+    if (known && /^(https?|wss?):$/.test(URL.parse(url)?.protocol ?? "") && !found.some((one) => one.feed === feed))
+      found.push({ feed, url });
+    else
+      context.addIssue({
+        code: "custom",
+        message: "must be an http://, https://, ws:// or wss:// URL, with several providers one for each, as oanda=https://….",
+      });
+  }
+  return found;
+});
+
 const reasons = wordList.pipe(
   z.array(z.enum(FILTER_REASONS, { error: `must be a comma-separated list of ${FILTER_REASONS.join(", ")}.` })),
 );
@@ -56,11 +86,10 @@ const secret = (name: (typeof SECRET_SETTINGS)[number], what: string) =>
 
 /** The settings of the live venue's provider. */
 export const feedSettings = {
-  LIVE_FEED: z
-    .enum(["none", "push", "replay", ...PROVIDER_NAMES])
-    .default("none")
+  LIVE_FEED: feeds
+    .prefault("none")
     .describe(
-      `Data source of the live venue: none, push (POST /api/v1/ingest/ticks), replay (recorded tick files) or a provider: ${PROVIDER_NAMES.join(", ")}.`,
+      `Data source of the live venue: none, push (POST /api/v1/ingest/ticks), replay (recorded tick files) or a provider: ${PROVIDER_NAMES.join(", ")}. Several providers, push among them, as a comma-separated list: for each instrument, the first that is well speaks.`,
     ),
   FEED_SYMBOLS: symbols
     .default([])
@@ -90,10 +119,11 @@ export const feedSettings = {
     .describe(
       `Days before a start of which missing minutes are fetched from a provider that has history, 0 to ${INGEST_KLINES_MAX_AGE_DAYS}; 0 also turns off the repair of later gaps.`,
     ),
-  FEED_URL: z
-    .url({ protocol: /^(https?|wss?)$/, error: "must be an http://, https://, ws:// or wss:// URL." })
-    .optional()
-    .describe("Address of a proxy in front of the provider. Unset: the provider's own."),
+  FEED_URL: urls
+    .default([])
+    .describe(
+      "Address of a proxy in front of the provider; with several providers a comma-separated list as oanda=https://…,tiingo=wss://…. Unset: the provider's own.",
+    ),
   OANDA_TOKEN: secret("OANDA_TOKEN", "Access token of an OANDA v20 account"),
   OANDA_ACCOUNT: z.string().optional().describe("Number of the OANDA account, for example 101-004-1234567-001."),
   OANDA_ENVIRONMENT: z
@@ -138,3 +168,7 @@ export const feedSettings = {
   TWELVEDATA_KEY: secret("TWELVEDATA_KEY", "API key of Twelve Data"),
   TRADERMADE_KEY: secret("TRADERMADE_KEY", "API key of TraderMade"),
 };
+
+/** The address of a proxy in front of a provider; undefined without one. */
+export const feedUrl = ({ FEED_URL }: { readonly FEED_URL: z.infer<typeof urls> }, name: ProviderName): string | undefined =>
+  FEED_URL.find(({ feed }) => feed === name || feed === "")?.url;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { readEnv } from "./env";
+import { feedUrl } from "./env-feeds";
 
 const DATABASE_URL = "postgresql://u:p@db/spotwire";
 
@@ -55,6 +56,35 @@ test("a secret that is given twice, or whose file is empty, too long or absent, 
   refused({ TIINGO_TOKEN_FILE: empty }).toThrow(/TIINGO_TOKEN_FILE must name a file of 1 to 4096 characters/);
   refused({ TIINGO_TOKEN_FILE: long }).toThrow(/TIINGO_TOKEN_FILE must name a file of 1 to 4096 characters/);
   refused({ TIINGO_TOKEN_FILE: join(folder, "absent") }).toThrow(/TIINGO_TOKEN_FILE cannot be read: ENOENT/);
+});
+
+test("LIVE_FEED is a list of different sources, whose settings are all needed", () => {
+  const settings = { OANDA_TOKEN: "t", OANDA_ACCOUNT: "a", TIINGO_TOKEN: "t" };
+  expect(readEnv({}).LIVE_FEED).toEqual(["none"]);
+  expect(readEnv({ ...settings, LIVE_FEED: "push, oanda,tiingo" }).LIVE_FEED).toEqual(["push", "oanda", "tiingo"]);
+  const refused = (LIVE_FEED: string, more = {}) => expect(() => readEnv({ ...settings, LIVE_FEED, ...more }));
+  refused("oanda,oanda").toThrow("`LIVE_FEED` must name each source once.");
+  refused("oanda,reuters").toThrow("`LIVE_FEED[1]` must be a comma-separated list of none, push, replay, oanda");
+  refused("oanda,replay").toThrow("`LIVE_FEED` must name none or replay alone.");
+  refused("none,push").toThrow("`LIVE_FEED` must name none or replay alone.");
+  refused(",").toThrow("`LIVE_FEED` must name a source.");
+  refused("oanda,massive").toThrow("`MASSIVE_KEY` is required with LIVE_FEED=massive.");
+});
+
+test("FEED_URL is one address, or one for each of several providers", () => {
+  const settings = { LIVE_FEED: "oanda,tiingo", OANDA_TOKEN: "t", OANDA_ACCOUNT: "a", TIINGO_TOKEN: "t" };
+  const one = readEnv({ ...settings, LIVE_FEED: "oanda", FEED_URL: "http://proxy" });
+  expect(feedUrl(one, "oanda")).toBe("http://proxy");
+  const both = readEnv({ ...settings, FEED_URL: "oanda=http://one/?a=b,tiingo=wss://two" });
+  expect([feedUrl(both, "oanda"), feedUrl(both, "tiingo"), feedUrl(both, "fix")]).toEqual([
+    "http://one/?a=b",
+    "wss://two",
+    undefined,
+  ]);
+  const refused = (FEED_URL: string) => expect(() => readEnv({ ...settings, FEED_URL }));
+  refused("http://proxy").toThrow("`FEED_URL` must say for which provider it is");
+  for (const wrong of ["ftp://proxy", "oanda=", "reuters=http://x", "oanda=http://a,oanda=http://b", "http://a,http://b"])
+    refused(wrong).toThrow("`FEED_URL` must be an http://, https://, ws:// or wss:// URL, with several providers one for each");
 });
 
 test("FEED_SYMBOLS is a list of a feed, a ticker and a symbol", () => {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
-import { feedSettings, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
+import { feedSettings, PROVIDER_NAMES, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -122,7 +122,9 @@ export const EnvSchema = z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "must be 1 to 40 lower-case letters, digits and dashes.")
       .optional()
-      .describe("Slug shown as provider_source of the live venue. Unset: the name of the feed."),
+      .describe(
+        "Slug shown as provider_source of the live venue. Unset: the name of the feed, or of the one of several that speaks for an instrument.",
+      ),
     REPLAY_FILES: wordList.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, each as TICKER=path."),
     REPLAY_PACE: z.coerce
       .number()
@@ -170,15 +172,19 @@ export const EnvSchema = z
     MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
   })
   .superRefine((env, context) => {
-    const { ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL, LIVE_FEED } = env;
+    const { ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL, LIVE_FEED, FEED_URL } = env;
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
-    const needed = LIVE_FEED in PROVIDER_SETTINGS ? PROVIDER_SETTINGS[LIVE_FEED as keyof typeof PROVIDER_SETTINGS] : [];
-    for (const name of needed) if (env[name] === undefined) missing(name, `is required with LIVE_FEED=${LIVE_FEED}.`);
+    const providers = PROVIDER_NAMES.filter((name) => LIVE_FEED.includes(name));
+    for (const provider of providers)
+      for (const name of PROVIDER_SETTINGS[provider])
+        if (env[name] === undefined) missing(name, `is required with LIVE_FEED=${provider}.`);
+    if (providers.length > 1 && FEED_URL.some(({ feed }) => feed === ""))
+      missing("FEED_URL", "must say for which provider it is, as oanda=https://….");
   });
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { UpstreamReport } from "./contract/portal-feeds";
+import type { PrecedenceReport, UpstreamReport } from "./contract/portal-feeds";
 import { createMetrics } from "./metrics";
 
 test("a provider has one state, and its delays are seconds", async () => {
@@ -20,6 +20,24 @@ test("a provider has one state, and its delays are seconds", async () => {
     'spotwire_feed_reconnects_total{upstream="oanda",reason="silent"} 1',
     'spotwire_feed_messages_total{upstream="oanda",outcome="tick"} 12',
     'spotwire_feed_messages_total{upstream="oanda",outcome="unreadable"} 1',
+  ])
+    expect(text).toContain(line);
+});
+
+test("several providers are counted by the instruments that they speak for, and that they began to speak for", async () => {
+  const metrics = createMetrics();
+  const providers = [
+    { name: "oanda", speaks: 40, divergent: 0 },
+    { name: "push", speaks: 2, divergent: 1 },
+  ];
+  metrics.precedence(() => ({ providers }) as unknown as PrecedenceReport);
+  metrics.upstreamChanged("push", "lost", 2);
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'spotwire_feed_speaks{upstream="oanda"} 40',
+    'spotwire_feed_speaks{upstream="push"} 2',
+    'spotwire_feed_divergent{upstream="push"} 1',
+    'spotwire_feed_changes_total{upstream="push",reason="lost"} 2',
   ])
     expect(text).toContain(line);
 });

@@ -1,9 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
 import {
+  type ChangeReason,
   type HeldBackReason,
   type LossReason,
   type ODD_REASONS,
+  type PrecedenceReport,
   UPSTREAM_STATES,
   type UpstreamReport,
 } from "#lib/contract/portal-feeds";
@@ -36,6 +38,10 @@ export interface Metrics {
   upstreamRepaired(upstream: string, minutes: number): void;
   /** Sets how the providers are read. */
   upstreams(read: () => readonly UpstreamReport[]): void;
+  /** Counts tickers for which a provider began to speak. */
+  upstreamChanged(upstream: string, reason: ChangeReason, tickers: number): void;
+  /** Sets how the precedence of several providers is read. */
+  precedence(read: () => PrecedenceReport): void;
   /** Counts a tick that was kept out of a venue. */
   quarantined(upstream: string, reason: HeldBackReason | "not_a_quote"): void;
   /** Counts a tick with an unusually wide spread, which was let through. */
@@ -153,6 +159,35 @@ function recordingMetrics(registers: Registry[]): Pick<Metrics, "recordingBytes"
   };
 }
 
+/** The metrics of a venue with several providers. */
+function precedenceMetrics(registers: Registry[]): Pick<Metrics, "upstreamChanged" | "precedence"> {
+  const changed = new Counter({
+    name: "spotwire_feed_changes_total",
+    help: "Instruments for which this provider began to speak, by reason.",
+    labelNames: ["upstream", "reason"],
+    registers,
+  });
+  return {
+    upstreamChanged: (upstream, reason, tickers) => changed.inc({ upstream, reason }, tickers),
+    precedence(read) {
+      const gauge = (name: string, help: string, count: (provider: PrecedenceReport["providers"][number]) => number) => {
+        new Gauge({
+          ...{ name, help, registers, labelNames: ["upstream"] },
+          collect() {
+            for (const provider of read().providers) this.set({ upstream: provider.name }, count(provider));
+          },
+        });
+      };
+      gauge("spotwire_feed_speaks", "Instruments that a provider speaks for.", ({ speaks }) => speaks);
+      gauge(
+        "spotwire_feed_divergent",
+        "Instruments of which the prices of a provider differ from those that are taken.",
+        ({ divergent }) => divergent,
+      );
+    },
+  };
+}
+
 /** Creates the counters of one process, with those of Node itself. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -235,6 +270,7 @@ export function createMetrics(): Metrics {
     },
     ...upstreamMetrics(registers),
     ...recordingMetrics(registers),
+    ...precedenceMetrics(registers),
     streamSent: (messages) => sent.inc(messages),
     streamMerged: (records) => merged.inc(records),
     streamClosed: (reason) => closes.inc({ reason }),

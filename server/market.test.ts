@@ -118,7 +118,7 @@ describe("a running market", () => {
     const market = await startMarket({
       ...{ venue: "live", store: createMemoryKlines(), acceptsPush: true, provider: "push", clock, log, metrics },
       catalogue: { ...catalogue, find, calendar: () => calendar },
-      guard: createGuard({ name: "push", off: [], metrics }),
+      guard: createGuard({ name: () => "push", off: [], metrics }),
     });
     const push = async (...bids: number[]) =>
       market.push?.(bids.map((bid, at) => ({ ticker: TICKER, time_msc: clock.now() + at, bid, ask: bid * 1.0001 })));
@@ -155,7 +155,7 @@ describe("a running market", () => {
     const metrics = createMetrics();
     const market = await startMarket({
       ...{ venue: "live", catalogue: catalogueOfOne(), store: createMemoryKlines(), acceptsPush: true, provider: "push" },
-      ...{ clock, log, metrics, guard: createGuard({ name: "push", off: [], metrics }) },
+      ...{ clock, log, metrics, guard: createGuard({ name: () => "push", off: [], metrics }) },
     });
     const crossed = { ticker: TICKER, time_msc: clock.now(), bid: 1.2, ask: 1.1 };
     expect(await market.push?.(new Array(5_000).fill(crossed))).toEqual(new Array(5_000).fill("crossed_quote"));

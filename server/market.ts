@@ -34,6 +34,8 @@ export interface MarketOptions {
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
   provider: string | null;
+  /** True where clients see which of several providers speaks for a ticker. */
+  namesSpeakers?: boolean;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -73,14 +75,18 @@ export function readSide(
     feed,
     guard,
     recording,
-  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "recording">,
+    namesSpeakers = false,
+  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "recording" | "namesSpeakers">,
   { view, recent, watch, follow, historyRevision }: Projection,
+  speaker = (ticker: string) => feed?.voices?.speaker(ticker) ?? null,
 ): Pick<
   RunningMarket,
   | "venue"
   | "catalogue"
   | "store"
   | "provider"
+  | "providerOf"
+  | "precedence"
   | "providers"
   | "heldBack"
   | "recording"
@@ -90,12 +96,14 @@ export function readSide(
   | "follow"
   | "historyRevision"
 > {
-  const { providers } = feed ?? {};
+  const { providers, voices } = feed ?? {};
   return {
     venue,
     catalogue,
     store,
     provider,
+    ...(voices && namesSpeakers && { providerOf: speaker }),
+    precedence: voices?.report,
     providers,
     heldBack: guard?.report,
     recording: recording?.report,

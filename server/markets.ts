@@ -1,21 +1,21 @@
 import path from "node:path";
 import type pg from "pg";
-import { type AuditedChange, auditOn } from "#lib/access/audit";
+import { type AuditedChange, audit, auditOn } from "#lib/access/audit";
 import { createSealer } from "#lib/access/sealer";
 import type { Clock } from "#lib/clock";
+import type { PrecedenceChange } from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
 import type { Database, StartUp } from "#lib/db";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
-import { mendableMinutes } from "#lib/market/mendable-minutes";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
-import type { FeedStart, MarketFeed } from "./feed/feed";
+import type { MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
 import { createRecording, type TickRecording } from "./feed/recording/recording";
 import { replayFeed } from "./feed/replay";
@@ -25,13 +25,10 @@ import { type DayBlocks, readDays, writeDays } from "./feed/sandbox/days-file";
 import { sandboxFeed } from "./feed/sandbox/feed";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
-import { chosenUpstream } from "./feed/upstream/choose";
+import { severalFeed } from "./feed/several";
+import { openUpstream } from "./feed/upstream/choose";
 import { createKeptSecrets } from "./feed/upstream/kept-secrets";
-import type { Upstream } from "./feed/upstream/port";
-import { createRepair, type Repair, withRepair } from "./feed/upstream/repair";
-import { reportRepair } from "./feed/upstream/repair-report";
-import { upstreamFeed } from "./feed/upstream/runner";
-import { createUpstreamWatch, lossReasonOf } from "./feed/upstream/state";
+import { createProvider, type Provider, providerFeed } from "./feed/upstream/provider";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 
 const MIB_BYTES = 1_048_576;
@@ -125,19 +122,27 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
 /** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
 function startLive(options: MarketsOptions): Promise<RunningMarket> {
   const { env, db, startUp, catalogues, clock, log, metrics } = options;
-  const feed = env.LIVE_FEED === "replay" ? openReplay(env, catalogues.live, clock, log) : openProvider(options, catalogues.live);
+  const feed = env.LIVE_FEED.includes("replay")
+    ? openReplay(env, catalogues.live, clock, log)
+    : openProviders(options, catalogues.live);
   const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
+  const name = env.LIVE_FEED.join(",");
+  const named = name === "none" ? null : (env.LIVE_PROVIDER ?? name);
+  const upstreamOf = (ticker: string) => (feed?.voices === undefined ? name : (feed.voices.speaker(ticker) ?? "none"));
   const market = {
     venue: "live" as const,
     catalogue: catalogues.live,
     store,
     ...(feed && { feed }),
-    // A recording is taken as it was recorded.
-    ...(env.LIVE_FEED !== "replay" &&
-      env.LIVE_FEED !== "none" && { guard: createGuard({ name: env.LIVE_FEED, off: env.TICK_FILTERS_OFF, metrics }) }),
-    recording: recordingOf(options),
-    acceptsPush: env.LIVE_FEED === "push",
-    provider: env.LIVE_FEED === "none" ? null : (env.LIVE_PROVIDER ?? env.LIVE_FEED),
+    // A replay is taken as it was recorded, and not recorded again.
+    ...(named !== null &&
+      name !== "replay" && {
+        guard: createGuard({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
+        recording: recordingOf(options, upstreamOf),
+      }),
+    acceptsPush: env.LIVE_FEED.includes("push"),
+    provider: named,
+    namesSpeakers: env.LIVE_PROVIDER === undefined,
     mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),
     clock,
     log,
@@ -146,15 +151,17 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
   return startVenue(options, market, store);
 }
 
-/** Records the ticks of a provider or of pushes; a replay is recorded already. */
-function recordingOf({ env, clock, log, metrics }: MarketsOptions): TickRecording | undefined {
-  const { LIVE_FEED, FEED_RECORD, FEED_RECORD_DIR, FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
-  if (FEED_RECORD === "off" || LIVE_FEED === "none" || LIVE_FEED === "replay") return undefined;
+/** Records the ticks of providers and pushes, where it is on. */
+function recordingOf(
+  { env, clock, log, metrics }: MarketsOptions,
+  upstreamOf: (ticker: string) => string,
+): TickRecording | undefined {
+  const { FEED_RECORD, FEED_RECORD_DIR, FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
+  if (FEED_RECORD === "off") return undefined;
   const recording = createRecording({
-    ...{ days, clock, log },
+    ...{ days, upstreamOf, clock, log },
     folder: FEED_RECORD_DIR ?? path.join(env.DATA_DIR, "recordings"),
     maxBytes: FEED_RECORD_MAX_MIB * MIB_BYTES,
-    upstreamOf: () => LIVE_FEED,
     leftOut: metrics.recordingLeftOut,
   });
   metrics.recordingBytes(() => recording.report().bytes);
@@ -176,47 +183,30 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
   };
 }
 
-/** The feed of a provider; undefined when LIVE_FEED names none. */
-function openProvider(options: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
+/** The feed of the providers that LIVE_FEED names; undefined when it names none. */
+function openProviders(options: MarketsOptions, catalogue: Catalogue): MarketFeed | undefined {
   const { env, db, secret, clock, log, metrics } = options;
-  const upstream = chosenUpstream(env, createKeptSecrets(db.pool, createSealer(secret, "provider secrets")));
-  if (upstream === undefined) return undefined;
-  const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === upstream.name);
-  const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
-  const { name } = upstream;
-  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
-  const providers = () => [watch.report(clock.now())];
-  metrics.upstreams(providers);
-  return {
-    name,
-    keepsTime: false,
-    open({ connected, heard, mend }) {
-      const repair = mend && openRepair(options, upstream, catalogue, mend);
-      const base = { upstream, listings: catalogue.list, named, watch, metrics, clock, log };
-      return withRepair(upstreamFeed({ ...base, connected, heard, repair }), repair);
-    },
-    lost(error, untilMs) {
-      watch.lost(error, clock.now(), untilMs);
-      metrics.upstreamLost(name, lossReasonOf(error));
-    },
-    providers,
-  };
+  const kept = createKeptSecrets(db.pool, createSealer(secret, "provider secrets"));
+  const members = env.LIVE_FEED.flatMap((name): (Provider | null)[] => {
+    if (name === "push") return [null];
+    if (name === "none" || name === "replay") return [];
+    return [createProvider({ upstream: openUpstream(name, env, kept), catalogue, env, db, clock, log, metrics })];
+  });
+  const [first, second] = members;
+  if (!first && second === undefined) return undefined;
+  const feed =
+    first && second === undefined
+      ? providerFeed(first)
+      : severalFeed({ members, catalogue, clock, log, metrics, record: (change) => recordChange(db, change) });
+  metrics.upstreams(() => feed.providers?.() ?? []);
+  return feed;
 }
 
-/** The repair of a provider that has history; undefined where it has none, or FEED_REPAIR_DAYS is 0. */
-function openRepair(
-  { env, db, clock, log, metrics }: MarketsOptions,
-  upstream: Upstream,
-  catalogue: Catalogue,
-  mend: NonNullable<FeedStart["mend"]>,
-): Repair | undefined {
-  if (upstream.minutes === undefined || env.FEED_REPAIR_DAYS === 0) return undefined;
-  return createRepair({
-    ...{ upstream, days: env.FEED_REPAIR_DAYS, mend, clock, log },
-    mendable: (ticker, span) => mendableMinutes(db.pool, ticker, span, catalogue.calendar(ticker)),
-    report: () => reportRepair(db, clock, upstream.name),
-    repaired: (minutes) => metrics.upstreamRepaired(upstream.name, minutes),
-  });
+/** The audit entry of a change of the provider that speaks. */
+function recordChange(db: Database, { from, to, reason, tickers, some, held }: PrecedenceChange): Promise<void> {
+  const system = { actor: { name: "system" }, accountId: null, address: null };
+  const after = { provider: to, reason, tickers, some, ...(held > 0 && { held }) };
+  return audit(db.prisma, { ...system, action: "feed.change", target: "live", before: { provider: from }, after });
 }
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {

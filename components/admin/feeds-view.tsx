@@ -15,6 +15,7 @@ import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
 import { HeldBackView } from "./held-back-view";
+import { PrecedenceView } from "./precedence-view";
 import { ProviderView } from "./provider-view";
 import { RecordingView } from "./recording-view";
 
@@ -77,6 +78,11 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
         <Figure label="Ticks since startup" value={countText(taken)} note={`${countText(refused)} rejected`} />
       </Figures>
+      {feed.precedence === null ? null : (
+        <div className="mt-3 overflow-hidden rounded-lg border border-line">
+          <PrecedenceView precedence={feed.precedence} />
+        </div>
+      )}
       {feed.providers.map((provider) => (
         <div key={provider.name} className="mt-3 overflow-hidden rounded-lg border border-line">
           <ProviderView provider={provider} />

@@ -28,10 +28,11 @@ const TICK_REJECTIONS = [
   "out_of_order",
   "too_late",
   "in_future",
+  "standby",
   ...FILTER_REASONS,
 ] as const;
 /**
- * Why a tick was rejected. `spike` is taken nevertheless if the next ticks within a second agree with it. `duplicate` is what a repeated batch returns: nothing is
+ * Why a tick was rejected. `standby`: another provider of the venue speaks for its ticker now. `spike` is taken nevertheless if the next ticks within a second agree with it. `duplicate` is what a repeated batch returns: nothing is
  * lost, nothing is counted twice.
  */
 export type TickRejection = (typeof TICK_REJECTIONS)[number];

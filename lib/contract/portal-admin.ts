@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { InstantField, PlanLimit } from "./portal";
-import type { HeldBackTicks, RecordingReport, UpstreamReport } from "./portal-feeds";
+import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "./portal-feeds";
 import type { Timeframe, Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -156,6 +156,8 @@ export interface FeedReport {
   readonly provider: string | null;
   /** The providers behind it; empty for pushed, replayed and computed ticks. */
   readonly providers: readonly UpstreamReport[];
+  /** Null where there is one provider, or none. */
+  readonly precedence: PrecedenceReport | null;
   /** Null where ticks are not filtered: the sandbox and recordings. */
   readonly held_back: HeldBackTicks | null;
   /** Null where ticks are not recorded. */

@@ -136,3 +136,47 @@ export interface RecordingReport {
   /** Null if nothing is wrong. */
   readonly problem: string | null;
 }
+
+/**
+ * Why a provider speaks for an instrument: the first one did; the one before it was lost, or quiet; an earlier one is well
+ * again; an operator pinned it.
+ */
+export type ChangeReason = "first" | "lost" | "quiet" | "back" | "pinned";
+
+/** Another provider began to speak for some instruments. */
+export interface PrecedenceChange {
+  readonly at: string;
+  /** Null if nobody spoke before. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly reason: ChangeReason;
+  /** How many instruments, and the first of them. */
+  readonly tickers: number;
+  readonly some: readonly string[];
+  /** How many of them have changed so often that their provider stays for an hour. */
+  readonly held: number;
+}
+
+/** Most instruments with diverging prices that a report lists. */
+export const DIVERGENT_LISTED_COUNT = 50;
+
+/** Which of several providers speaks. */
+export interface PrecedenceReport {
+  /** In order of precedence, with the number of instruments that each speaks for. */
+  readonly providers: readonly {
+    readonly name: string;
+    readonly speaks: number;
+    /** Instruments whose prices differ from those that are taken. */
+    readonly divergent: number;
+  }[];
+  /** Instruments for which no provider speaks yet. */
+  readonly waiting: number;
+  /** The provider that an operator prefers, whatever its state. */
+  readonly pinned: string | null;
+  /** Instruments whose provider stays because of too many changes. */
+  readonly held: number;
+  /** Newest first. */
+  readonly changes: readonly PrecedenceChange[];
+  /** At most DIVERGENT_LISTED_COUNT. */
+  readonly divergent: readonly { readonly ticker: string; readonly name: string; readonly since: string }[];
+}

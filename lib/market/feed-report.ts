@@ -61,6 +61,7 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
       venue,
       provider: market.provider,
       providers: market.providers?.() ?? [],
+      precedence: market.precedence?.() ?? null,
       held_back: market.heldBack?.() ?? null,
       recording: market.recording?.() ?? null,
       problem: checks[`feed_${venue}`] ?? null,

@@ -66,7 +66,7 @@ export async function ingestBody(
   const { push } = market;
   if (push === undefined)
     throw new Fault("service_unavailable", {
-      detail: `The ${market.venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push.`,
+      detail: `The ${market.venue} venue does not accept pushed ticks. Start the service with push in LIVE_FEED.`,
       retry_after: 60,
     });
   const receipt = createReceipt<TickRejection>();

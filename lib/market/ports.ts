@@ -1,7 +1,7 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { KlineReceipt } from "#lib/contract/ingest-klines";
 import type { Instrument } from "#lib/contract/instrument";
-import type { HeldBackTicks, RecordingReport, UpstreamReport } from "#lib/contract/portal-feeds";
+import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
@@ -118,6 +118,10 @@ export interface Market {
   readonly store: KlineStore;
   /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
+  /** Who speaks for a ticker, where the venue has several providers and shows which; absent: `provider`. */
+  readonly providerOf?: ((ticker: string) => string | null) | undefined;
+  /** Which of several providers speak; absent where there is one, or none. */
+  readonly precedence?: (() => PrecedenceReport) | undefined;
   /** The providers behind its feed; absent where there are none. */
   readonly providers?: (() => readonly UpstreamReport[]) | undefined;
   /** The ticks that were kept out of it; absent where ticks are not filtered. */

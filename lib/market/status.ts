@@ -55,7 +55,7 @@ function judged(lastTickMs: number | null, { market, nowMs }: Scene, listing: Li
     session: calendar.sessionAt(atMs),
     lastTickMs,
     atMs,
-    provider: market.provider,
+    provider: market.providerOf === undefined ? market.provider : market.providerOf(listing.ticker),
     projected: atMs > nowMs,
     updatedAtMs: nowMs,
   });

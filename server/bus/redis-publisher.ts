@@ -24,6 +24,8 @@ interface PublisherOptions {
   /** Where this node accepts pushed ticks. */
   address: string;
   problem: () => string | null;
+  /** Who speaks for which ticker; absent where there are not several providers. */
+  speakers?: (() => Readonly<Record<string, string>>) | undefined;
   /** Called once when a higher token has published: Redis then rejects this publisher. */
   onFenced: () => void;
   clock: Clock;
@@ -44,7 +46,7 @@ export interface Publisher {
 
 /** Makes a publisher. Events published within one tick of the event loop, or during a send, form one batch. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { redis, venue, token, epoch, address, problem, onFenced, clock, log } = options;
+  const { redis, venue, token, epoch, address, problem, speakers, onFenced, clock, log } = options;
   const stopping = new AbortController();
   const ended = new AbortController();
   const backlog = createBacklog();
@@ -70,7 +72,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const batch = backlog.take(n === 0 ? backlog.size() : BATCH_MAX_EVENTS);
     n += 1;
     const atMs = (backlog.size() > 0 ? batch.at(-1)?.reachedMs : undefined) ?? reachedMs;
-    const header = { token, n, epoch, reachedMs: atMs, address, problem: problem() };
+    const header = { token, n, epoch, reachedMs: atMs, address, problem: problem(), ...(speakers && { speakers: speakers() }) };
     const events = batch.map(({ event }) => event);
     return { printed: writer.print(header, events), upTo: batch.at(-1)?.position ?? sent };
   }

@@ -19,6 +19,8 @@ export const Header = z.object({
   address: z.string(),
   /** What is wrong with the feed; null when it is healthy or none is bound. */
   problem: z.string().nullable(),
+  /** Who speaks for which ticker, as Voices.speakers says; absent where there are not several providers. */
+  speakers: z.record(z.string(), z.string()).optional(),
 });
 export type Header = z.infer<typeof Header>;
 

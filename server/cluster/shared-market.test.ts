@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Clock, systemClock } from "#lib/clock";
+import type { UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
 import { type Quote, quoteExample } from "#lib/contract/quote";
+import type { Listing } from "#lib/domain/instrument";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
@@ -25,6 +27,8 @@ import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
+import { severalFeed } from "#server/feed/several";
+import type { Provider } from "#server/feed/upstream/provider";
 import type { RunningMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { eventOf } from "#server/testing/events";
@@ -85,8 +89,8 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       announceHistoryChange: () => undefined,
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
       forwardKlines: (_venue, address) => Promise.reject(new Error(`klines to ${address}`)),
-      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", clock, log, metrics: createMetrics() },
-      recording,
+      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", namesSpeakers: true },
+      ...{ clock, log, metrics: createMetrics(), recording },
     });
     const events: MarketEvent[] = [];
     market.follow((batch) => events.push(...batch));
@@ -121,6 +125,47 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   const until = (condition: () => boolean) => vi.waitUntil(condition, WAIT);
   const sequences = (events: readonly MarketEvent[], topic: string) =>
     events.filter((e) => e.topic === topic).map(({ seq }) => seq);
+
+  test("of several providers one speaks, at the lease holder alone, and every node says which", () =>
+    scene(async () => {
+      const running: string[] = [];
+      const catalogue = await createCatalogue(db, "live");
+      const bySymbol = new Map([["EURUSD", catalogue.find("EURUSD") as Listing]]);
+      const providerAt = (node: string, name: string, bid: number): Provider => ({
+        ...{ name, hasHistory: false, lost: () => undefined, report: () => ({}) as UpstreamReport },
+        open: ({ follower }) => ({
+          repair: undefined,
+          async *feed(signal) {
+            running.push(`${node} ${name}`);
+            follower?.live({ bySymbol });
+            try {
+              while (!signal.aborted) {
+                await clock.wait(20, signal);
+                yield [{ ticker: "EURUSD", time_msc: clock.now(), bid, ask: bid + 0.0001 }];
+              }
+            } finally {
+              running.splice(running.indexOf(`${node} ${name}`), 1);
+            }
+          },
+        }),
+      });
+      async function startNode(node: string): Promise<Node> {
+        const members = [providerAt(node, "oanda", 1.1), providerAt(node, "tiingo", 1.2)];
+        const record = async () => undefined;
+        const feed = severalFeed({ members, catalogue, clock, log, metrics: createMetrics(), record });
+        return start(true, node, { venue: "live", feed, store: createKlineStore(db.pool, "live") });
+      }
+      const [first, second] = [await startNode("first"), await startNode("second")];
+      await until(() => quoteOf(first) === 1.1 && quoteOf(second) === 1.1);
+      await until(() => [first, second].every(({ market }) => market.providerOf?.("EURUSD") === "oanda"));
+      expect(running).toEqual(["first oanda", "first tiingo"]);
+      expect(second.market.providerOf?.("GBPUSD")).toBeNull();
+      await first.market.handOver();
+      await until(() => running.join() === "second oanda,second tiingo");
+      await until(() => [first, second].every(({ market }) => market.providerOf?.("EURUSD") === "oanda"));
+      const bids = new Set(second.events.flatMap((event) => (event.type === "quote" ? [event.record.bid] : [])));
+      expect([...bids]).toEqual([1.1]);
+    }));
 
   test("a paused holder that mends minutes stores nothing once another node has taken the lease", () =>
     scene(async () => {

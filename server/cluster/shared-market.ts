@@ -11,6 +11,7 @@ import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
+import { speakerIn } from "#server/feed/feed";
 import { leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
 import { createProjection } from "#server/view/projection";
 import { competeForLease, type Lease } from "./lease";
@@ -116,6 +117,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     const publisher = createPublisher({
       ...{ redis, venue, token: lease.token, epoch, address, clock, log },
       problem: () => problem(),
+      speakers: feed?.voices?.speakers,
       onFenced: lease.giveUp,
     });
     const producer = await startProducer({
@@ -175,8 +177,12 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       .catch((error: unknown) => log.warn({ err: error }, "cannot read stored minutes; earlier feed gaps stay unknown"));
   void lookBack();
 
+  /** The holder knows it first. */
+  const speaker = (ticker: string) =>
+    holding ? (feed?.voices?.speaker(ticker) ?? null) : speakerIn(follower.header()?.speakers, ticker);
+
   return {
-    ...readSide(options, projection),
+    ...readSide(options, projection, speaker),
     get epoch() {
       return projection.recent.epoch();
     },

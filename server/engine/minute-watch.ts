@@ -4,17 +4,18 @@ import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 /** Pushed ticks of a ticker that come with longer pauses do not show that its feeder lived in between. */
 const PUSH_SILENCE_MAX_MS = 10 * SECOND_MS;
 /** Ranges that have ended and can still lose a minute to a late tick. */
-const ENDED_KEPT_COUNT = 100;
+const ENDED_KEPT_COUNT = 1_000;
 
 /**
  * Knows of which minutes every tick was heard: the feed lived from their first to their last millisecond. A connection that
- * feeds all tickers says so itself; of pushed ticks, each ticker speaks for itself.
+ * feeds all tickers says so itself; where several providers feed a venue, this is kept for each ticker; of pushed ticks, each
+ * ticker speaks for itself.
  */
 export interface MinuteWatch {
-  /** The connection of all tickers lives at this instant (Unix ms), and everything it brought before is applied. */
-  alive(atMs: number, silenceMaxMs: number): void;
+  /** The connection of a ticker (absent: of all) lives at this instant (Unix ms), and everything it brought before is applied. */
+  alive(atMs: number, silenceMaxMs: number, ticker?: string): void;
   /** The connection was lost: what follows is another one. */
-  lost(): void;
+  lost(ticker?: string): void;
   /** A pushed tick of this time was applied. */
   pushed(ticker: string, timeMs: number): void;
   /** A tick came after its minute was closed: that minute lacks it. */
@@ -89,8 +90,8 @@ export function createMinuteWatch(): MinuteWatch {
   }
 
   return {
-    alive: (atMs, silenceMaxMs) => extend(null, atMs, silenceMaxMs),
-    lost: () => end(null),
+    alive: (atMs, silenceMaxMs, ticker) => extend(ticker ?? null, atMs, silenceMaxMs),
+    lost: (ticker) => end(ticker ?? null),
     pushed: (ticker, timeMs) => extend(ticker, timeMs, PUSH_SILENCE_MAX_MS),
     late(ticker, timeMs) {
       cut(ticker, timeMs);

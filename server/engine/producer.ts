@@ -13,7 +13,7 @@ import { repeat } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
-import type { FeedStart, MarketFeed } from "#server/feed/feed";
+import { type FeedStart, type MarketFeed, PUSH } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
 import type { TickRecording } from "#server/feed/recording/recording";
 import { superviseFeed } from "#server/feed/supervise";
@@ -105,16 +105,36 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
 /** Notes what became of ticks, and what they say about their minutes. */
 function createNotes({ feed, recording }: ProducerOptions, keeper: MinuteKeeper | undefined) {
   let recorded: ReturnType<TickRecording["start"]> | undefined;
+  const isPushed = ({ ticker }: Tick) => feed === undefined || feed.voices?.speaker(ticker) === PUSH;
   return {
     start() {
       recorded = recording?.start();
     },
     decided(tick: Tick, rejection: TickRejection | null, receivedMs: number): void {
       if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
-      else if (rejection === null && feed === undefined) keeper?.watch.pushed(tick.ticker, tick.time_msc);
+      else if (rejection === null && isPushed(tick)) keeper?.watch.pushed(tick.ticker, tick.time_msc);
       recorded?.record(tick, rejection, receivedMs);
     },
     stop: async () => recorded?.stop(),
+  };
+}
+
+/** Takes pushed ticks, where there are other providers only those for which pushes speak. */
+function createPushTaker(
+  { feed, metrics, venue }: Pick<ProducerOptions, "feed" | "metrics" | "venue">,
+  take: (ticks: readonly Tick[]) => (TickRejection | null)[],
+) {
+  const { voices } = feed ?? {};
+  if (voices === undefined) return take;
+  return (ticks: readonly Tick[]) => {
+    const speaks = ticks.map(voices.pushed);
+    const judged = take(ticks.filter((_, index) => speaks[index])).values();
+    const outcomes = speaks.map((taken) => (taken ? (judged.next().value ?? null) : ("standby" as const)));
+    metrics.ticks(
+      venue,
+      outcomes.filter((outcome) => outcome === "standby"),
+    );
+    return outcomes;
   };
 }
 
@@ -278,21 +298,20 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       door.take(ticks);
     };
     const opened = feed.open({
-      ...start,
-      skipped,
-      connected: () => onState(null),
+      ...{ ...start, skipped, failing: onState, connected: () => onState(null) },
       ...(keeper && { heard: keeper.watch, mend: keeper.mend }),
     });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
   }
 
+  const takePushed = createPushTaker(options, door.take);
   return {
     now: time.now,
     async push(ticks) {
-      if (recorder === undefined || recorder.hasRoom()) return door.take(ticks);
+      if (recorder === undefined || recorder.hasRoom()) return takePushed(ticks);
       await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
-      if (recorder.hasRoom()) return door.take(ticks);
+      if (recorder.hasRoom()) return takePushed(ticks);
       throw fallenBehind();
     },
     stored: () => storedInTime(recorder, clock, stopping.signal),

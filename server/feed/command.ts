@@ -7,7 +7,7 @@ import { type CommandContext, defineCommand, runAsProcess, subcommandOf } from "
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { acquireSecrets } from "#server/database/secrets";
 import { checkUpstream } from "./upstream/check";
-import { upstreamOf } from "./upstream/choose";
+import { openUpstream } from "./upstream/choose";
 import { createKeptSecrets } from "./upstream/kept-secrets";
 import type { Finding } from "./upstream/reach";
 
@@ -16,7 +16,7 @@ const MORE_MS = 3 * SECOND_MS;
 
 const USAGE = `npm run feed -- check [PROVIDER] [--wait 30]
 
-Tries the provider of LIVE_FEED, or the named one, step by step: settings, name, connection, encryption, login, instruments,
+Tries the first provider of LIVE_FEED, or the named one, step by step: settings, name, connection, encryption, login, instruments,
 prices, history, clock. Each line says what was found; after the first step that failed, it says what to do. Nothing is stored.
 
   PROVIDER   ${PROVIDER_NAMES.join(", ")}
@@ -31,9 +31,11 @@ const OPTIONS = { wait: { type: "string", default: "30" } } as const;
 function nameOf(words: readonly string[], env: Env): ProviderName {
   const [word, ...others] = words;
   if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}".`);
-  const name = PROVIDER_NAMES.find((one) => one === (word ?? env.LIVE_FEED));
+  const given: readonly string[] = word === undefined ? env.LIVE_FEED : [word];
+  const name = PROVIDER_NAMES.find((one) => one === given.find((each) => PROVIDER_NAMES.some((known) => known === each)));
   if (name !== undefined) return name;
-  const what = word === undefined ? `LIVE_FEED is ${env.LIVE_FEED}, which is no provider` : `Unknown provider "${word}"`;
+  const what =
+    word === undefined ? `LIVE_FEED is ${env.LIVE_FEED.join(",")}, which is no provider` : `Unknown provider "${word}"`;
   throw new UsageError(`${what}: use one of ${PROVIDER_NAMES.join(", ")}.`);
 }
 
@@ -72,7 +74,7 @@ export const feedCommand = defineCommand({
     if (settings.state === "failed") return EXIT_FAILED;
     const { nextAuth } = await acquireSecrets(env);
     return context.withDatabase(async (db) => {
-      const upstream = upstreamOf(name, env, createKeptSecrets(db.pool, createSealer(nextAuth, "provider secrets")));
+      const upstream = openUpstream(name, env, createKeptSecrets(db.pool, createSealer(nextAuth, "provider secrets")));
       const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
       const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
       const catalogue = await createCatalogue(db, "live");

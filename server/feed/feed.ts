@@ -1,4 +1,4 @@
-import type { LossReason, UpstreamReport } from "#lib/contract/portal-feeds";
+import type { LossReason, PrecedenceReport, UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import type { Mended, Mending } from "#lib/market/mending";
@@ -31,17 +31,40 @@ export interface FeedStart {
   readonly skipped: (fromMs: number, toMs: number) => void;
   /** Called when the feed is connected, which may be days before its next tick. */
   readonly connected: () => void;
+  /** Called with what is wrong while the feed goes on: none of its providers has a connection. */
+  readonly failing?: (problem: string) => void;
   /** Told about the life of the connection; absent where nothing is stored. */
   readonly heard?: FeedLife;
   /** Stores closed minutes from a history of the source; absent where nothing is stored. */
   readonly mend?: (klines: readonly Kline[], mending: Mending) => Promise<Mended>;
 }
 
-/** The life of a connection that feeds all tickers of a venue. */
+/** The life of a connection that feeds all tickers of a venue, or one of several that feeds a ticker now. */
 export interface FeedLife {
   /** It lives at this instant (Unix ms), and the ticks that it brought before are taken. */
-  alive(atMs: number, silenceMaxMs: number): void;
-  lost(): void;
+  alive(atMs: number, silenceMaxMs: number, ticker?: string): void;
+  lost(ticker?: string): void;
+}
+
+/** The name of pushed ticks among several providers. */
+export const PUSH = "push";
+
+/** Under this name, Voices.speakers has who speaks for every ticker that it does not name. */
+export const EVERY_TICKER = "*";
+
+/** Who speaks for a ticker according to what Voices.speakers made; null where nobody does. */
+export const speakerIn = (speakers: Readonly<Record<string, string>> | undefined, ticker: string): string | null =>
+  (speakers?.[ticker] ?? speakers?.[EVERY_TICKER]) || null;
+
+/** Who speaks where several providers feed a venue. */
+interface Voices {
+  /** Who speaks for a ticker; undefined before the first does, and while this process does not run the feed. */
+  speaker(ticker: string): string | undefined;
+  /** Takes a pushed tick. @returns whether pushes speak for its ticker */
+  pushed(tick: Tick): boolean;
+  /** The speakers of all tickers, for other processes; speakerIn reads it. */
+  speakers(): Readonly<Record<string, string>>;
+  report(): PrecedenceReport;
 }
 
 /** The data source of a venue. */
@@ -59,6 +82,8 @@ export interface MarketFeed {
   lost?(error: unknown, untilMs: number): void;
   /** The providers behind the feed; absent where there are none. */
   providers?(): readonly UpstreamReport[];
+  /** Absent where there is one provider, or none. */
+  readonly voices?: Voices;
 }
 
 /** The source will not serve us: wrong key, no entitlement, closed account. Only its owner can change that. */

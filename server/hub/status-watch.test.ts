@@ -100,6 +100,19 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
+  test("another provider that speaks for a ticker is reported to its subscribers", async () => {
+    const { clock, market, follow, takeMessages, stop } = createScene();
+    let speaker = "oanda";
+    Object.assign(market, { providerOf: () => speaker });
+    market.quote("EURUSD", 1.1, 1.1001, clock.now());
+    follow("EURUSD");
+    await clock.advance(LOOK_MS);
+    speaker = "tiingo";
+    await clock.advance(LOOK_MS);
+    expect(takeMessages()).toMatchObject([{ type: "market_status", ticker: "EURUSD", data: { provider_source: "tiingo" } }]);
+    await stop();
+  });
+
   test("an operator's override is reported when it starts and when it ends", async () => {
     const { clock, catalogue, market, follow, takeMessages, stop } = createScene();
     market.quote("EURUSD", 1.1, 1.1001, clock.now());

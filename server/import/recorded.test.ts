@@ -53,7 +53,7 @@ test("an imported recording gives the klines that the live venue made, whatever 
   const market = await startMarket({
     ...{ venue: "live", store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
     catalogue: { list, find, instrument: () => undefined, calendar: () => compileCalendar({ kind: "always" }, []) },
-    guard: createGuard({ name: "push", off: [], metrics }),
+    guard: createGuard({ name: () => "push", off: [], metrics }),
     recording: recordingAt(folder, clock),
   });
   const outcomes = new Map<string | null, number>();

@@ -22,7 +22,7 @@ export function startMessage(env: Env, address: string): string {
       `  try        curl -H "Authorization: Bearer ${env.DEMO_KEY}" "${base}${operations.latestQuotes.path}?tickers=EURUSD,XAUUSD"`,
       "  own key    npm run keys -- create --help",
     );
-  if (env.LIVE_FEED === "none")
+  if (env.LIVE_FEED.includes("none"))
     lines.push(
       "",
       "  The live venue has no data provider: its market data state is missing, and quotes return market_data_not_ready.",

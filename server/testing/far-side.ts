@@ -45,7 +45,7 @@ export interface FarSide {
 const listen = (server: ReturnType<typeof createServer>) =>
   new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)));
 
-/** Lines of JSON in an endless HTTP body; `lists` answers other paths that end with its keys. */
+/** Lines of JSON in an endless HTTP body; `lists` answers other paths that end with its keys; functions get the query. */
 export async function lineFarSide(lists: Readonly<Record<string, unknown>>): Promise<FarSide> {
   let connections = 0;
   let onPeer: (peer: Peer) => void = () => undefined;
@@ -53,7 +53,7 @@ export async function lineFarSide(lists: Readonly<Record<string, unknown>>): Pro
   const sockets = new Set<Socket>();
   const streams = new Set<ServerResponse>();
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "", "http://far.side").pathname;
+    const { pathname: path, searchParams } = new URL(request.url ?? "", "http://far.side");
     const list = Object.entries(lists).find(([end]) => path.endsWith(end));
     if (list === undefined || refusal !== null) connections += 1;
     if (refusal !== null) {
@@ -61,7 +61,9 @@ export async function lineFarSide(lists: Readonly<Record<string, unknown>>): Pro
       return;
     }
     if (list !== undefined) {
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(list[1]));
+      const [, made] = list;
+      const answer = typeof made === "function" ? made(searchParams) : made;
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
       return;
     }
     streams.add(response);

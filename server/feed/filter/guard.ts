@@ -6,8 +6,8 @@ import type { Metrics } from "#lib/metrics";
 import { createTickFilter, type TickFilter } from "./tick-filter";
 
 interface GuardOptions {
-  /** The label of the metrics: what LIVE_FEED names. */
-  readonly name: string;
+  /** The label of the metrics: who speaks for a ticker. */
+  readonly name: (ticker: string) => string;
   readonly off: readonly FilterReason[];
   readonly metrics: Pick<Metrics, "quarantined" | "wideSpread">;
 }
@@ -40,7 +40,7 @@ export function createGuard({ name, off, metrics }: GuardOptions): Guard {
 
   function add({ ticker, time_msc, bid, ask }: Tick, reason: HeldBackReason, at_ms: number): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    metrics.quarantined(name, reason);
+    metrics.quarantined(name(ticker), reason);
     newest.push({ at_ms, ticker, time_msc, bid, ask, reason });
     // Cut in groups, because time is short when bad ticks come in floods.
     if (newest.length >= 2 * HELD_BACK_LISTED_COUNT) newest = newest.slice(-HELD_BACK_LISTED_COUNT);
@@ -57,9 +57,9 @@ export function createGuard({ name, off, metrics }: GuardOptions): Guard {
           add(tick, reason, nowMs);
           if (reason === "spike") settled(tick, reason);
         },
-        wide() {
+        wide({ ticker }) {
           wide += 1;
-          metrics.wideSpread(name);
+          metrics.wideSpread(name(ticker));
         },
       });
       return {

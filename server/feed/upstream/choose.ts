@@ -1,5 +1,5 @@
 import type { Env } from "#lib/env";
-import { PROVIDER_NAMES, type ProviderName } from "#lib/env-feeds";
+import { feedUrl, type ProviderName } from "#lib/env-feeds";
 import { ctraderUpstream } from "./ctrader";
 import { fixUpstream } from "./fix";
 import { PROFILES } from "./fix/profiles";
@@ -11,8 +11,8 @@ import { massive, tiingo, traderMade, twelveData } from "./websocket-json/vendor
 
 /** The environment has checked that the settings of the chosen provider are there. */
 const MAKERS: Readonly<Record<ProviderName, (env: Env, kept: KeptSecrets) => Upstream>> = {
-  oanda: ({ OANDA_TOKEN: token = "", OANDA_ACCOUNT: account = "", OANDA_ENVIRONMENT: environment, FEED_URL: url }) =>
-    oandaUpstream({ token, account, environment, url }),
+  oanda: ({ OANDA_TOKEN: token = "", OANDA_ACCOUNT: account = "", OANDA_ENVIRONMENT: environment, ...env }) =>
+    oandaUpstream({ token, account, environment, url: feedUrl(env, "oanda") }),
   ctrader: (env, kept) =>
     ctraderUpstream({
       clientId: env.CTRADER_CLIENT_ID ?? "",
@@ -22,7 +22,7 @@ const MAKERS: Readonly<Record<ProviderName, (env: Env, kept: KeptSecrets) => Ups
       account: env.CTRADER_ACCOUNT ?? 0,
       environment: env.CTRADER_ENVIRONMENT,
       times: env.CTRADER_TIMES,
-      url: env.FEED_URL,
+      url: feedUrl(env, "ctrader"),
       kept,
     }),
   fix: (env) =>
@@ -38,20 +38,11 @@ const MAKERS: Readonly<Record<ProviderName, (env: Env, kept: KeptSecrets) => Ups
       password: env.FIX_PASSWORD,
       profile: PROFILES[env.FIX_PROFILE],
     }),
-  massive: ({ MASSIVE_KEY: key = "", FEED_URL: url }) => socketUpstream(massive, { key, url }),
-  tiingo: ({ TIINGO_TOKEN: key = "", FEED_URL: url }) => socketUpstream(tiingo, { key, url }),
-  twelvedata: ({ TWELVEDATA_KEY: key = "", FEED_URL: url }) => socketUpstream(twelveData, { key, url }),
-  tradermade: ({ TRADERMADE_KEY: key = "", FEED_URL: url }) => socketUpstream(traderMade, { key, url }),
+  massive: ({ MASSIVE_KEY: key = "", ...env }) => socketUpstream(massive, { key, url: feedUrl(env, "massive") }),
+  tiingo: ({ TIINGO_TOKEN: key = "", ...env }) => socketUpstream(tiingo, { key, url: feedUrl(env, "tiingo") }),
+  twelvedata: ({ TWELVEDATA_KEY: key = "", ...env }) => socketUpstream(twelveData, { key, url: feedUrl(env, "twelvedata") }),
+  tradermade: ({ TRADERMADE_KEY: key = "", ...env }) => socketUpstream(traderMade, { key, url: feedUrl(env, "tradermade") }),
 };
 
 /** An upstream by its name, whose settings the caller has checked. */
-export const upstreamOf = (name: ProviderName, env: Env, kept: KeptSecrets): Upstream => MAKERS[name](env, kept);
-
-/**
- * The upstream that LIVE_FEED names; undefined where it names none.
- * @param kept secrets that the upstream changes while it runs
- */
-export function chosenUpstream(env: Env, kept: KeptSecrets): Upstream | undefined {
-  const name = PROVIDER_NAMES.find((one) => one === env.LIVE_FEED);
-  return name === undefined ? undefined : upstreamOf(name, env, kept);
-}
+export const openUpstream = (name: ProviderName, env: Env, kept: KeptSecrets): Upstream => MAKERS[name](env, kept);

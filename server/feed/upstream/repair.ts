@@ -27,6 +27,8 @@ export interface Repair {
   /** Prices come. Before the first time, FEED_REPAIR_DAYS days are missing; later what came since the loss. */
   live(matched: Pick<Matched, "bySymbol">): void;
   lost(): void;
+  /** Minutes since this instant (Unix ms) may be missing; null: those that are before the first connection. */
+  since(fromMs: number | null): void;
   /** Works until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -50,6 +52,13 @@ export function createRepair(options: RepairOptions): Repair {
     if (gaps.length > GAPS_MAX_COUNT && last !== undefined && before !== undefined)
       gaps.splice(-2, 2, { ...last, from: Math.min(last.from, before.from), to: Math.max(last.to, before.to) });
     wake();
+  }
+
+  function since(fromMs: number | null): void {
+    const nowMs = clock.now();
+    const beganMs = fromMs ?? nowMs - days * DAY_S * SECOND_MS;
+    const [from, to] = [Math.floor(beganMs / MINUTE_MS) * MINUTE_S, Math.ceil(nowMs / MINUTE_MS) * MINUTE_S];
+    add({ from, to, tries: 0, dueMs: nowMs });
   }
 
   async function attempt(gap: Gap, signal: AbortSignal): Promise<void> {
@@ -76,12 +85,10 @@ export function createRepair(options: RepairOptions): Repair {
   return {
     live({ bySymbol }) {
       listings = bySymbol;
-      const nowMs = clock.now();
-      const from = lostMs === null ? nowMs - days * DAY_S * SECOND_MS : lostMs - upstream.declares.idleMs;
-      const [fromS, to] = [Math.floor(from / MINUTE_MS) * MINUTE_S, Math.ceil(nowMs / MINUTE_MS) * MINUTE_S];
+      since(lostMs === null ? null : lostMs - upstream.declares.idleMs);
       lostMs = null;
-      add({ from: fromS, to, tries: 0, dueMs: nowMs });
     },
+    since,
     lost() {
       // Of losses before prices come again, the first one counts.
       if (listings.size > 0) lostMs ??= clock.now();

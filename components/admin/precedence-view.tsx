@@ -1,0 +1,102 @@
+"use client";
+
+import type { ChangeReason, PrecedenceChange, PrecedenceReport } from "#lib/contract/portal-feeds";
+import { countText } from "../portal/numbers";
+import { Instant } from "../portal/time";
+import { Badge } from "../ui/badge";
+
+const REASONS: Record<ChangeReason, string> = {
+  first: "First choice",
+  lost: "Connection lost",
+  quiet: "No more ticks",
+  back: "Well again for 5 minutes",
+  pinned: "Pinned by an operator",
+};
+
+const instruments = (count: number) => `${countText(count)} ${count === 1 ? "instrument" : "instruments"}`;
+
+function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceChange) {
+  return (
+    <>
+      <Instant at={at} to="second" /> <span className="font-medium">{REASONS[reason]}</span>
+      {": "}
+      {from === null ? null : <code className="font-mono text-xs">{from} → </code>}
+      <code className="font-mono text-xs">{to}</code> <span className="text-ink-soft">for {instruments(tickers)}</span>{" "}
+      <span className="text-ink-faint text-xs">
+        {some.join(", ")}
+        {tickers > some.length ? " …" : null}
+        {held === 0 ? null : `; ${countText(held)} stay there for an hour, because they changed too often`}
+      </span>
+    </>
+  );
+}
+
+/** Which of several providers speaks, and why. */
+export function PrecedenceView({ precedence }: { precedence: PrecedenceReport }) {
+  const { providers, waiting, held, changes, divergent } = precedence;
+  return (
+    <div className="space-y-3 bg-surface p-4">
+      <h3 className="font-medium text-sm">Precedence</h3>
+      <ol className="space-y-1 text-sm">
+        {providers.map(({ name, speaks }) => {
+          const last = changes.find(({ to }) => to === name);
+          return (
+            <li key={name} className="flex flex-wrap items-baseline justify-between gap-x-4">
+              <span>
+                <code className="font-mono">{name}</code>{" "}
+                {speaks === 0 ? (
+                  <Badge tone="neutral">Standby</Badge>
+                ) : (
+                  <Badge tone="positive">Speaks for {instruments(speaks)}</Badge>
+                )}
+              </span>
+              {last === undefined ? null : (
+                <span className="text-ink-faint text-xs leading-5">
+                  {REASONS[last.reason]}, <Instant at={last.at} to="second" />
+                </span>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      {waiting === 0 ? null : <p className="text-ink-faint text-sm">No provider speaks for {instruments(waiting)} yet.</p>}
+      {held === 0 ? null : (
+        <p className="text-sm text-warning">
+          {instruments(held)} changed four times within an hour and {held === 1 ? "stays" : "stay"} with the present provider for
+          an hour.
+        </p>
+      )}
+      {divergent.length === 0 ? null : (
+        <div className="text-sm">
+          <p className="text-warning">
+            Prices differ by more than ten spreads. Nothing changes by itself; find out who is right.
+          </p>
+          <ul className="mt-1 space-y-1">
+            {divergent.map(({ ticker, name, since }) => (
+              <li key={`${ticker} ${name}`}>
+                <span className="font-medium">{ticker}</span> at <code className="font-mono text-xs">{name}</code>{" "}
+                <span className="text-ink-faint text-xs">
+                  since <Instant at={since} to="second" />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {changes.length === 0 ? null : (
+        <details className="text-sm">
+          <summary className="mb-1 cursor-pointer text-ink-soft hover:text-ink">
+            {changes.length === 1 ? "The last change" : `The last ${countText(changes.length)} changes`}
+          </summary>
+          <ul className="space-y-1">
+            {changes.map((change) => (
+              <li key={`${change.at} ${change.from} ${change.to} ${change.reason}`} className="[overflow-wrap:anywhere]">
+                <ChangeText {...change} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}

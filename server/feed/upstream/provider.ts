@@ -1,0 +1,96 @@
+import type { Clock } from "#lib/clock";
+import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import type { Database } from "#lib/db";
+import type { Env } from "#lib/env";
+import type { Logger } from "#lib/log";
+import { mendableMinutes } from "#lib/market/mendable-minutes";
+import type { Catalogue } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
+import type { Feed, FeedStart, MarketFeed } from "../feed";
+import type { Upstream } from "./port";
+import { createRepair, type Repair, withRepair } from "./repair";
+import { reportRepair } from "./repair-report";
+import { upstreamFeed } from "./runner";
+import { createUpstreamWatch, lossReasonOf } from "./state";
+
+interface ProviderOptions {
+  readonly upstream: Upstream;
+  readonly catalogue: Catalogue;
+  readonly env: Pick<Env, "FEED_SYMBOLS" | "FEED_REPAIR_DAYS">;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+interface ProviderStart extends Pick<FeedStart, "heard" | "mend"> {
+  readonly connected?: FeedStart["connected"];
+  /** Learns when prices come, and when they no longer do. */
+  readonly follower?: Pick<Repair, "live" | "lost">;
+  /** Whether it mends the minutes of a ticker now; absent: of all. */
+  readonly mends?: (ticker: string) => boolean;
+}
+
+/** A provider with its watch and its repair. */
+export interface Provider {
+  readonly name: string;
+  readonly hasHistory: boolean;
+  /** @returns its feed, and its repair where minutes are stored and it has history */
+  open(start: ProviderStart): { readonly feed: Feed; readonly repair: Repair | undefined };
+  lost(error: unknown, untilMs: number): void;
+  report(): UpstreamReport;
+}
+
+/** Makes a provider of an upstream. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { upstream, catalogue, env, db, clock, log, metrics } = options;
+  const { name } = upstream;
+  const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
+  const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
+  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  const hasHistory = upstream.minutes !== undefined && env.FEED_REPAIR_DAYS > 0;
+
+  function openRepair(mend: NonNullable<FeedStart["mend"]>, mends: (ticker: string) => boolean): Repair {
+    return createRepair({
+      ...{ upstream, days: env.FEED_REPAIR_DAYS, mend, clock, log },
+      mendable: async (ticker, span) => (mends(ticker) ? mendableMinutes(db.pool, ticker, span, catalogue.calendar(ticker)) : []),
+      report: () => reportRepair(db, clock, name),
+      repaired: (minutes) => metrics.upstreamRepaired(name, minutes),
+    });
+  }
+
+  return {
+    name,
+    hasHistory,
+    open({ connected, heard, mend, follower, mends = () => true }) {
+      const repair = mend && hasHistory ? openRepair(mend, mends) : undefined;
+      const followers = [follower, repair].filter((one) => one !== undefined);
+      const lives: Pick<Repair, "live" | "lost"> = {
+        live(matched) {
+          for (const one of followers) one.live(matched);
+        },
+        lost() {
+          for (const one of followers) one.lost();
+        },
+      };
+      const base = { upstream, listings: catalogue.list, named, watch, metrics, clock, log };
+      const feed = upstreamFeed({ ...base, ...(connected && { connected }), heard, repair: lives });
+      return { feed: withRepair(feed, repair), repair };
+    },
+    lost(error, untilMs) {
+      watch.lost(error, clock.now(), untilMs);
+      metrics.upstreamLost(name, lossReasonOf(error));
+    },
+    report: () => watch.report(clock.now()),
+  };
+}
+
+/** The feed of one provider alone. */
+export function providerFeed(provider: Provider): MarketFeed {
+  const { name, lost, report } = provider;
+  return {
+    ...{ name, keepsTime: false, lost },
+    open: (start) => provider.open(start).feed,
+    providers: () => [report()],
+  };
+}
