@@ -4,12 +4,12 @@ import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import { type ClockSurvey, surveyClocks } from "#server/import/clock-survey";
 import { knownClock } from "#server/import/clock-zone";
-import type { Source } from "#server/import/decompress";
 import { contentOf } from "#server/import/detect";
-import { Unsure } from "#server/import/failure";
+import { ImportFailure, Unsure } from "#server/import/failure";
 import { filesOf } from "#server/import/files";
 import { readOptions } from "#server/import/options";
 import { type Prepared, prepare } from "#server/import/prepare";
+import type { ReaderSettings, RowSink } from "#server/import/row";
 import { createSourceFinder, type SourceFinder } from "#server/import/sources";
 
 /** One recording: its file or folder, and the ticker it is replayed as. */
@@ -38,6 +38,12 @@ interface ReadOptions {
   signal: AbortSignal;
 }
 
+/** A source of ticks, with everything that is needed to read it. */
+interface TickSource extends Prepared {
+  /** Reads its rows in order. `row` gets the same object for each. */
+  read(settings: ReaderSettings, sink: RowSink): AsyncGenerator<void>;
+}
+
 const NOTHING_STORED = { klinesAt: async () => new Map() };
 
 /** A recording that does not show its clock is played on the likely one: a replay is not history, so it does not ask. */
@@ -56,74 +62,83 @@ function likelyClocks(survey: ClockSurvey): ClockSurvey {
 }
 
 /**
- * The ticks of a recording in the order of its file, or of the files of its folder by name, in any tick format the importer
- * supports. Rows that cannot be read or that go back in time are skipped and counted in the log.
- * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
+ * The sources of ticks in a file or folder, by name, in any tick format the importer supports.
+ * @param ticker null: as each file says
+ * @throws ImportFailure or UsageError if a file does not contain ticks, or its ticker is not listed
  */
-export async function* ticksOf(recording: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+export async function* tickSources(file: string, ticker: string | null, options: ReadOptions): AsyncGenerator<TickSource> {
   const finder = createSourceFinder();
   try {
-    yield* ticksIn(recording, finder, options);
+    yield* sourcesIn(file, ticker, finder, options);
   } finally {
     await finder.close();
   }
 }
 
-async function* ticksIn({ ticker, file }: Recording, finder: SourceFinder, options: ReadOptions): AsyncGenerator<Tick> {
-  const { listings, clock, log, signal } = options;
+async function* sourcesIn(file: string, ticker: string | null, finder: SourceFinder, given: ReadOptions) {
+  const { listings, clock, log, signal } = given;
   // Dukascopy's own months: a replay is not history, so it does not ask.
-  const parsed = readOptions({ venue: "live", ticker, months: "0", force: false, "dry-run": false }, [file]);
+  const values = { venue: "live", months: "0", force: false, "dry-run": false, ...(ticker !== null && { ticker }) };
+  const options = readOptions(values, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   const files = await filesOf([file]);
   const survey = likelyClocks(
-    await surveyClocks(files, { options: parsed, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
+    await surveyClocks(files, { options, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
   );
-  const reached = { ms: Number.NEGATIVE_INFINITY };
   for (const one of files) {
     const { sources, skipped } = await finder.sourcesOf(one);
     for (const name of skipped) log.debug({ file: one, name }, "skipping a file in the archive");
     for (const source of sources) {
-      const prepared = await prepare(source, { options: parsed, listings, terminal, clock, signal, survey, store: null });
+      const prepared = await prepare(source, { options, listings, terminal, clock, signal, survey, store: null });
       if (prepared === null) continue;
-      if (prepared.recognition.kind !== "ticks")
-        throw new Error(`REPLAY_FILES: ${source.name} holds klines; a replay needs ticks`);
-      yield* readTicks(source, prepared, { ticker, reached, log });
+      if (prepared.recognition.kind !== "ticks") throw new ImportFailure(`${source.name} holds klines; a replay needs ticks`);
+      yield { ...prepared, read: (settings: ReaderSettings, sink: RowSink) => readRows(prepared, settings, sink) };
     }
   }
 }
 
-interface Reading {
-  readonly ticker: string;
-  /** The time of the last tick, Unix milliseconds. */
-  readonly reached: { ms: number };
-  readonly log: Logger;
-}
-
-async function* readTicks(source: Source, prepared: Prepared, { ticker, reached, log }: Reading): AsyncGenerator<Tick> {
-  let ticks: Tick[] = [];
-  let skipped = 0;
-  const reader = prepared.recognition.createReader(prepared.settings, {
-    row({ timeMs, bid, ask, volume }) {
-      if (timeMs < reached.ms) {
-        skipped += 1;
-        return;
-      }
-      reached.ms = timeMs;
-      ticks.push({ ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) });
-    },
-    malformed() {
-      skipped += 1;
-    },
-    withoutQuote: () => undefined,
-  });
+/** Yields after each part of the rows. */
+async function* readRows({ source, recognition }: Prepared, settings: ReaderSettings, sink: RowSink): AsyncGenerator<void> {
+  const reader = recognition.createReader(settings, sink);
   for await (const chunk of contentOf(source)) {
     reader.push(chunk);
-    yield* ticks;
-    ticks = [];
+    yield;
   }
   reader.end();
-  yield* ticks;
-  if (skipped > 0) log.warn({ file: source.name, rows: skipped }, "skipped malformed or out-of-order rows of the recording");
+  yield;
+}
+
+/**
+ * The ticks of a recording in the order of its file, or of the files of its folder by name. Rows that cannot be read or that go
+ * back in time are skipped and counted in the log.
+ * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
+ */
+export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for await (const { source, settings, read } of tickSources(file, ticker, options)) {
+    let ticks: Tick[] = [];
+    let skipped = 0;
+    const sink: RowSink = {
+      row({ timeMs, bid, ask, volume }) {
+        if (timeMs < lastMs) {
+          skipped += 1;
+          return;
+        }
+        lastMs = timeMs;
+        ticks.push({ ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) });
+      },
+      malformed() {
+        skipped += 1;
+      },
+      withoutQuote: () => undefined,
+    };
+    for await (const _ of read(settings, sink)) {
+      yield* ticks;
+      ticks = [];
+    }
+    if (skipped > 0)
+      options.log.warn({ file: source.name, rows: skipped }, "skipped malformed or out-of-order rows of the recording");
+  }
 }
 
 /** Merges several recordings into one, ordered by time. */

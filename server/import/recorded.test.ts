@@ -14,9 +14,11 @@ import { watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { createGuard } from "#server/feed/filter/guard";
 import { createRecording } from "#server/feed/recording/recording";
+import { replayCommand } from "#server/feed/replay-command";
 import { startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { importCommand, storedKlines } from "#server/testing/import-command";
+import { commandOutcome } from "#server/testing/terminal";
 
 /** A Wednesday. */
 const START_MS = Date.UTC(2026, 0, 7, 11, 57);
@@ -95,6 +97,9 @@ test("an imported recording gives the klines that the live venue made, whatever 
   expect(text).toMatch(/\d+ rows skipped: the service did not take these ticks/);
   expect(exitCode).toBe(0);
   expect(await storedKlines(db, "EURUSD", "M1")).toEqual(made);
+  const tried = await commandOutcome(replayCommand, ["--filters", folder]);
+  expect(tried.output).toMatch(/EURUSD {2}spike +\d+/);
+  expect(tried.output).toMatch(/\nAll 1,\d\d\d recorded outcomes are the same now\.$/);
 });
 
 test("a killed process loses only what came since the last flush, and the import reads the rest", async () => {
