@@ -18,7 +18,7 @@ export type TickLine = z.infer<typeof TickLine>;
 export const FILTER_REASONS = ["market_closed", "spike", "volume_out_of_range"] as const;
 export type FilterReason = (typeof FILTER_REASONS)[number];
 
-const TICK_REJECTIONS = [
+export const TICK_REJECTIONS = [
   "malformed_line",
   "line_too_long",
   "unknown_ticker",

@@ -137,6 +137,14 @@ export const STREAM_MESSAGES_PER_SECOND_COUNT = 5;
 export const STREAM_MESSAGES_BURST_COUNT = 20;
 /** Refused messages that can wait for an answer before the connection is closed with 4029. */
 export const STREAM_MESSAGES_EXCESS_MAX_COUNT = 20;
+/**
+ * Messages of a connection whose key may push ticks: so many a second, and in a burst. Each pushes at most so many ticks, and at
+ * most so many ticks wait for their ack.
+ */
+export const STREAM_INGEST_MESSAGES_PER_SECOND_COUNT = 2_000;
+export const STREAM_INGEST_MESSAGES_BURST_COUNT = 4_000;
+export const STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT = 100;
+export const STREAM_INGEST_UNACKED_MAX_TICKS = 10_000;
 /** Invalid messages in a row before the connection is closed with 4400. */
 export const STREAM_UNREADABLE_MAX_COUNT = 10;
 /** Maximum length of a message id, which is returned unchanged. */

@@ -4,6 +4,7 @@ import { ERROR_IDS, type ErrorId } from "./errors";
 import { STREAM_MESSAGE_ID_MAX_CHARACTERS, STREAM_TICKERS_PER_MESSAGE_MAX_COUNT, TICKER_MAX_CHARACTERS } from "./limits";
 import { IsoInstant, StreamName, Ticker, Timeframe, TimeframeParameter, UnixMilliseconds, Venue } from "./primitives";
 import { FINAL_DISPLAY_STATES, MarketStatus, STATUS_REASONS } from "./status";
+import { IngestParams, IngestResult } from "./stream-ingest";
 import { Epoch, KlineMessage, QuoteMessage, Sequence, SnapshotMessage } from "./stream-push";
 
 export type { KlineMessage, PushMessage, QuoteMessage, SnapshotMessage } from "./stream-push";
@@ -32,7 +33,7 @@ export const HANDSHAKE_ERRORS = [
   "service_unavailable",
 ] as const satisfies ErrorId[];
 
-export const STREAM_METHODS = ["subscribe", "unsubscribe", "list", "ping"] as const;
+export const STREAM_METHODS = ["subscribe", "unsubscribe", "list", "ping", "ingest"] as const;
 export type StreamMethod = (typeof STREAM_METHODS)[number];
 
 const MessageId = z
@@ -86,6 +87,7 @@ export const METHOD_PARAMS = {
   unsubscribe: UnsubscribeParams,
   list: NoParams,
   ping: NoParams,
+  ingest: IngestParams,
 } as const;
 
 function clientMessage<Method extends StreamMethod, Params extends z.ZodType>(method: Method, params: Params) {
@@ -98,6 +100,7 @@ export const ClientMessage = z.discriminatedUnion("method", [
   clientMessage("unsubscribe", UnsubscribeParams).meta({ id: "UnsubscribeMessage" }),
   clientMessage("list", NoParams).meta({ id: "ListMessage" }),
   clientMessage("ping", NoParams).meta({ id: "PingMessage" }),
+  clientMessage("ingest", IngestParams).meta({ id: "IngestMessage" }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 export type MessageId = z.infer<typeof MessageId> | null;
@@ -168,6 +171,7 @@ export const Ack = z.discriminatedUnion("method", [
   ack("unsubscribe", UnsubscribeResult).meta({ id: "UnsubscribeAck" }),
   ack("list", ListResult).meta({ id: "ListAck" }),
   ack("ping", PingResult).meta({ id: "PingAck" }),
+  ack("ingest", IngestResult).meta({ id: "IngestAck" }),
 ]);
 export type Ack = z.infer<typeof Ack>;
 export type AckOf<Method extends StreamMethod> = Extract<Ack, { method: Method }>;
@@ -182,6 +186,10 @@ export const ErrorMessage = z
     message: ErrorName,
     data: FailureData.extend({
       close_code: z.int().optional().describe("The server closes the connection with this code next."),
+      expected_seq: z
+        .int()
+        .optional()
+        .describe("After a refused ingest message: send again from this `seq` on. Until then, others are ignored."),
     }),
   })
   .meta({

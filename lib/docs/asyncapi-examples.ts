@@ -49,6 +49,22 @@ export const CLIENT_EXAMPLES: { readonly [Method in StreamMethod]: readonly Exam
   ],
   list: [{ name: "list", summary: "List the subscriptions of this connection.", payload: { id: 3, method: "list" } }],
   ping: [{ name: "ping", summary: "Check that the connection is alive.", payload: { id: 4, method: "ping" } }],
+  ingest: [
+    {
+      name: "ticks",
+      summary: "Two ticks, one of them sent before.",
+      payload: {
+        method: "ingest",
+        params: {
+          seq: 17,
+          ticks: [
+            { ticker, time_msc: NOW_MSC, bid: quoteExample.bid, ask: quoteExample.ask },
+            { ticker, time_msc: NOW_MSC, bid: quoteExample.bid, ask: quoteExample.ask },
+          ],
+        },
+      },
+    },
+  ],
 };
 
 const succeeded = { type: "ack", code: 0, message: "success" } as const;
@@ -123,6 +139,22 @@ export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example
       name: "ping",
       summary: "The server's clock.",
       payload: { ...succeeded, id: 4, method: "ping", data: { time_msc: NOW_MSC } },
+    },
+  ],
+  ingest: [
+    {
+      name: "ingested",
+      summary: "One tick was accepted, the other one was sent before.",
+      payload: {
+        ...succeeded,
+        id: null,
+        method: "ingest",
+        data: {
+          ...{ seq: 17, received: 2, accepted: 1, rejected: 1 },
+          reasons: { duplicate: 1 },
+          rejections: [{ index: 1, reason: "duplicate" }],
+        },
+      },
     },
   ],
 };

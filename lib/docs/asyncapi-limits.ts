@@ -24,6 +24,14 @@ const MEANINGS: Record<LimitName, Omit<StreamLimit, "value">> = {
   STREAM_MESSAGES_EXCESS_MAX_COUNT: atLeast(
     `Maximum refused messages that can wait for an answer before the connection is closed with ${CLOSES.flooding.code}.`,
   ),
+  STREAM_INGEST_MESSAGES_PER_SECOND_COUNT: atLeast(
+    "The same for a key that may push ticks: messages it may send per second. `welcome` contains the limit in force.",
+  ),
+  STREAM_INGEST_MESSAGES_BURST_COUNT: atLeast("Messages such a key may send in one burst."),
+  STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT: atLeast("Maximum ticks in one ingest message."),
+  STREAM_INGEST_UNACKED_MAX_TICKS: atLeast(
+    "Ticks that can wait for their ack. Messages over it are refused and must be sent again.",
+  ),
   STREAM_UNREADABLE_MAX_COUNT: atLeast(
     `Invalid messages in a row before the connection is closed with ${CLOSES.protocol_abuse.code}.`,
   ),

@@ -34,6 +34,12 @@ export const CLIENT_WORDS: Readonly<Record<StreamMethod, Words>> = {
     summary: "Check that the connection is alive.",
     description: "For clients that cannot see WebSocket protocol pings. `params` is optional and ignored.",
   },
+  ingest: {
+    title: "Ingest",
+    summary: "Push ticks to the live venue.",
+    description:
+      "Needs the scope `market:ingest`. Messages are handled in order and acked by `seq`. Keep those without an ack: send them again on the next connection, and after an error from its `expected_seq` on. A tick that is pushed twice is rejected as `duplicate`.",
+  },
 };
 
 /** Words for acks, by method. */
@@ -58,6 +64,11 @@ export const ACK_WORDS: Readonly<Record<StreamMethod, Words>> = {
     title: "Ping ack",
     summary: "The connection is alive.",
     description: "`time_msc` is the server's clock.",
+  },
+  ingest: {
+    title: "Ingest ack",
+    summary: "What became of the ticks of a message.",
+    description: "Accepted ticks are in the engine and survive a clean shutdown.",
   },
 };
 

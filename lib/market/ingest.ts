@@ -36,14 +36,26 @@ export function createReceipt<Rejection extends string>() {
 }
 
 /** Parses a line into a tick, or into the reason why it is rejected. */
-function parseLine(line: Line, mayPush: (ticker: string) => boolean): Tick | TickRejection {
+function parseLine(line: Line, mayPush: MayPush): Tick | TickRejection {
   if (line.text === null) return "line_too_long";
-  let value: unknown;
   try {
-    value = JSON.parse(line.text);
+    return readTick(JSON.parse(line.text), mayPush);
   } catch {
     return "malformed_line";
   }
+}
+
+/** Whether a key may push a ticker. */
+type MayPush = (ticker: string) => boolean;
+
+/** Whether a key that is limited to these tickers (none: not limited) may push one. */
+export function pushable(tickers: readonly string[]): MayPush {
+  const allowed = new Set(tickers);
+  return (ticker) => allowed.size === 0 || allowed.has(ticker);
+}
+
+/** Reads a parsed tick; the reason why it is rejected, if it is. */
+export function readTick(value: unknown, mayPush: MayPush): Tick | TickRejection {
   const parsed = TickLine.safeParse(value);
   if (parsed.success) return mayPush(parsed.data.ticker) ? parsed.data : "unknown_ticker";
   const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
@@ -70,8 +82,7 @@ export async function ingestBody(
       retry_after: 60,
     });
   const receipt = createReceipt<TickRejection>();
-  const pushable = new Set(tickers);
-  const mayPush = (ticker: string) => pushable.size === 0 || pushable.has(ticker);
+  const mayPush = pushable(tickers);
   if (body === null) return receipt.result();
   const limits = { bodyMaxBytes: INGEST_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES };
   try {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#lib/access/access";
-import { limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
+import { hasScope, limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
@@ -97,6 +97,15 @@ function slotsOf(principal: Principal, address: string): Slot[] {
   return principal.perAddress ? [account] : [{ owner: ownSlot(principal), maxOf: keyMax }, account];
 }
 
+/**
+ * Requires what a connection needs: a key that may read streams, or push ticks.
+ * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
+ */
+export function requireStreamAccess(principal: Principal, source: Pick<Admission, "origin" | "address">): void {
+  const feeds = hasScope(principal, "market:ingest");
+  requireAccess(principal, feeds ? "market:ingest" : "market:stream", "A stream", source);
+}
+
 /** Admits connections, the same way for every transport. */
 export interface Admissions {
   /**
@@ -155,7 +164,7 @@ export function createAdmissions({ access, connections, draining, generation, on
       requireRunning();
       const judgedBy = generation();
       const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
-      requireAccess(principal, "market:stream", "A stream", { origin, address });
+      requireStreamAccess(principal, { origin, address });
       await access.takeHandshake(principal, address);
       requireRunning();
       const slots = await takeSlots(principal, address);

@@ -7,7 +7,7 @@ import {
 import { HOUR_MS } from "#lib/units";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
 import { createJoinFrames, frameOf } from "./frames";
-import { MessageRateLimit } from "./session";
+import { MessageRateLimit, READER_RATE } from "./message-rate";
 
 describe("the intake of a connection", () => {
   const judgeMany = (intake: MessageRateLimit, count: number, nowMs: number) =>
@@ -15,7 +15,7 @@ describe("the intake of a connection", () => {
   const times = (verdict: string, count: number) => Array.from({ length: count }, () => verdict);
 
   test("the rate limit reads a burst, refuses further messages, and then closes the connection", () => {
-    expect(judgeMany(new MessageRateLimit(0), 42, 0)).toEqual([
+    expect(judgeMany(new MessageRateLimit(0, READER_RATE), 42, 0)).toEqual([
       ...times("read", STREAM_MESSAGES_BURST_COUNT),
       ...times("refuse", STREAM_MESSAGES_EXCESS_MAX_COUNT),
       ...times("flooding", 2),
@@ -23,13 +23,13 @@ describe("the intake of a connection", () => {
   });
 
   test("the rate limit reads five messages a second indefinitely", () => {
-    const intake = new MessageRateLimit(0);
+    const intake = new MessageRateLimit(0, READER_RATE);
     const stepMs = 1000 / STREAM_MESSAGES_PER_SECOND_COUNT;
     for (let count = 1; count <= 1_000; count += 1) expect(intake.judge(count * stepMs)).toBe("read");
   });
 
   test("the rate limit counts refused messages, reports when the next one will be read, and then reads it", () => {
-    const intake = new MessageRateLimit(0);
+    const intake = new MessageRateLimit(0, READER_RATE);
     judgeMany(intake, STREAM_MESSAGES_BURST_COUNT + 7, 0);
     const waitMs = intake.waitS * 1000;
     expect(waitMs).toBeGreaterThanOrEqual(1_600);
@@ -37,7 +37,7 @@ describe("the intake of a connection", () => {
   });
 
   test("the rate limit never allows more than a burst, even after a long silence or when the clock goes back", () => {
-    const intake = new MessageRateLimit(1_000_000);
+    const intake = new MessageRateLimit(1_000_000, READER_RATE);
     expect(judgeMany(intake, 21, 0)).toEqual([...times("read", 20), "refuse"]);
     expect(judgeMany(intake, 21, HOUR_MS)).toEqual([...times("read", 20), "refuse"]);
   });

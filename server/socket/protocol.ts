@@ -2,8 +2,6 @@ import {
   type PlanLimits,
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_MESSAGE_MAX_BYTES,
-  STREAM_MESSAGES_BURST_COUNT,
-  STREAM_MESSAGES_PER_SECOND_COUNT,
   STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
 } from "#lib/contract/limits";
 import {
@@ -17,6 +15,7 @@ import {
 import { isRequired, type Refusal, validate } from "#lib/contract/validate";
 import { Fault, parameterFault } from "#lib/fault";
 import { failureBody } from "#lib/http/respond";
+import type { MessageRate } from "./message-rate";
 import type { VenueStreams } from "./subscriptions";
 
 /** The result of reading a message: the message, or the fault to answer, with the id of the message if it could be read. */
@@ -88,7 +87,12 @@ function contradiction(message: ClientMessage): Fault | undefined {
 }
 
 /** The first message of a connection. */
-export function welcomeOf(connectionId: string, limits: PlanLimits, { market, clock }: VenueStreams): Welcome {
+export function welcomeOf(
+  connectionId: string,
+  limits: PlanLimits,
+  { perSecond, burst }: MessageRate,
+  { market, clock }: VenueStreams,
+): Welcome {
   return {
     type: "welcome",
     protocol: STREAM_PROTOCOL,
@@ -100,8 +104,8 @@ export function welcomeOf(connectionId: string, limits: PlanLimits, { market, cl
     limits: {
       connections: limits.streamConnections,
       subscriptions: limits.subscriptionsPerConnection,
-      messages_per_second: STREAM_MESSAGES_PER_SECOND_COUNT,
-      messages_burst: STREAM_MESSAGES_BURST_COUNT,
+      messages_per_second: perSecond,
+      messages_burst: burst,
       message_max_bytes: STREAM_MESSAGE_MAX_BYTES,
       tickers_per_message: STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
     },
@@ -109,7 +113,7 @@ export function welcomeOf(connectionId: string, limits: PlanLimits, { market, cl
 }
 
 /** Context of an error message. */
-interface ErrorPlace {
+export interface ErrorPlace {
   /** Id of the message it answers; null when it answers none. */
   readonly id: MessageId;
   readonly connectionId: string;
@@ -117,10 +121,14 @@ interface ErrorPlace {
   readonly docsBase: string;
   /** The connection is closed with this code next. */
   readonly closeCode?: number;
+  /** The `seq` from which a feeder has to send again. */
+  readonly expectedSeq?: number;
 }
 
 /** A fault as a stream message, with the same code and text as REST. */
-export function errorMessageOf(fault: Fault, { id, connectionId, docsBase, closeCode }: ErrorPlace): ErrorMessage {
+export function errorMessageOf(fault: Fault, place: ErrorPlace): ErrorMessage {
+  const { id, connectionId, docsBase, closeCode: close_code, expectedSeq: expected_seq } = place;
   const { code, message, data } = failureBody(fault.id, fault.data, connectionId, docsBase);
-  return { type: "error", id, code, message, data: closeCode === undefined ? data : { ...data, close_code: closeCode } };
+  const more = { ...(close_code !== undefined && { close_code }), ...(expected_seq !== undefined && { expected_seq }) };
+  return { type: "error", id, code, message, data: { ...data, ...more } };
 }

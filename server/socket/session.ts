@@ -1,60 +1,22 @@
+import type { Access } from "#lib/access/access";
 import { type Principal, requireAccess } from "#lib/access/principal";
 import type { StreamUse } from "#lib/access/usage/stream-use";
 import { CLOSES, type CloseId } from "#lib/contract/close-codes";
-import {
-  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
-  STREAM_HEARTBEAT_INTERVAL_S,
-  STREAM_MESSAGES_BURST_COUNT,
-  STREAM_MESSAGES_EXCESS_MAX_COUNT,
-  STREAM_MESSAGES_PER_SECOND_COUNT,
-  STREAM_UNREADABLE_MAX_COUNT,
-} from "#lib/contract/limits";
+import { STREAM_FIRST_SUBSCRIBE_TIMEOUT_S, STREAM_HEARTBEAT_INTERVAL_S, STREAM_UNREADABLE_MAX_COUNT } from "#lib/contract/limits";
 import type { Ack, ClientMessage, ErrorMessage, MessageId } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { SECOND_MS } from "#lib/units";
 import type { Outbox, Tally } from "#server/hub/outbox";
 import { controlOf, type Outgoing } from "#server/hub/outgoing";
-import type { Admission } from "./handshake";
+import { Feeder } from "./feeder";
+import { type Admission, requireStreamAccess } from "./handshake";
+import { MessageRateLimit, messageRate } from "./message-rate";
 import type { Peer } from "./peer";
 import type { Reading } from "./protocol";
-import { errorMessageOf, welcomeOf } from "./protocol";
+import { type ErrorPlace, errorMessageOf, welcomeOf } from "./protocol";
 import type { VenueStreams } from "./subscriptions";
 import { Subscriptions } from "./subscriptions";
-
-/** What to do with an incoming message: read it, refuse it unread, or close the connection. */
-type Verdict = "read" | "refuse" | "flooding";
-
-/** The allowance is counted in thousandths of a message: a millisecond restores as many as the rate per second. */
-const MESSAGE = SECOND_MS;
-
-/**
- * Limits the rate of incoming messages. A refused message counts too, so a client cannot get through by sending more.
- */
-export class MessageRateLimit {
-  /** Thousandths of a message; below zero after refused messages. */
-  #allowance = STREAM_MESSAGES_BURST_COUNT * MESSAGE;
-  #atMs: number;
-
-  constructor(nowMs: number) {
-    this.#atMs = nowMs;
-  }
-
-  /** Counts one message. */
-  judge(nowMs: number): Verdict {
-    const refilled = Math.max(0, nowMs - this.#atMs) * STREAM_MESSAGES_PER_SECOND_COUNT;
-    this.#allowance = Math.min(STREAM_MESSAGES_BURST_COUNT * MESSAGE, this.#allowance + refilled) - MESSAGE;
-    this.#atMs = nowMs;
-    if (this.#allowance >= 0) return "read";
-    return this.#allowance < -STREAM_MESSAGES_EXCESS_MAX_COUNT * MESSAGE ? "flooding" : "refuse";
-  }
-
-  /** Whole seconds until the next message would be read. */
-  get waitS(): number {
-    return Math.max(1, Math.ceil((MESSAGE - this.#allowance) / (STREAM_MESSAGES_PER_SECOND_COUNT * SECOND_MS)));
-  }
-}
 
 /**
  * Counts what one connection does, for the metrics of the process and for the usage of its key. A class, so that many
@@ -100,6 +62,7 @@ type Respond = (answer: Ack | ErrorMessage) => void;
 interface SessionOptions {
   readonly admission: Admission;
   readonly venue: VenueStreams;
+  readonly access: Pick<Access, "takeTicks">;
   readonly outbox: Outbox;
   readonly peer: Peer;
   readonly tally: SessionTally;
@@ -123,6 +86,8 @@ export class Session {
   readonly #subscriptions: Subscriptions;
   readonly #rateLimit: MessageRateLimit;
   #principal: Principal;
+  /** Exists once ticks were pushed. */
+  #feeder: Feeder | undefined;
   #unreadable = 0;
   #heartbeatMs: number;
   /** Deadline of the first subscribe; infinite once it arrived. */
@@ -135,7 +100,7 @@ export class Session {
     this.admission = options.admission;
     this.#principal = options.admission.principal;
     this.#subscriptions = new Subscriptions(options.venue, options.outbox);
-    this.#rateLimit = new MessageRateLimit(nowMs);
+    this.#rateLimit = new MessageRateLimit(nowMs, messageRate(this.#principal));
     this.#heartbeatMs = nowMs + STREAM_HEARTBEAT_INTERVAL_S * 1000;
     this.#subscribeByMs = options.peer.awaitsSubscribe
       ? nowMs + STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000
@@ -160,7 +125,8 @@ export class Session {
 
   /** Sends the first message. */
   welcome(): void {
-    this.#send(welcomeOf(this.admission.id, this.#principal.limits, this.#options.venue));
+    const { id } = this.admission;
+    this.#send(welcomeOf(id, this.#principal.limits, messageRate(this.#principal), this.#options.venue));
   }
 
   /** Handles one incoming message; `read` is called only when the rate limit allows it. */
@@ -227,7 +193,7 @@ export class Session {
   /** Closes the connection with a reason. */
   close(id: CloseId, fault?: Fault): void {
     if (this.#closed) return;
-    const last = fault && controlOf(this.#error(null, fault, CLOSES[id].code));
+    const last = fault && controlOf(this.#error(null, fault, { closeCode: CLOSES[id].code }));
     this.end();
     this.#options.outbox.clear();
     this.#options.tally.closed(id);
@@ -265,6 +231,7 @@ export class Session {
     const id = message.id ?? null;
     const success = { code: 0, message: "success" } as const;
     if (method === "subscribe") {
+      requireAccess(this.#principal, "market:stream", "A subscription", this.admission);
       const before = this.#subscriptions.count;
       const { data, follow } = this.#subscriptions.add(message.params, this.#principal);
       this.#options.tally.subscribed(this.#subscriptions.count - before);
@@ -276,7 +243,21 @@ export class Session {
     else if (method === "list") {
       const items = this.#subscriptions.list();
       respond({ type: "ack", id, method, ...success, data: { subscriptions: items.length, items } });
+    } else if (method === "ingest") {
+      requireAccess(this.#principal, "market:ingest", "Pushing ticks", this.admission);
+      this.#subscribeByMs = Number.POSITIVE_INFINITY;
+      this.#feeder ??= this.#newFeeder();
+      this.#feeder.take(message.params, {
+        done: (data) => this.#closed || respond({ type: "ack", id, method, ...success, data }),
+        failed: (fault, expectedSeq) => this.#closed || respond(this.#error(id, fault, { expectedSeq })),
+      });
     } else respond({ type: "ack", id, method, ...success, data: { time_msc: this.#options.venue.clock.now() } });
+  }
+
+  #newFeeder(): Feeder {
+    const { venue, access, admission, log } = this.#options;
+    const state = { principal: () => this.#principal, closed: () => this.#closed };
+    return new Feeder({ market: venue.market, access, admission, log, ...state });
   }
 
   #answer(reading: Reading, respond: Respond): void {
@@ -287,14 +268,16 @@ export class Session {
   }
 
   #tooFast(): ErrorMessage {
-    const detail = `A connection may send ${STREAM_MESSAGES_PER_SECOND_COUNT} messages a second; this one was ignored.`;
+    const { perSecond } = messageRate(this.admission.principal);
+    const detail = `A connection may send ${perSecond} messages a second; this one was ignored.`;
     return this.#error(null, new Fault("rate_limited", { detail, retry_after: this.#rateLimit.waitS }));
   }
 
   /** Why the principal no longer allows this connection; undefined when it does. */
   #withdrawn(principal: Principal): Fault | undefined {
     try {
-      requireAccess(principal, "market:stream", "A stream", this.admission);
+      requireStreamAccess(principal, this.admission);
+      if (this.#subscriptions.count > 0) requireAccess(principal, "market:stream", "A subscription", this.admission);
     } catch (error) {
       if (isFault(error)) return error;
       throw error;
@@ -314,8 +297,7 @@ export class Session {
     this.#send({ type: "heartbeat", time_msc: nowMs, quiet });
   }
 
-  #error(id: MessageId, fault: Fault, closeCode?: number): ErrorMessage {
-    const place = { id, connectionId: this.admission.id, docsBase: this.#options.docsBase };
-    return errorMessageOf(fault, { ...place, ...(closeCode !== undefined && { closeCode }) });
+  #error(id: MessageId, fault: Fault, more: Pick<ErrorPlace, "closeCode" | "expectedSeq"> = {}): ErrorMessage {
+    return errorMessageOf(fault, { id, connectionId: this.admission.id, docsBase: this.#options.docsBase, ...more });
   }
 }

@@ -44,7 +44,7 @@ export interface Sessions {
 
 interface SessionsOptions {
   venues: Readonly<Record<Venue, VenueStreams>>;
-  access: Pick<Access, "refresh">;
+  access: Pick<Access, "refresh" | "takeTicks">;
   connections: Connections;
   flusher: Flusher;
   /** Counters of the process. */
@@ -158,7 +158,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const peer = connect(() => outbox?.flush());
       const own = new SessionTally(tally, usage.connected(admission.principal));
       outbox = new Outbox(peer, flusher, own);
-      const session = new Session({ admission, venue, outbox, peer, tally: own, docsBase, log });
+      const session = new Session({ admission, venue, access, outbox, peer, tally: own, docsBase, log });
       sessions.add(session);
       session.welcome();
       if (admission.generation !== generation) {

@@ -1,5 +1,5 @@
 import { Ack, ClientMessage, SERVER_MESSAGES, STREAM_METHODS, type StreamMethod } from "#lib/contract/stream";
-import { CLIENT_EXAMPLES } from "../asyncapi-examples";
+import { ACK_EXAMPLES, CLIENT_EXAMPLES } from "../asyncapi-examples";
 import type { PushedType } from "../asyncapi-examples-pushed";
 import { CLOSES_INTRODUCTION, closesTable, limitsTable } from "../asyncapi-limits";
 import { ofMethod } from "../asyncapi-messages";
@@ -19,8 +19,10 @@ function methodSection(method: StreamMethod): string {
     `### ${ACK_WORDS[method].title}`,
     `${ACK_WORDS[method].summary} ${ACK_WORDS[method].description}`,
     fieldsTable(reader.of(ofMethod(Ack.options, method))),
-    "A response from the sandbox:",
-    jsonBlock(recordedMessage(`ack.${method}`)),
+    // The sandbox takes no ticks.
+    ...(method === "ingest"
+      ? ACK_EXAMPLES.ingest.flatMap((example) => [example.summary, jsonBlock(example.payload)])
+      : ["A response from the sandbox:", jsonBlock(recordedMessage(`ack.${method}`))]),
   );
 }
 
