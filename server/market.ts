@@ -59,6 +59,8 @@ export interface RunningMarket extends Market {
   follow(listener: Listener): () => void;
   /** What is wrong with the feed; null when it is healthy or none is configured. */
   feedProblem(): string | null;
+  /** Call it when an operator prefers another provider; absent where there are not several. */
+  readonly pinChanged?: (() => Promise<void>) | undefined;
   /** Writes what is pending and gives the lease to another node; does nothing where one process runs the venue. */
   handOver(): Promise<void>;
   /** Stops the feed and writes what is pending. */
@@ -87,6 +89,7 @@ export function readSide(
   | "provider"
   | "providerOf"
   | "precedence"
+  | "pinChanged"
   | "providers"
   | "heldBack"
   | "recording"
@@ -104,6 +107,7 @@ export function readSide(
     provider,
     ...(voices && namesSpeakers && { providerOf: speaker }),
     precedence: voices?.report,
+    pinChanged: voices?.pinChanged,
     providers,
     heldBack: guard?.report,
     recording: recording?.report,

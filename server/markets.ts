@@ -9,6 +9,7 @@ import type { Database, StartUp } from "#lib/db";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
+import { readPin } from "#lib/market/feed-pin";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
@@ -197,7 +198,10 @@ function openProviders(options: MarketsOptions, catalogue: Catalogue): MarketFee
   const feed =
     first && second === undefined
       ? providerFeed(first)
-      : severalFeed({ members, catalogue, clock, log, metrics, record: (change) => recordChange(db, change) });
+      : severalFeed({
+          ...{ members, catalogue, clock, log, metrics, pin: () => readPin(db) },
+          record: (change) => recordChange(db, change),
+        });
   metrics.upstreams(() => feed.providers?.() ?? []);
   return feed;
 }

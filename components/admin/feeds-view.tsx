@@ -49,7 +49,7 @@ function History({ history: { restored, tickers, started_at, ended_at } }: { his
   );
 }
 
-function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
+function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChange: () => void }) {
   const { gaps, history } = feed;
   const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken, refused } = feed;
   const quoted: ReactNode = `${countText(stale)} stale, ${countText(missing)} without a quote`;
@@ -80,7 +80,7 @@ function Feed({ feed, rate }: { feed: FeedReport; rate: string }) {
       </Figures>
       {feed.precedence === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
-          <PrecedenceView precedence={feed.precedence} />
+          <PrecedenceView precedence={feed.precedence} onChange={onChange} />
         </div>
       )}
       {feed.providers.map((provider) => (
@@ -121,7 +121,7 @@ export function FeedsView() {
       )}
       {data === undefined && error === undefined ? <Skeleton className="h-72 w-full" /> : null}
       {data?.feeds.map((feed) => (
-        <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} />
+        <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} onChange={() => void mutate()} />
       ))}
       {data === undefined ? null : <BackfillsView backfills={data.backfills} onUndone={() => void mutate()} />}
     </>

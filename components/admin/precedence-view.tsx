@@ -1,9 +1,12 @@
 "use client";
 
+import { useState } from "react";
 import type { ChangeReason, PrecedenceChange, PrecedenceReport } from "#lib/contract/portal-feeds";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
+import { Button } from "../ui/button";
+import { PinDialog } from "./pin-dialog";
 
 const REASONS: Record<ChangeReason, string> = {
   first: "First choice",
@@ -31,9 +34,10 @@ function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceCha
   );
 }
 
-/** Which of several providers speaks, and why. */
-export function PrecedenceView({ precedence }: { precedence: PrecedenceReport }) {
-  const { providers, waiting, held, changes, divergent } = precedence;
+/** Which of several providers speaks, and why; `onChange` is called after one was pinned or released. */
+export function PrecedenceView({ precedence, onChange }: { precedence: PrecedenceReport; onChange: () => void }) {
+  const { providers, waiting, pinned, held, changes, divergent } = precedence;
+  const [asked, setAsked] = useState<{ readonly provider: string | null }>();
   return (
     <div className="space-y-3 bg-surface p-4">
       <h3 className="font-medium text-sm">Precedence</h3>
@@ -49,11 +53,26 @@ export function PrecedenceView({ precedence }: { precedence: PrecedenceReport })
                 ) : (
                   <Badge tone="positive">Speaks for {instruments(speaks)}</Badge>
                 )}
+                {name === pinned ? (
+                  <>
+                    {" "}
+                    <Badge tone="warning">Pinned</Badge>
+                  </>
+                ) : null}
               </span>
               {last === undefined ? null : (
                 <span className="text-ink-faint text-xs leading-5">
                   {REASONS[last.reason]}, <Instant at={last.at} to="second" />
                 </span>
+              )}
+              {name === pinned ? (
+                <Button onClick={() => setAsked({ provider: null })} aria-label={`Release ${name}`}>
+                  Release…
+                </Button>
+              ) : (
+                <Button onClick={() => setAsked({ provider: name })} aria-label={`Pin ${name}`}>
+                  Pin…
+                </Button>
               )}
             </li>
           );
@@ -97,6 +116,7 @@ export function PrecedenceView({ precedence }: { precedence: PrecedenceReport })
           </ul>
         </details>
       )}
+      {asked === undefined ? null : <PinDialog {...asked} onClose={() => setAsked(undefined)} onChange={onChange} />}
     </div>
   );
 }

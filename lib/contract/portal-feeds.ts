@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { FilterReason } from "./ingest";
 
 /** What operators see of the providers of a venue. Instants are ISO 8601. */
@@ -180,3 +181,6 @@ export interface PrecedenceReport {
   /** At most DIVERGENT_LISTED_COUNT. */
   readonly divergent: readonly { readonly ticker: string; readonly name: string; readonly since: string }[];
 }
+
+/** The provider to pin; null releases the one that is. */
+export const FeedPinForm = z.strictObject({ provider: z.string().min(1).max(40).nullable() });

@@ -19,6 +19,8 @@ export const ControlMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("listings"), venue }),
   /** Definitions or overrides of calendars. */
   z.object({ kind: z.literal("calendars") }),
+  /** An operator prefers another provider of the live venue, or none. */
+  z.object({ kind: z.literal("feed") }),
   /** Stored history was rewritten; of a ticker, from the first to the last minute (Unix seconds) where these are known, with the correction that struck some out. */
   z.object({
     kind: z.literal("klines"),

@@ -12,6 +12,7 @@ import * as dataTicker from "#app/api/portal/admin/data/[ticker]/route";
 import * as suspects from "#app/api/portal/admin/data/[ticker]/suspects/route";
 import * as dataYears from "#app/api/portal/admin/data/[ticker]/years/route";
 import * as stored from "#app/api/portal/admin/data/route";
+import * as feedPin from "#app/api/portal/admin/feeds/pin/route";
 import * as feeds from "#app/api/portal/admin/feeds/route";
 import * as undo from "#app/api/portal/admin/imports/[number]/undo/route";
 import * as override from "#app/api/portal/admin/overrides/[id]/route";
@@ -22,6 +23,7 @@ import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { beginBackfill } from "#lib/market/backfills";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
+import { readPin } from "#lib/market/feed-pin";
 import { storeBatch } from "#lib/market/kline-batches";
 import { createKlineStore } from "#lib/market/kline-store";
 import { inTransaction } from "#lib/market/partitions";
@@ -48,7 +50,7 @@ let t: TestRuntime;
 let operator: string;
 let developer: string;
 beforeAll(async () => {
-  t = await testRuntime();
+  t = await testRuntime({ variables: { LIVE_FEED: "oanda,push", OANDA_TOKEN: "t", OANDA_ACCOUNT: "a" } });
   operator = await signIn("operators", true);
   developer = await signIn("developers", false);
 });
@@ -88,6 +90,7 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "POST overrides", route: overrides.POST, method: "POST", params: forex, body: HALT },
   { name: "DELETE overrides/[id]", route: override.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
   { name: "GET feeds", route: feeds.GET },
+  { name: "PUT feeds/pin", route: feedPin.PUT, method: "PUT", body: { provider: null } },
   { name: "GET data", route: stored.GET },
   { name: "GET data/[ticker]", route: dataTicker.GET, params: { ticker: "EURUSD" } },
   { name: "GET years", route: dataYears.GET, params: { ticker: "EURUSD" } },
@@ -160,6 +163,20 @@ describe("an operator", () => {
     expect(await call({ route: plan.PUT, method: "PUT", params, body: none })).toMatchObject({
       data: { parameter: "rest_burst" },
     });
+  });
+
+  test("an operator pins a provider of several and releases it, which each have an entry in the audit log", async () => {
+    const pin = (provider: unknown) => call({ route: feedPin.PUT, method: "PUT", body: { provider } });
+    expect(await pin("push")).toMatchObject({ status: 200, data: { provider: "push" } });
+    expect(await readPin(t.db)).toBe("push");
+    expect(await lastEntry()).toMatchObject({
+      ...{ action: "feed.pin", target: "live", before: { provider: null }, after: { provider: "push" } },
+    });
+    for (const wrong of ["tiingo", "", 1])
+      expect(await pin(wrong)).toMatchObject({ status: 400, data: { parameter: "provider" } });
+    expect(await pin(null)).toMatchObject({ status: 200, data: { provider: null } });
+    expect(await readPin(t.db)).toBeNull();
+    expect(await lastEntry()).toMatchObject({ action: "feed.pin", after: { provider: null } });
   });
 
   test("an operator closes a market until the override is lifted", async () => {

@@ -1,6 +1,7 @@
 import { audit, auditOn, type ChangedBy } from "#lib/access/audit";
 import type { PortalUser } from "#lib/contract/portal";
 import type { CalendarAdmin } from "#lib/market/calendar-admin";
+import type { PinAdmin } from "#lib/market/feed-pin";
 import type { HistoryAdmin } from "#lib/market/import-undo";
 import type { PortalRuntime } from "./runtime";
 
@@ -23,6 +24,12 @@ interface OperatorCall {
 
 /** What an operator changes calendars with: each change is audited in its own transaction. */
 export function calendarAdmin(call: OperatorCall): CalendarAdmin {
+  const { db, clock } = call.running;
+  return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
+}
+
+/** What an operator pins a provider with: each change is audited in its own transaction. */
+export function pinAdmin(call: OperatorCall): PinAdmin {
   const { db, clock } = call.running;
   return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
 }

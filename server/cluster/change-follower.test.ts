@@ -33,6 +33,7 @@ function createScene() {
     parts.markets = each((venue) => ({
       ...createTestMarket(venue, createSandboxCatalogue()),
       historyChanged: (ticker?: string) => ask(`history ${venue} ${ticker ?? "all"}`),
+      ...(venue === "live" && { pinChanged: () => ask("pin") }),
     })) as unknown as Record<Venue, RunningMarket>;
   };
   const follower = createChangeFollower(parts, clock, collectingLog(logged, "info"));
@@ -58,7 +59,7 @@ function createScene() {
 
 const LISTINGS: ControlMessage = { kind: "listings", venue: "live" };
 const ALL_LISTINGS = VENUES.map((venue) => `listings ${venue}`);
-const EVERYTHING = [...ALL_LISTINGS, ...VENUES.map((venue) => `history ${venue} all`)];
+const EVERYTHING = [...ALL_LISTINGS, "pin", ...VENUES.map((venue) => `history ${venue} all`)];
 
 describe("changes made by other processes", () => {
   test("a change reloads only the part it concerns", async () => {
@@ -66,6 +67,8 @@ describe("changes made by other processes", () => {
     withMarkets();
     await follower.follow(LISTINGS);
     expect(take()).toEqual(["listings live"]);
+    await follower.follow({ kind: "feed" });
+    expect(take()).toEqual(["pin"]);
     await follower.follow({ kind: "calendars" });
     expect(take()).toEqual(ALL_LISTINGS);
     await follower.follow({ kind: "klines", venue: "sandbox", ticker: "EURUSD" });

@@ -33,6 +33,7 @@ async function apply(message: ControlMessage, { catalogues, access, markets, str
   if (kind === "listings") await catalogues[message.venue].reload();
   if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
   if (kind === "listings" || kind === "everything") streams?.apply(message);
+  if (kind === "feed" || kind === "everything") await markets?.live.pinChanged?.();
   if (kind === "klines") await markets?.[message.venue].historyChanged(message.ticker, message.minutes);
   if (kind === "everything") await Promise.all(VENUES.map((venue) => markets?.[venue].historyChanged()));
 }

@@ -152,7 +152,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       async function startNode(node: string): Promise<Node> {
         const members = [providerAt(node, "oanda", 1.1), providerAt(node, "tiingo", 1.2)];
         const record = async () => undefined;
-        const feed = severalFeed({ members, catalogue, clock, log, metrics: createMetrics(), record });
+        const feed = severalFeed({ members, catalogue, clock, log, metrics: createMetrics(), record, pin: async () => null });
         return start(true, node, { venue: "live", feed, store: createKlineStore(db.pool, "live") });
       }
       const [first, second] = [await startNode("first"), await startNode("second")];

@@ -62,6 +62,8 @@ interface Voices {
   speaker(ticker: string): string | undefined;
   /** Takes a pushed tick. @returns whether pushes speak for its ticker */
   pushed(tick: Tick): boolean;
+  /** Call it when an operator prefers another provider. @throws Error when that cannot be read */
+  pinChanged(): Promise<void>;
   /** The speakers of all tickers, for other processes; speakerIn reads it. */
   speakers(): Readonly<Record<string, string>>;
   report(): PrecedenceReport;

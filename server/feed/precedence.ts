@@ -45,7 +45,7 @@ interface PrecedenceOptions {
 }
 
 /** Decides for each ticker which of several providers speaks. Instants are given, Unix milliseconds. */
-interface Precedence {
+export interface Precedence {
   /** Prices of these tickers can come from a provider now. */
   live(name: string, tickers: ReadonlySet<string>, nowMs: number): void;
   lost(name: string, nowMs: number): void;

@@ -11,7 +11,7 @@ import { createChangeLog } from "./change-log";
 import { createDivergence } from "./divergence";
 import { EVERY_TICKER, type FeedStart, PUSH } from "./feed";
 import { createHandOff } from "./hand-off";
-import { type Change, createPrecedence } from "./precedence";
+import { type Change, createPrecedence, type Precedence } from "./precedence";
 import { superviseFeed } from "./supervise";
 import type { Provider } from "./upstream/provider";
 import type { Repair } from "./upstream/repair";
@@ -25,6 +25,8 @@ export interface SeveralOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "upstreamChanged" | "precedence">;
+  /** Reads which provider an operator prefers, null for none. */
+  readonly pin: () => Promise<string | null>;
   /** Keeps a change of a provider in the audit log. */
   readonly record: (change: PrecedenceChange) => Promise<void>;
 }
@@ -181,8 +183,28 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
     return superviseFeed({ feed, name, take: taken, onState, onLost: lost, clock, log }, signal);
   }
 
+  async function pinChanged(): Promise<void> {
+    const name = await options.pin();
+    const isMember = members.some((member) => memberName(member) === name);
+    if (name !== null && !isMember) log.warn({ feed: name }, "the pinned feed is not in LIVE_FEED; nothing is pinned");
+    precedence.pin(isMember ? name : null, clock.now());
+  }
+
+  /** Reads the pin once, as soon as that is possible. */
+  async function readPin(signal: AbortSignal): Promise<void> {
+    let isRead = false;
+    const onError = (error: unknown, failures: number) => {
+      if (failures === 1) log.warn({ err: error }, "cannot read which feed is pinned; retrying");
+    };
+    await repeat({ clock, signal, pause: LOOK_MS, atOnce: true, until: () => isRead, onError }, async () => {
+      await pinChanged();
+      isRead = true;
+    });
+  }
+
   return {
     take,
+    pinChanged,
     speaker: precedence.speaker,
     /** Who speaks, by ticker; EVERY_TICKER names who speaks for most, and those with the same are absent. */
     speakers: () => (shared ??= sharedOf(tickers(), precedence.speaker)),
@@ -191,7 +213,7 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
       const either = AbortSignal.any([signal, over.signal]);
       const handOff = createHandOff<readonly Tick[]>();
       const running = members.flatMap((member) => (member === null ? [] : [open(member, handOff.put, either)]));
-      running.push(repeat({ clock, signal: either, pause: LOOK_MS, atOnce: true }, look));
+      running.push(repeat({ clock, signal: either, pause: LOOK_MS, atOnce: true }, look), readPin(either));
       try {
         yield* handOff.read(signal);
       } finally {
@@ -200,25 +222,32 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
         changes.end();
       }
     },
-    report(): PrecedenceReport {
-      const listed = tickers();
-      const nowMs = clock.now();
-      const divergent = divergence.list();
-      const speakers = listed.map(precedence.speaker);
-      const iso = (ms: number) => new Date(ms).toISOString();
-      return {
-        providers: members.map(memberName).map((name) => ({
-          name,
-          speaks: speakers.filter((speaker) => speaker === name).length,
-          divergent: divergent.filter((one) => one.name === name).length,
-        })),
-        waiting: speakers.filter((speaker) => speaker === undefined).length,
-        pinned: precedence.pinned(),
-        held: listed.filter((ticker) => precedence.heldUntil(ticker, nowMs) !== null).length,
-        changes: changes.list(),
-        divergent: divergent.slice(0, DIVERGENT_LISTED_COUNT).map(({ sinceMs, ...one }) => ({ ...one, since: iso(sinceMs) })),
-      };
-    },
+    report: (): PrecedenceReport => ({
+      ...reportOf(members.map(memberName), tickers(), { precedence, divergence, nowMs: clock.now() }),
+      changes: changes.list(),
+    }),
+  };
+}
+
+/** Everything that a report says but the changes. */
+function reportOf(
+  names: readonly string[],
+  tickers: readonly string[],
+  { precedence, divergence, nowMs }: { precedence: Precedence; divergence: ReturnType<typeof createDivergence>; nowMs: number },
+): Omit<PrecedenceReport, "changes"> {
+  const divergent = divergence.list();
+  const speakers = tickers.map(precedence.speaker);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return {
+    providers: names.map((name) => ({
+      name,
+      speaks: speakers.filter((speaker) => speaker === name).length,
+      divergent: divergent.filter((one) => one.name === name).length,
+    })),
+    waiting: speakers.filter((speaker) => speaker === undefined).length,
+    pinned: precedence.pinned(),
+    held: tickers.filter((ticker) => precedence.heldUntil(ticker, nowMs) !== null).length,
+    divergent: divergent.slice(0, DIVERGENT_LISTED_COUNT).map(({ sinceMs, ...one }) => ({ ...one, since: iso(sinceMs) })),
   };
 }
 

@@ -99,6 +99,8 @@ interface Scene {
   readonly metrics: Metrics;
   readonly recorded: PrecedenceChange[];
   readonly lines: Record<string, unknown>[];
+  /** What an operator prefers. */
+  readonly pin: { name: string | null };
   status(ticker?: string): MarketStatus;
   /** Lets time pass while these say their prices, which arrive in the same second; by default each second. */
   pass(seconds: number, saying: readonly Saying[], everyS?: number): Promise<void>;
@@ -124,8 +126,9 @@ async function startScene(
   const log = collectingLog(lines, "info");
   const env: Pick<Env, "FEED_SYMBOLS" | "FEED_REPAIR_DAYS"> = { FEED_SYMBOLS: [], FEED_REPAIR_DAYS: 1 };
   const members = makers.map((make) => make({ catalogue, env, db, clock, log, metrics }));
+  const pin = { name: null as string | null };
   const record = async (change: PrecedenceChange) => void recorded.push(change);
-  const feed = severalFeed({ members, catalogue, clock, log, metrics, record });
+  const feed = severalFeed({ members, catalogue, clock, log, metrics, record, pin: async () => pin.name });
   const market = await startMarket({
     ...{ venue: "live", catalogue, store, writer: store, feed, clock, log, metrics },
     mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
@@ -134,7 +137,7 @@ async function startScene(
   onTestFinished(market.stop);
   const listing = (ticker: string) => catalogue.find(ticker) ?? expect.fail(ticker);
   return {
-    ...{ clock, market, metrics, recorded, lines },
+    ...{ clock, market, metrics, recorded, lines, pin },
     status: (ticker = "EURUSD") => statusAt({ market, nowMs: clock.now() }, listing(ticker)),
     async pass(seconds, saying, everyS = 1) {
       for (let second = 0; second < seconds; second += everyS) {
@@ -256,6 +259,21 @@ describe("two providers of different wires", () => {
     for (const peer of second.peers) peer.end();
     await pass(5, []);
     expect(market.feedProblem()).toMatch(/oanda.*; .*tiingo/);
+  }, 30_000);
+
+  test("the provider that an operator pins speaks at once, and the first again when it is released", async () => {
+    const { pass, oanda, vendor, bid, speaks, market, pin, recorded } = await both();
+    await pass(15, [oanda, vendor]);
+    pin.name = "tiingo";
+    await market.pinChanged?.();
+    await pass(1, [oanda, vendor]);
+    expect([bid(), speaks(), market.precedence?.().pinned]).toEqual([TIINGO[0], "tiingo", "tiingo"]);
+    pin.name = "unknown";
+    await market.pinChanged?.();
+    expect(market.precedence?.().pinned).toBeNull();
+    await pass(310, [oanda, vendor], 5);
+    expect([bid(), speaks()]).toEqual([OANDA[0], "oanda"]);
+    expect(recorded).toMatchObject([{ reason: "pinned" }, { from: "tiingo", to: "oanda", reason: "back" }]);
   }, 30_000);
 
   test("prices that differ are warned about, and change nothing", async () => {

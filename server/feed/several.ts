@@ -35,6 +35,7 @@ export function severalFeed(options: SeveralOptions): MarketFeed {
       speakers: () => current?.speakers() ?? {},
       // What no venue lists is refused as such, not because of who pushes it.
       pushed: (tick) => catalogue.find(tick.ticker) === undefined || current?.take(PUSH, [tick]).length === 1,
+      pinChanged: async () => current?.pinChanged(),
       report,
     },
   };

@@ -183,7 +183,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
  * Starts it and publishes it as the runtime of this process; call it in `beforeAll`, `close` it in `afterAll`.
  * Control messages are applied as in the service.
  */
-export async function testRuntime(options: Pick<GroundOptions, "strength"> = {}): Promise<TestRuntime> {
+export async function testRuntime(options: Partial<Pick<GroundOptions, "strength" | "variables">> = {}): Promise<TestRuntime> {
   const ground = await startGround({ variables: {}, level: "info", scopes: ["market:read"], ...options });
   const { db, clock, access, logged, keyContext, issueKey, settle, drain, close } = ground;
   const markets = {
