@@ -1,8 +1,11 @@
 import { promisify } from "node:util";
 import { constants, crc32, deflateRaw } from "node:zlib";
 
-/** Text before a block that its compression may refer to. More hardly makes rows smaller. */
-const TAIL_BYTES = 4_096;
+/** Text before a block that its compression may refer to: 2 to the power of WINDOW_BITS. More hardly makes rows smaller. */
+const WINDOW_BITS = 12;
+const TAIL_BYTES = 2 ** WINDOW_BITS;
+/** Little memory to set up for each block, because most are short. */
+const COMPRESSION = { finishFlush: constants.Z_SYNC_FLUSH, windowBits: WINDOW_BITS, memLevel: 5 };
 /** Magic number, deflate, no flags, no time, unknown system (RFC 1952). */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty last block (RFC 1951). */
@@ -35,10 +38,7 @@ export function createGzipMember(): GzipMember {
   let tail = NOTHING;
   return {
     async block(text) {
-      const packed = await compress(text, {
-        finishFlush: constants.Z_SYNC_FLUSH,
-        ...(tail.length > 0 && { dictionary: tail }),
-      });
+      const packed = await compress(text, { ...COMPRESSION, ...(tail.length > 0 && { dictionary: tail }) });
       return {
         bytes: size === 0 ? Buffer.concat([HEADER, packed]) : packed,
         stored() {

@@ -77,12 +77,16 @@ export function createRecording(options: RecordingOptions): TickRecording {
     const backlog = createBacklog({ maxBytes: backlogMaxBytes, upstreamOf });
     const noRoom = (rows: number) => leaveOut(rows, "an hour needs more than FEED_RECORD_MAX_MIB");
     const writer = createWriter({ archive, backlog, days, maxBytes, disk, clock, noRoom });
+    /** True from a failure until rows are stored again: then it is tried at the usual times only. */
+    let failing = false;
     const stopping = new AbortController();
     let waking = new AbortController();
+    let woken = false;
     const wakeable: Clock = {
       now: clock.now,
       wait(ms, signal) {
         waking = new AbortController();
+        woken = false;
         return signal?.aborted ? Promise.resolve() : clock.wait(ms, waking.signal);
       },
     };
@@ -90,12 +94,16 @@ export function createRecording(options: RecordingOptions): TickRecording {
     async function flush(): Promise<void> {
       const leftOutBefore = leftOut;
       await writer.flush();
+      failing = false;
       if (problem === null || leftOut > leftOutBefore) return;
       log.info({ leftOut }, "recording of ticks: works again");
       problem = null;
     }
 
-    const failed = (error: unknown) => trouble(error instanceof Error ? error.message : String(error), error);
+    function failed(error: unknown): void {
+      failing = true;
+      trouble(error instanceof Error ? error.message : String(error), error);
+    }
     const loop = { clock: wakeable, signal: stopping.signal, pause: FLUSH_INTERVAL_MS, atOnce: true, onError: failed };
     const ended = repeat(loop, flush).then(writer.end);
     // A stop awaits it.
@@ -106,7 +114,9 @@ export function createRecording(options: RecordingOptions): TickRecording {
         // It belongs to no instrument, and there is no end of such tickers.
         if (outcome === "unknown_ticker") return;
         if (!backlog.add(tick, outcome, receivedMs)) leaveOut(1, "the disk is too slow");
-        else if (problem === null && backlog.bytes() >= FLUSH_BYTES) waking.abort();
+        if (woken || failing || backlog.bytes() < FLUSH_BYTES) return;
+        woken = true;
+        waking.abort();
       },
       async stop() {
         stopping.abort();
