@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { WebSocket } from "ws";
 import { systemClock } from "#lib/clock";
+import { STREAM_INGEST_MESSAGES_PER_SECOND_COUNT } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
+import { type ServerMessage, STREAM_PATH } from "#lib/contract/stream";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
@@ -31,6 +34,8 @@ const FEED_MIN_TICKS_S = 100_000;
 const SPREAD_POINTS = 12;
 const WARM_UP_S = 1;
 const IDLE_MS = 3_000;
+/** Messages over a stream are sent in steps of this length. */
+const STEP_MS = 10;
 /** Connections that push at the same time. */
 const FEEDERS_COUNT = 4;
 
@@ -142,6 +147,35 @@ async function pushFor(seconds: number, { url, key, agent, listings }: Feeder, c
   return pushes;
 }
 
+/** Pushes messages of one tick over a stream, at three quarters of its limit, without waiting for acks; returns how many. */
+async function streamFor(seconds: number, { url, key, listings }: Feeder): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  const socket = new WebSocket(url.replace("http", "ws") + STREAM_PATH, { headers });
+  const perStep = Math.floor((STREAM_INGEST_MESSAGES_PER_SECOND_COUNT * 0.75 * STEP_MS) / 1000);
+  const untilMs = performance.now() + seconds * 1000;
+  let [sent, acked] = [0, 0];
+  const sendSome = () => {
+    for (let count = 0; count < perStep && performance.now() < untilMs; count += 1) {
+      sent += 1;
+      socket.send(JSON.stringify({ method: "ingest", params: { seq: sent, ticks: ticksOf(1, listings) } }));
+    }
+  };
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("message", (data) => {
+      const message = JSON.parse(String(data)) as ServerMessage;
+      if (message.type === "welcome") timer = setInterval(sendSome, STEP_MS);
+      if (message.type === "error") reject(new Error(`a message was refused: ${JSON.stringify(message)}`));
+      if (message.type === "ack") acked += 1;
+      if (acked === sent && performance.now() >= untilMs) resolve();
+    });
+  });
+  clearInterval(timer);
+  socket.close();
+  return acked;
+}
+
 /** Processor seconds a second without pushes, because the sandbox's feed never pauses. */
 async function idleShare(server: Contestant): Promise<number> {
   const before = server.cpuSeconds();
@@ -152,26 +186,28 @@ async function idleShare(server: Contestant): Promise<number> {
 async function measurePushes(seconds: number): Promise<Row[]> {
   const server = await startSpotwire("counted", { LIVE_FEED: "push", NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   const agent = new Agent({ keepAlive: true, maxSockets: FEEDERS_COUNT });
-  const feed = async (duration: number, count: number) => {
+  const feedWith = async (push: (feeder: Feeder) => Promise<number>) => {
     const pushes = Array.from({ length: FEEDERS_COUNT }, (_, feeder) => {
       // Two feeders of one instrument would overtake each other.
       const listings = LIVE_LISTINGS.filter((_, index) => index % FEEDERS_COUNT === feeder);
-      return pushFor(duration, { url: server.url, key: server.liveKey, agent, listings }, count);
+      return push({ url: server.url, key: server.liveKey, agent, listings });
     });
     return (await Promise.all(pushes)).reduce((sum, some) => sum + some, 0);
   };
   try {
-    await feed(WARM_UP_S, SMALL_PUSH_COUNT);
+    await feedWith((feeder) => pushFor(WARM_UP_S, feeder, SMALL_PUSH_COUNT));
     const idle = await idleShare(server);
-    const microseconds = async (count: number) => {
-      await feed(WARM_UP_S, count);
+    /** Of a push, or of what `push` counts. */
+    const microseconds = async (push: (duration: number, feeder: Feeder) => Promise<number>) => {
+      await feedWith((feeder) => push(WARM_UP_S, feeder));
       const [before, startMs] = [server.cpuSeconds(), performance.now()];
-      const pushes = await feed(seconds, count);
+      const pushes = await feedWith((feeder) => push(seconds, feeder));
       const idleS = (idle * (performance.now() - startMs)) / 1000;
       return ((server.cpuSeconds() - before - idleS) * 1e6) / pushes;
     };
-    const small = await microseconds(SMALL_PUSH_COUNT);
-    const large = (await microseconds(LARGE_PUSH_COUNT)) / LARGE_PUSH_COUNT;
+    const small = await microseconds((duration, feeder) => pushFor(duration, feeder, SMALL_PUSH_COUNT));
+    const large = (await microseconds((duration, feeder) => pushFor(duration, feeder, LARGE_PUSH_COUNT))) / LARGE_PUSH_COUNT;
+    const streamed = await microseconds(streamFor);
     return [
       {
         what: `push of ${SMALL_PUSH_COUNT} ticks`,
@@ -182,6 +218,11 @@ async function measurePushes(seconds: number): Promise<Row[]> {
         what: `tick of a push of ${LARGE_PUSH_COUNT}`,
         value: `${large.toFixed(1)} µs of processor time`,
         ratio: { value: large / TICK_MAX_US, target: 1, against: `${TICK_MAX_US} µs`, bound: "at most" },
+      },
+      {
+        what: "message of one tick over the stream, with its ack",
+        value: `${streamed.toFixed(0)} µs of processor time`,
+        ratio: { value: streamed / PUSH_MAX_US, target: 1, against: `${PUSH_MAX_US} µs of a push`, bound: "at most" },
       },
     ];
   } finally {
