@@ -19,7 +19,7 @@ import { createMetrics } from "#lib/metrics";
 import { acquireDatabase } from "#server/database/database";
 import type { MarketFeed } from "#server/feed/feed";
 import { startMarket } from "#server/market";
-import type { Contestant } from "./child";
+import { type Contestant, startChild } from "./child";
 import { startSpotwire } from "./quotes";
 import type { Row } from "./table";
 
@@ -183,32 +183,46 @@ async function idleShare(server: Contestant): Promise<number> {
   return ((server.cpuSeconds() - before) * 1000) / IDLE_MS;
 }
 
-async function measurePushes(seconds: number): Promise<Row[]> {
-  const server = await startSpotwire("counted", { LIVE_FEED: "push", NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
+type Push = (duration: number, feeder: Feeder) => Promise<number>;
+
+/** Pushes over several connections at once. @returns processor microseconds of the server for each thing that `push` counts */
+async function microseconds(seconds: number, server: Contestant & { readonly liveKey: string }, push: Push): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: FEEDERS_COUNT });
-  const feedWith = async (push: (feeder: Feeder) => Promise<number>) => {
+  const feed = async (duration: number) => {
     const pushes = Array.from({ length: FEEDERS_COUNT }, (_, feeder) => {
       // Two feeders of one instrument would overtake each other.
       const listings = LIVE_LISTINGS.filter((_, index) => index % FEEDERS_COUNT === feeder);
-      return push({ url: server.url, key: server.liveKey, agent, listings });
+      return push(duration, { url: server.url, key: server.liveKey, agent, listings });
     });
     return (await Promise.all(pushes)).reduce((sum, some) => sum + some, 0);
   };
   try {
-    await feedWith((feeder) => pushFor(WARM_UP_S, feeder, SMALL_PUSH_COUNT));
+    await feed(WARM_UP_S);
     const idle = await idleShare(server);
-    /** Of a push, or of what `push` counts. */
-    const microseconds = async (push: (duration: number, feeder: Feeder) => Promise<number>) => {
-      await feedWith((feeder) => push(WARM_UP_S, feeder));
-      const [before, startMs] = [server.cpuSeconds(), performance.now()];
-      const pushes = await feedWith((feeder) => push(seconds, feeder));
-      const idleS = (idle * (performance.now() - startMs)) / 1000;
-      return ((server.cpuSeconds() - before - idleS) * 1e6) / pushes;
-    };
-    const small = await microseconds((duration, feeder) => pushFor(duration, feeder, SMALL_PUSH_COUNT));
-    const large = (await microseconds((duration, feeder) => pushFor(duration, feeder, LARGE_PUSH_COUNT))) / LARGE_PUSH_COUNT;
-    const streamed = await microseconds(streamFor);
+    const [before, startMs] = [server.cpuSeconds(), performance.now()];
+    const pushes = await feed(seconds);
+    const idleS = (idle * (performance.now() - startMs)) / 1000;
+    return ((server.cpuSeconds() - before - idleS) * 1e6) / pushes;
+  } finally {
+    agent.destroy();
+  }
+}
+
+const pushOf =
+  (count: number): Push =>
+  (duration, feeder) =>
+    pushFor(duration, feeder, count);
+
+async function measurePushes(seconds: number): Promise<Row[]> {
+  const server = await startSpotwire("counted", { LIVE_FEED: "push", NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
+  const sink = await startChild("server/bench/sink.ts", {});
+  try {
+    const bare = await microseconds(seconds, { ...sink, liveKey: server.liveKey }, pushOf(SMALL_PUSH_COUNT));
+    const small = await microseconds(seconds, server, pushOf(SMALL_PUSH_COUNT));
+    const large = (await microseconds(seconds, server, pushOf(LARGE_PUSH_COUNT))) / LARGE_PUSH_COUNT;
+    const streamed = await microseconds(seconds, server, streamFor);
     return [
+      { what: `push of ${SMALL_PUSH_COUNT} ticks, bare node:http`, value: `${bare.toFixed(0)} µs of processor time` },
       {
         what: `push of ${SMALL_PUSH_COUNT} ticks`,
         value: `${small.toFixed(0)} µs of processor time`,
@@ -226,8 +240,7 @@ async function measurePushes(seconds: number): Promise<Row[]> {
       },
     ];
   } finally {
-    agent.destroy();
-    await server.stop();
+    await Promise.all([server.stop(), sink.stop()]);
   }
 }
 
