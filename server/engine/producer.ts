@@ -103,7 +103,7 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
 }
 
 /** Notes what became of ticks, and what they say about their minutes. */
-function createNotes({ feed, recording }: ProducerOptions, keeper: MinuteKeeper | undefined) {
+function createNotes({ feed, recording, clock }: ProducerOptions, keeper: MinuteKeeper | undefined) {
   let recorded: ReturnType<TickRecording["start"]> | undefined;
   const isPushed = ({ ticker }: Tick) => feed === undefined || feed.voices?.speaker(ticker) === PUSH;
   return {
@@ -115,6 +115,7 @@ function createNotes({ feed, recording }: ProducerOptions, keeper: MinuteKeeper 
       else if (rejection === null && isPushed(tick)) keeper?.watch.pushed(tick.ticker, tick.time_msc);
       recorded?.record(tick, rejection, receivedMs);
     },
+    standby: (tick: Tick, upstream: string) => recorded?.record(tick, "standby", clock.now(), upstream),
     stop: async () => recorded?.stop(),
   };
 }
@@ -298,7 +299,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       door.take(ticks);
     };
     const opened = feed.open({
-      ...{ ...start, skipped, failing: onState, connected: () => onState(null) },
+      ...{ ...start, skipped, failing: onState, connected: () => onState(null), standby: notes.standby },
       ...(keeper && { heard: keeper.watch, mend: keeper.mend }),
     });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };

@@ -33,6 +33,8 @@ export interface FeedStart {
   readonly connected: () => void;
   /** Called with what is wrong while the feed goes on: none of its providers has a connection. */
   readonly failing?: (problem: string) => void;
+  /** Called with each tick that is not delivered because another provider speaks for its ticker, and whose it is. */
+  readonly standby?: (tick: Tick, upstream: string) => void;
   /** Told about the life of the connection; absent where nothing is stored. */
   readonly heard?: FeedLife;
   /** Stores closed minutes from a history of the source; absent where nothing is stored. */

@@ -133,9 +133,11 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
     const atMs = clock.now();
     return ticks.filter((tick) => {
       const { ticker, bid, ask } = tick;
-      if (!isOfNow(tick, atMs)) return precedence.speaker(ticker) === name;
-      divergence.tick(name, ticker, { bid, ask, atMs });
-      return precedence.tick(name, ticker, atMs);
+      const isNow = isOfNow(tick, atMs);
+      if (isNow) divergence.tick(name, ticker, { bid, ask, atMs });
+      const speaks = isNow ? precedence.tick(name, ticker, atMs) : precedence.speaker(ticker) === name;
+      if (!speaks) start.standby?.(tick, name);
+      return speaks;
     });
   }
 

@@ -15,6 +15,7 @@ import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { type RunningMarket, startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type FarSide, lineFarSide, type Peer, socketFarSide } from "#server/testing/far-side";
+import type { TickRecording } from "./recording/recording";
 import { severalFeed } from "./several";
 import { oandaUpstream } from "./upstream/oanda";
 import { createProvider, type Provider } from "./upstream/provider";
@@ -99,6 +100,8 @@ interface Scene {
   readonly metrics: Metrics;
   readonly recorded: PrecedenceChange[];
   readonly lines: Record<string, unknown>[];
+  /** Who sent each tick of the recording, and its outcome. */
+  readonly ticks: string[];
   /** What an operator prefers. */
   readonly pin: { name: string | null };
   status(ticker?: string): MarketStatus;
@@ -123,21 +126,30 @@ async function startScene(
   };
   const lines: Record<string, unknown>[] = [];
   const recorded: PrecedenceChange[] = [];
+  const ticks: string[] = [];
   const log = collectingLog(lines, "info");
   const env: Pick<Env, "FEED_SYMBOLS" | "FEED_REPAIR_DAYS"> = { FEED_SYMBOLS: [], FEED_REPAIR_DAYS: 1 };
   const members = makers.map((make) => make({ catalogue, env, db, clock, log, metrics }));
   const pin = { name: null as string | null };
   const record = async (change: PrecedenceChange) => void recorded.push(change);
   const feed = severalFeed({ members, catalogue, clock, log, metrics, record, pin: async () => pin.name });
+  const recording: TickRecording = {
+    start: () => ({
+      record: ({ ticker }, outcome, _, upstream = feed.voices?.speaker(ticker)) =>
+        void ticks.push(`${upstream} ${outcome ?? "taken"}`),
+      stop: async () => undefined,
+    }),
+    report: () => expect.fail("nobody asks"),
+  };
   const market = await startMarket({
-    ...{ venue: "live", catalogue, store, writer: store, feed, clock, log, metrics },
+    ...{ venue: "live", catalogue, store, writer: store, feed, recording, clock, log, metrics },
     mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
     ...{ acceptsPush: members.includes(null), provider: feed.name, namesSpeakers: true },
   });
   onTestFinished(market.stop);
   const listing = (ticker: string) => catalogue.find(ticker) ?? expect.fail(ticker);
   return {
-    ...{ clock, market, metrics, recorded, lines, pin },
+    ...{ clock, market, metrics, recorded, lines, ticks, pin },
     status: (ticker = "EURUSD") => statusAt({ market, nowMs: clock.now() }, listing(ticker)),
     async pass(seconds, saying, everyS = 1) {
       for (let second = 0; second < seconds; second += everyS) {
@@ -185,9 +197,11 @@ describe("two providers of different wires", () => {
   }
 
   test("prices go on from the second ten seconds after the first is lost, the status says so, and the first is back after five minutes", async () => {
-    const { clock, pass, oanda, vendor, bid, speaks, kill, first, recorded, market, metrics } = await both();
+    const { clock, pass, oanda, vendor, bid, speaks, kill, first, recorded, market, metrics, ticks } = await both();
     await pass(70, [oanda, vendor], 5);
     expect([bid(), speaks()]).toEqual([OANDA[0], "oanda"]);
+    // The recording has the ticks of both.
+    expect(new Set(ticks)).toEqual(new Set(["oanda taken", "tiingo standby"]));
 
     await kill();
     const lostMs = clock.now();

@@ -19,7 +19,7 @@ export interface WaitingRows {
 /** Rows that wait to be stored. */
 export interface Backlog {
   /** False where there is no room for it. */
-  add(tick: Tick, outcome: TickRejection | null, receivedMs: number): boolean;
+  add(tick: Tick, outcome: TickRejection | null, receivedMs: number, upstream?: string): boolean;
   /** Size of the rows that are not stored yet, also of those that were taken. */
   bytes(): number;
   /** Number of these rows. */
@@ -65,10 +65,10 @@ export function createBacklog({ maxBytes, upstreamOf }: BacklogOptions): Backlog
   }
 
   return {
-    add({ ticker, time_msc, bid, ask, volume }, outcome, receivedMs) {
+    add({ ticker, time_msc, bid, ask, volume }, outcome, receivedMs, upstream = upstreamOf(ticker)) {
       if (bytes >= maxBytes) return false;
       const row = `${time_msc},${bid},${ask},${volume ?? ""},${receivedMs},${outcome ?? TAKEN}\n`;
-      const place = placeOf(ticker, upstreamOf(ticker), recordedHour(time_msc, receivedMs));
+      const place = placeOf(ticker, upstream, recordedHour(time_msc, receivedMs));
       place.rows += row;
       place.count += 1;
       bytes += row.length;

@@ -84,8 +84,12 @@ describe("a recording", () => {
     await flush();
     record({ ticker: "EURUSD", time_msc: NINE_MS + 3, bid: 1e-7, ask: 1.1 }, "crossed_quote", NINE_MS + 4_100);
     record({ ticker: "XAUUSD", time_msc: NINE_MS + 4, bid: 4_000, ask: 4_001 }, TAKEN, NINE_MS + 4_200);
+    record({ ticker: "XAUUSD", time_msc: NINE_MS + 5, bid: 4_000, ask: 4_002 }, "standby", NINE_MS + 4_300, "tiingo");
     await stop();
-    expect(filesIn(folder)).toEqual(["oanda/EURUSD/2026-01-07/09.csv.gz.part", "oanda/XAUUSD/2026-01-07/09.csv.gz.part"]);
+    expect(filesIn(folder)).toEqual([
+      ...["oanda/EURUSD/2026-01-07/09.csv.gz.part", "oanda/XAUUSD/2026-01-07/09.csv.gz.part"],
+      "tiingo/XAUUSD/2026-01-07/09.csv.gz.part",
+    ]);
     expect(textOf(folder, "oanda/EURUSD/2026-01-07/09.csv.gz.part")).toBe(
       [
         HEADER,

@@ -39,8 +39,8 @@ interface RecordingOptions {
 
 /** A running recording. */
 interface RunningRecording {
-  /** Records a tick and what became of it: null where it was taken. Neither waits nor throws. */
-  record(tick: Tick, outcome: TickRejection | null, receivedMs: number): void;
+  /** Records a tick and what became of it: null where it was taken. Neither waits nor throws. @param upstream where it is known */
+  record(tick: Tick, outcome: TickRejection | null, receivedMs: number, upstream?: string): void;
   /** Stores what waits, unless the disk takes too long. */
   stop(): Promise<void>;
 }
@@ -110,10 +110,10 @@ export function createRecording(options: RecordingOptions): TickRecording {
     ended.catch(() => undefined);
     running += 1;
     return {
-      record(tick, outcome, receivedMs) {
+      record(tick, outcome, receivedMs, upstream) {
         // It belongs to no instrument, and there is no end of such tickers.
         if (outcome === "unknown_ticker") return;
-        if (!backlog.add(tick, outcome, receivedMs)) leaveOut(1, "the disk is too slow");
+        if (!backlog.add(tick, outcome, receivedMs, upstream)) leaveOut(1, "the disk is too slow");
         if (woken || failing || backlog.bytes() < FLUSH_BYTES) return;
         woken = true;
         waking.abort();
