@@ -5,13 +5,8 @@ import type { Product } from "./server";
 /** Where a command finds its data: the data directory of a product, or a database given by variables. */
 type Operated = Pick<Product, "dataDir"> & { readonly variables?: Readonly<Record<string, string>> };
 
-/** The entry points behind the commands of package.json, after generation. */
-const COMMANDS = {
-  keys: "server/cli/keys.ts",
-  admin: "server/cli/admin.ts",
-  import: "server/import/index.ts",
-  instruments: "server/cli/instruments.ts",
-} as const;
+/** The commands of package.json, bundled by the build: a compiler would take longer than most of them. */
+type Command = "keys" | "admin" | "import" | "instruments";
 
 /** The exit code and output of a command. */
 interface CommandResult {
@@ -20,12 +15,8 @@ interface CommandResult {
 }
 
 /** Runs `npm run <name> -- <args>` as a separate process on the data of a product. */
-export function runCommand(
-  { dataDir, variables }: Operated,
-  name: keyof typeof COMMANDS,
-  args: readonly string[],
-): Promise<CommandResult> {
-  const child = spawn(process.execPath, ["--import", "tsx", COMMANDS[name], ...args], {
+export function runCommand({ dataDir, variables }: Operated, name: Command, args: readonly string[]): Promise<CommandResult> {
+  const child = spawn(process.execPath, [`.next/spotwire/${name}.mjs`, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_ENV: "production", DATA_DIR: dataDir, ...variables },
   });

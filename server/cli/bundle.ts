@@ -5,6 +5,14 @@ import { build, type Plugin } from "esbuild";
 /** What `npm start` runs. */
 const OUT = path.join(".next", "spotwire");
 
+/** Commands that operate a running service; tests run them from here, many times. */
+const COMMANDS = {
+  keys: path.join("server", "cli", "keys.ts"),
+  admin: path.join("server", "cli", "admin.ts"),
+  import: path.join("server", "import", "index.ts"),
+  instruments: path.join("server", "cli", "instruments.ts"),
+};
+const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(file)));
 /** What is started as a thread or a process of its own. */
 const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
@@ -26,7 +34,8 @@ const ownPlaces: Plugin = {
   setup(bundling) {
     bundling.onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
       const text = await readFile(file, "utf8");
-      if (!text.includes("import.meta.url")) return undefined;
+      // A command compares its own place with what was started: its bundle.
+      if (!text.includes("import.meta.url") || ownCommands.has(file)) return undefined;
       const place = JSON.stringify(path.relative(path.resolve(OUT), file).replaceAll(path.sep, "/"));
       const contents = text.replaceAll(PLACES, (_, entry?: string) =>
         entry === undefined ? `new URL(${place}, import.meta.url).href` : `new URL("./${entry}.mjs", import.meta.url)`,
@@ -42,7 +51,7 @@ const ownPlaces: Plugin = {
  */
 export async function bundleServer(): Promise<void> {
   await build({
-    entryPoints: { main: path.join("server", "main.ts"), ...ENTRIES },
+    entryPoints: { main: path.join("server", "main.ts"), ...ENTRIES, ...COMMANDS },
     outdir: OUT,
     outExtension: { ".js": ".mjs" },
     bundle: true,
