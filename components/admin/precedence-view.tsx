@@ -18,6 +18,13 @@ const REASONS: Record<ChangeReason, string> = {
 
 const instruments = (count: number) => `${countText(count)} ${count === 1 ? "instrument" : "instruments"}`;
 
+/** Why a provider speaks, or no longer does. */
+function whyText(name: string, { from, to, reason }: PrecedenceChange): string {
+  if (from === null) return REASONS[reason];
+  const why = REASONS[reason].toLowerCase();
+  return to === name ? `Took over from ${from}: ${why}` : `Replaced by ${to}: ${why}`;
+}
+
 function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceChange) {
   return (
     <>
@@ -43,7 +50,7 @@ export function PrecedenceView({ precedence, onChange }: { precedence: Precedenc
       <h3 className="font-medium text-sm">Precedence</h3>
       <ol className="space-y-1 text-sm">
         {providers.map(({ name, speaks }) => {
-          const last = changes.find(({ to }) => to === name);
+          const last = changes.find(({ from, to }) => to === name || from === name);
           return (
             <li key={name} className="flex flex-wrap items-baseline justify-between gap-x-4">
               <span>
@@ -60,20 +67,22 @@ export function PrecedenceView({ precedence, onChange }: { precedence: Precedenc
                   </>
                 ) : null}
               </span>
-              {last === undefined ? null : (
-                <span className="text-ink-faint text-xs leading-5">
-                  {REASONS[last.reason]}, <Instant at={last.at} to="second" />
-                </span>
-              )}
-              {name === pinned ? (
-                <Button onClick={() => setAsked({ provider: null })} aria-label={`Release ${name}`}>
-                  Release…
-                </Button>
-              ) : (
-                <Button onClick={() => setAsked({ provider: name })} aria-label={`Pin ${name}`}>
-                  Pin…
-                </Button>
-              )}
+              <span className="flex flex-wrap items-baseline gap-x-3">
+                {last === undefined ? null : (
+                  <span className="text-ink-faint text-xs leading-5">
+                    {whyText(name, last)}, <Instant at={last.at} to="second" />
+                  </span>
+                )}
+                {name === pinned ? (
+                  <Button onClick={() => setAsked({ provider: null })} aria-label={`Release ${name}`}>
+                    Release…
+                  </Button>
+                ) : (
+                  <Button onClick={() => setAsked({ provider: name })} aria-label={`Pin ${name}`}>
+                    Pin…
+                  </Button>
+                )}
+              </span>
             </li>
           );
         })}

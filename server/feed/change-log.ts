@@ -34,7 +34,7 @@ export function createChangeLog(clock: Clock, report: (change: PrecedenceChange)
       group.reported = true;
       report(shown(group));
     }
-    groups = groups.slice(-KEPT_COUNT);
+    groups = groups.filter(({ reported }, at) => !reported || at >= groups.length - KEPT_COUNT);
   }
 
   return {

@@ -15,9 +15,11 @@ import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { type RunningMarket, startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type FarSide, lineFarSide, type Peer, socketFarSide } from "#server/testing/far-side";
+import { Upset } from "./feed";
 import type { TickRecording } from "./recording/recording";
 import { severalFeed } from "./several";
 import { oandaUpstream } from "./upstream/oanda";
+import type { Upstream } from "./upstream/port";
 import { createProvider, type Provider } from "./upstream/provider";
 import { socketUpstream } from "./upstream/websocket-json";
 import { tiingo } from "./upstream/websocket-json/vendors";
@@ -300,6 +302,23 @@ describe("two providers of different wires", () => {
     const warned = lines.filter(({ msg }) => String(msg).includes("differ by more than ten spreads"));
     expect(warned).toMatchObject([{ ticker: "EURUSD", feed: "tiingo", speaks: "oanda" }]);
   }, 30_000);
+});
+
+test("a source that does not confirm its subscription is live with its first price", async () => {
+  const upstream: Upstream = {
+    ...{ name: "tiingo", declares: tiingo.declares, secrets: [], symbolOf: ({ ticker }) => ticker },
+    async *stream(_, { signal, clock }) {
+      while (!signal.aborted) {
+        yield [{ symbol: "EURUSD", timeMs: clock.now(), bid: TIINGO[0], ask: TIINGO[1] }];
+        await clock.wait(SECOND_MS, signal);
+      }
+      throw new Upset("aborted");
+    },
+  };
+  const { pass, status, market } = await startScene([(options) => createProvider({ ...options, upstream }), () => null]);
+  await pass(2, []);
+  expect([market.view.quote("EURUSD")?.bid, status().provider_source]).toEqual([TIINGO[0], "tiingo"]);
+  expect(market.providers?.()[0]?.state).toBe("live");
 });
 
 describe("pushes and a provider", () => {

@@ -192,7 +192,9 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     silence: ReturnType<typeof watchSilence>,
     life: Life,
   ): AsyncGenerator<readonly Tick[]> {
+    let isLive = false;
     const step = (name: Step) => {
+      isLive = name === "live";
       log.debug({ feed: upstream.name, step: name }, "feed step");
       life.step(name);
       watch.step(name, clock.now());
@@ -215,6 +217,8 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     for await (const heard of upstream.stream([...matched.bySymbol.keys()], link)) {
       const ticks = heard.map(translate).filter((tick) => tick !== null);
       if (ticks.length === 0) continue;
+      // Some sources do not confirm a subscription, or do so late.
+      if (!isLive) step("live");
       const nowMs = clock.now();
       watch.ticks(ticks, nowMs);
       metrics.upstreamMessages(upstream.name, "tick", ticks.length);
