@@ -269,6 +269,7 @@ describe("an operator", () => {
       .getByText(/^Struck out, import \d+$/)
       .waitFor();
     await row("struck out: A tick without its decimal point").waitFor();
+    await row("USDCAD_second.csv").getByText("899", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Correct 2024-03-06 17:59 UTC" }).click();
     await dialog.getByLabel("New values").click();
     await dialog.getByLabel("High").fill("0.5");

@@ -11,6 +11,7 @@ import { Section } from "../ui/card";
 import { ConfirmDialog } from "../ui/confirm-dialog";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
+import { fileName } from "./data/file-name";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
@@ -95,10 +96,10 @@ function Progress({ share, files, files_done, file, step, problem, series }: Bac
       </div>
       <p className="text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">
         {countText(files_done)} of {files === 1 ? "1 file" : `${countText(files)} files`}
-        {step === "" ? null : (
+        {file === "" ? null : (
           <span title={file}>
             {" "}
-            · {step} {file.split(/[\\/]/).at(-1)}
+            · {step} {fileName(file)}
           </span>
         )}
       </p>

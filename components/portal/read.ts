@@ -65,6 +65,7 @@ export function usePages<Row>(path: string, query: string, isFixed = false): Pag
     error,
     size,
     setSize,
+    mutate,
   } = useSWRInfinite<Page<Row>, ApiFailure>(keyOf, readPortal<Page<Row>>, {
     ...READ_DEFAULTS,
     revalidateFirstPage: !isFixed,
@@ -77,6 +78,7 @@ export function usePages<Row>(path: string, query: string, isFixed = false): Pag
     failure: error,
     busy,
     more: isLast ? undefined : () => void setSize(size + 1),
-    reload: () => void setSize(1),
+    // Pages that are not read again by themselves are by `mutate`.
+    reload: () => void setSize(1).then(() => mutate()),
   };
 }

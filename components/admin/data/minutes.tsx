@@ -20,6 +20,8 @@ const sourceOf = ({ kline, import: number, struck }: DataMinute) => {
   return number === null ? "Feed" : `Import ${number}`;
 };
 
+const emptyText = (struck: boolean) => (struck ? "Struck out" : "–");
+
 function columnsOf(digits: number, at: number, onCorrect: (minute: DataMinute) => void): readonly Column<DataMinute>[] {
   const price = (name: "open" | "high" | "low" | "close", head: string): Column<DataMinute> => ({
     ...{ head, numeric: true, from: "sm" },
@@ -28,14 +30,14 @@ function columnsOf(digits: number, at: number, onCorrect: (minute: DataMinute) =
   return [
     {
       head: "Minute, UTC",
-      cell: ({ time, kline }) => (
+      cell: ({ time, kline, struck }) => (
         <>
           <span className={time === at ? "font-semibold" : ""}>
             <Utc at={isoOf(time)} />
           </span>
           <span className="block font-mono text-ink-faint text-xs tabular-nums leading-5 sm:hidden">
             {kline === null
-              ? "–"
+              ? emptyText(struck)
               : [kline.open, kline.high, kline.low, kline.close].map((value) => value.toFixed(digits)).join(" ")}
           </span>
         </>
