@@ -6,7 +6,7 @@ import type { Logger } from "#lib/log";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { createChangeLog } from "./change-log";
 import { createDivergence } from "./divergence";
 import { EVERY_TICKER, type FeedStart, PUSH } from "./feed";
@@ -17,6 +17,8 @@ import type { Provider } from "./upstream/provider";
 import type { Repair } from "./upstream/repair";
 
 const LOOK_MS = SECOND_MS;
+/** So long before a change, minutes may still wait to be mended by the former speaker, who no longer will. */
+const UNMENDED_MAX_MS = HOUR_MS;
 
 export interface SeveralOptions {
   /** In order of precedence; null stands for pushed ticks. */
@@ -70,7 +72,8 @@ function createSuspects(members: SeveralOptions["members"], offers: (name: strin
       const repair = mender === undefined ? undefined : repairs.get(mender);
       if (repair === undefined || (reason === "first" && mender === menderOf(ticker, from))) return;
       const before = suspects.get(repair);
-      suspects.set(repair, reason === "first" || before === null ? null : Math.min(before ?? wellMs, wellMs));
+      const fromMs = wellMs - UNMENDED_MAX_MS;
+      suspects.set(repair, reason === "first" || before === null ? null : Math.min(before ?? fromMs, fromMs));
     },
     flush(): void {
       for (const [repair, fromMs] of suspects) repair.since(fromMs);

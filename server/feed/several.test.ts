@@ -304,6 +304,36 @@ describe("two providers of different wires", () => {
   }, 30_000);
 });
 
+test("the next provider mends the minutes that the one before it heard only in part, from its own history", async () => {
+  const [first, second] = [await oandaSide(), await tiingoSide()];
+  const history: Upstream["minutes"] = async function* (_, from, to) {
+    const at = (time: number) => ({ ...{ time, open: 3, high: 3, low: 3, close: 3 }, volume: 5, spread: null });
+    yield Array.from({ length: (to - from) / MINUTE_S }, (__, index) => at(from + index * MINUTE_S));
+  };
+  const declares = { ...tiingo.declares, minutes: { pageRows: 500, volume: "ticks", spread: "none" } as const };
+  const upstream = { ...socketUpstream(tiingo, { key: "k", url: second.far.url }), declares, minutes: history };
+  const scene = await startScene([withOanda(first), (options) => createProvider({ ...options, upstream })]);
+  const { clock, pass, status } = scene;
+  await vi.waitUntil(() => first.peers.size === 1 && second.peers.size === 1, WAIT);
+  const oanda = says(first, () => oandaPrice(clock.now(), OANDA));
+  const vendor = says(second, () => tiingoPrice(clock.now(), TIINGO));
+  await pass(175, [oanda, vendor], 5);
+  // Its last message is in the third minute, and it is cut in the fourth.
+  await pass(8, [vendor]);
+  first.far.refuse({ status: 503 });
+  for (const peer of first.peers) peer.end();
+  await vi.waitUntil(() => first.far.open() === 0, WAIT);
+  await pass(12, [vendor]);
+  expect(status().provider_source).toBe("tiingo");
+  await pass(60, [vendor], 5);
+  const opens = async () => {
+    await pass(1, [vendor]);
+    const window = { from: START_MS / 1000, to: START_MS / 1000 + 4 * MINUTE_S, limit: 9, end: "oldest" } as const;
+    return (await store.read({ ticker: "EURUSD", timeframe: "M1", ...window })).map(({ open }) => open);
+  };
+  await vi.waitFor(async () => expect(await opens()).toEqual([OANDA[0], OANDA[0], 3, 3]), WAIT);
+}, 30_000);
+
 test("a source that does not confirm its subscription is live with its first price", async () => {
   const upstream: Upstream = {
     ...{ name: "tiingo", declares: tiingo.declares, secrets: [], symbolOf: ({ ticker }) => ticker },
