@@ -15,6 +15,8 @@ const OPERATOR = "operator@example.test";
 const CUSTOMER = "customer@example.test";
 const PASSWORD = "correct horse battery";
 const PAGES = ["admin", "admin/plans", "admin/calendars", "admin/feeds", "admin/data", "admin/data/EURUSD", "admin/audit"];
+/** Two sources, of which none has a tick: nobody pushes, and nothing listens on this port. */
+const NO_FEED = { LIVE_FEED: "push,tiingo", TIINGO_TOKEN: "none", FEED_URL: "ws://127.0.0.1:1" };
 /** Every process follows a change within a second. */
 const FOLLOWED = { timeout: 3_000, interval: 100 };
 
@@ -51,7 +53,7 @@ async function klineFile(name: string, count: number, hour = 0): Promise<string>
 beforeAll(async () => {
   mailbox = await openMailbox();
   [product, browser, folder] = await Promise.all([
-    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1", ...NO_FEED }),
     openBrowser(),
     mkdtemp(join(tmpdir(), "spotwire-imports-")),
   ]);
@@ -207,16 +209,25 @@ describe("an operator", () => {
     await page.getByText("Opens more than 300 times in the next two weeks").first().waitFor();
   });
 
-  test("watches the feeds: the sandbox has ticks, live has no feed", async () => {
+  test("watches the feeds: the sandbox has ticks, no provider of live has any", async () => {
     await goto("admin/feeds");
-    await page.getByText("No provider").waitFor();
+    await page.getByText(/^No provider speaks for \d+ instruments yet/).waitFor();
     const rate = page.getByText("Ticks per second").last().locator("xpath=following-sibling::dd[1]");
     await expect.poll(async () => Number(await rate.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
-    await page.getByRole("heading", { name: "Gaps none" }).waitFor();
+    await page.getByRole("heading", { name: "Gaps none" }).last().waitFor();
     await page
       .getByText(/^History loaded .* \d+ of \d+ tickers have history/)
       .last()
       .waitFor();
+  });
+
+  test("pins one of several providers, and releases it", async () => {
+    await page.getByRole("button", { name: "Pin tiingo" }).click();
+    await page.getByRole("button", { name: "Pin provider" }).click();
+    await page.getByText("Pinned", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Release tiingo" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Release" }).click();
+    await page.getByRole("button", { name: "Pin tiingo" }).waitFor();
   });
 
   test("sees the progress of an import in another process, and why a file was not imported", async () => {
