@@ -6,12 +6,14 @@ import {
   INGEST_PUSH_MIN_TICKS,
   INGEST_REJECTIONS_LISTED_COUNT,
 } from "#lib/contract/limits";
+import type { Venue } from "#lib/contract/primitives";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
 import type { Call, DataReply, SentBody } from "./question";
 
+const VENUE_RETRY_AFTER_S = 60;
 /** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
 
@@ -45,6 +47,14 @@ function parseLine(line: Line, mayPush: MayPush): Tick | TickRejection {
   }
 }
 
+/** The refusal of a venue that takes no pushed ticks. */
+export function acceptsNoTicks(venue: Venue): Fault {
+  return new Fault("service_unavailable", {
+    detail: `The ${venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push, or with push in that list.`,
+    retry_after: VENUE_RETRY_AFTER_S,
+  });
+}
+
 /** Whether a key may push a ticker. */
 type MayPush = (ticker: string) => boolean;
 
@@ -76,11 +86,7 @@ export async function ingestBody(
   tickers: readonly string[],
 ): Promise<IngestReceipt> {
   const { push } = market;
-  if (push === undefined)
-    throw new Fault("service_unavailable", {
-      detail: `The ${market.venue} venue does not accept pushed ticks. Start the service with push in LIVE_FEED.`,
-      retry_after: 60,
-    });
+  if (push === undefined) throw acceptsNoTicks(market.venue);
   const receipt = createReceipt<TickRejection>();
   const mayPush = pushable(tickers);
   if (body === null) return receipt.result();

@@ -7,14 +7,13 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { pushable, readTick } from "#lib/market/ingest";
+import { acceptsNoTicks, pushable, readTick } from "#lib/market/ingest";
 import type { Market } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
 /** Ticks that are given to the market at once, from several messages. */
 const BATCH_MAX_TICKS = 2_000;
 const FULL_RETRY_AFTER_S = 1;
-const VENUE_RETRY_AFTER_S = 60;
 
 /** What happens to one message. */
 interface Handled {
@@ -148,11 +147,7 @@ export class Feeder {
 
   async #push(ticks: readonly Tick[], { venue, push, forwardPush }: FeederOptions["market"]): Promise<Outcomes> {
     if (push !== undefined) return push(ticks);
-    if (forwardPush === undefined)
-      throw new Fault("service_unavailable", {
-        detail: `The ${venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push.`,
-        retry_after: VENUE_RETRY_AFTER_S,
-      });
+    if (forwardPush === undefined) throw acceptsNoTicks(venue);
     if (ticks.length === 0) return [];
     const lines = ticks.map((tick) => JSON.stringify(tick)).join("\n");
     const body = (async function* () {
