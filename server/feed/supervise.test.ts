@@ -57,6 +57,20 @@ describe("supervised feed", () => {
     await ended;
   });
 
+  test("a connection that is lost and then refused is tried again after a minute, as any first refusal", async () => {
+    const starts: number[] = [];
+    const { clock, stop, ended } = start(async function* () {
+      yield* await Promise.resolve([]);
+      starts.push(clock.now());
+      throw starts.length === 3 ? new Refused("the key was withdrawn") : new Upset("lost", { retryAfterMs: 1_000 });
+    });
+    await clock.advance(63_000);
+    expect(starts).toHaveLength(4);
+    expect((starts[3] ?? 0) - (starts[2] ?? 0)).toBe(60_000);
+    stop();
+    await ended;
+  });
+
   test("a source that asks for a pause gets it", async () => {
     const starts: number[] = [];
     const { clock, stop, ended } = start(async function* () {

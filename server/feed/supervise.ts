@@ -11,9 +11,17 @@ const HEALTHY_AFTER_MS = 60_000;
 /** Pauses after refusals in a row; the last one repeats. Some sources ban those who insist. */
 const REFUSED_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
-function pauseAfter(error: unknown, failures: number, usualMs: number): number {
-  if (error instanceof Refused) return REFUSED_PAUSES_MS[Math.min(failures, REFUSED_PAUSES_MS.length) - 1] ?? usualMs;
-  return error instanceof Upset ? Math.max(usualMs, error.retryAfterMs ?? 0) : usualMs;
+/** Makes the pauses of one feed: refusals count alone, because a lost connection before them says nothing about the next answer. */
+function createPauses(): (error: unknown, failures: number, usualMs: number) => number {
+  let refusals = 0;
+  return (error, _, usualMs) => {
+    if (error instanceof Refused) {
+      refusals += 1;
+      return REFUSED_PAUSES_MS[Math.min(refusals, REFUSED_PAUSES_MS.length) - 1] ?? usualMs;
+    }
+    refusals = 0;
+    return error instanceof Upset ? Math.max(usualMs, error.retryAfterMs ?? 0) : usualMs;
+  };
 }
 
 interface SuperviseOptions {
@@ -47,6 +55,7 @@ export async function superviseFeed(
     else if (error instanceof Upset) log.warn({ ...fields, reason: error.message }, "feed lost its connection; connecting again");
     else log.error({ err: error, ...fields }, "feed failed; restarting it");
   };
+  const pauseAfter = createPauses();
   await repeat({ clock, signal, pause: RESTART, pauseAfter, atOnce: true, until: () => ended, onError }, async (healthy) => {
     const startedMs = clock.now();
     try {
