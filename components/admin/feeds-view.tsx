@@ -36,6 +36,9 @@ function StateBadge({ provider, problem, newest_ticker, gaps }: FeedReport) {
   return newest_ticker === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="positive">Connected</Badge>;
 }
 
+/** Reasons of rejected ticks that are named. */
+const REASONS_SHOWN_COUNT = 3;
+
 /** How much stored or computed history is in memory. */
 function History({ history: { restored, tickers, started_at, ended_at } }: { history: HistoryFill }) {
   const took = ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at);
@@ -49,9 +52,18 @@ function History({ history: { restored, tickers, started_at, ended_at } }: { his
   );
 }
 
+/** How many ticks were rejected, and the most frequent reasons. */
+function rejectedText({ refused, reasons }: FeedReport): string {
+  const most = Object.entries(reasons)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, REASONS_SHOWN_COUNT)
+    .map(([reason, count]) => `${reason.replaceAll("_", " ")} ${countText(count)}`);
+  return `${countText(refused)} rejected${most.length === 0 ? "" : `: ${most.join(", ")}`}`;
+}
+
 function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChange: () => void }) {
   const { gaps, history } = feed;
-  const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken, refused } = feed;
+  const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken } = feed;
   const quoted: ReactNode = `${countText(stale)} stale, ${countText(missing)} without a quote`;
   return (
     <Section
@@ -76,7 +88,7 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
         />
         <Figure label="Ticks per second" value={rate} note="Since the last refresh" />
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
-        <Figure label="Ticks since startup" value={countText(taken)} note={`${countText(refused)} rejected`} />
+        <Figure label="Ticks since startup" value={countText(taken)} note={rejectedText(feed)} />
       </Figures>
       {feed.precedence === null ? null : (
         <div className="mt-3 overflow-hidden rounded-lg border border-line">

@@ -176,6 +176,8 @@ export interface FeedReport {
   /** Ticks since the process started: accepted, and rejected for any reason. */
   readonly taken: number;
   readonly refused: number;
+  /** The rejected ones by reason. */
+  readonly reasons: Readonly<Record<string, number>>;
   /** Null if no feed is connected. */
   readonly gaps: FeedGaps | null;
   readonly history: HistoryFill;

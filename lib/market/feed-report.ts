@@ -33,13 +33,22 @@ function quotesOf({ catalogue, view, now }: Market, wallMs: number) {
   return { newest_ticker: newest?.ticker ?? null, lag_ms: lag, tickers: listings.length, ...counts };
 }
 
+type TickCounts = Pick<FeedReport, "taken" | "refused" | "reasons">;
+
 /** The number of ticks of each venue since the process started. */
-async function tickCounts({ registry }: Pick<Metrics, "registry">): Promise<Record<Venue, { taken: number; refused: number }>> {
-  const counts = { live: { taken: 0, refused: 0 }, sandbox: { taken: 0, refused: 0 } };
+async function tickCounts({ registry }: Pick<Metrics, "registry">): Promise<Record<Venue, TickCounts>> {
+  const none = () => ({ taken: 0, refused: 0, reasons: {} as Record<string, number> });
+  const counts = { live: none(), sandbox: none() };
   const series = await registry.getSingleMetric("spotwire_ticks_total")?.get();
   for (const { labels, value } of series?.values ?? []) {
     const venue = VENUES.find((name) => name === labels.venue);
-    if (venue !== undefined) counts[venue][labels.outcome === "accepted" ? "taken" : "refused"] += value;
+    if (venue === undefined) continue;
+    const count = counts[venue];
+    if (labels.outcome === "accepted") count.taken += value;
+    else {
+      count.refused += value;
+      count.reasons[String(labels.outcome)] = value;
+    }
   }
   return counts;
 }

@@ -249,6 +249,7 @@ describe("an operator", () => {
     expect(data.feeds.map(({ venue }) => venue)).toEqual(["live", "sandbox"]);
     expect(data.feeds[0]).toMatchObject({
       ...{ provider: null, problem: null, newest_ticker: "EURUSD", lag_ms: 250, taken: 2, refused: 1 },
+      reasons: { duplicate: 1 },
       ...{ tickers: total, live: 1, stale: 1, missing: total - 2 },
     });
     expect(data.feeds[1]).toMatchObject({ provider: "sandbox", newest_ticker: null, lag_ms: null, taken: 0 });
