@@ -124,6 +124,29 @@ function Losses({ losses, losses_count }: Pick<UpstreamReport, "losses" | "losse
   );
 }
 
+/** The minutes that are fetched from the provider's history, now or later. */
+function Repairs({ repairs }: Pick<UpstreamReport, "repairs">) {
+  if (repairs === null || repairs.length === 0) return null;
+  return (
+    <Folded title={`${countText(repairs.length)} ${repairs.length === 1 ? "range" : "ranges"} of minutes to repair`}>
+      {repairs.map(({ from, to, tries, due_at, running }) => (
+        <li key={`${from} ${to} ${due_at}`} className="[overflow-wrap:anywhere]">
+          <Instant at={from} to="minute" /> to <Instant at={to} to="minute" />{" "}
+          <span className="text-ink-faint">
+            {running ? (
+              "running"
+            ) : (
+              <>
+                {tries === 0 ? "first" : "next"} try <Instant at={due_at} to="clock" />
+              </>
+            )}
+          </span>
+        </li>
+      ))}
+    </Folded>
+  );
+}
+
 function Odd({ odd }: Pick<UpstreamReport, "odd">) {
   const total = odd.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return null;
@@ -192,6 +215,7 @@ export function ProviderView({ provider }: { provider: UpstreamReport }) {
         )}
       </dl>
       {wanted === 0 ? null : <Tickers {...provider} />}
+      <Repairs {...provider} />
       <Losses {...provider} />
       <Odd {...provider} />
       <p className="text-ink-faint text-xs leading-5">

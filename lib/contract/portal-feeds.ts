@@ -62,8 +62,8 @@ interface UpstreamLoss {
   readonly text: string;
 }
 
-/** A provider of a venue, as seen by the process that answers. Numbers count since the process started. */
-export interface UpstreamReport {
+/** The connection of a provider. */
+export interface ConnectionReport {
   readonly name: string;
   readonly state: UpstreamState;
   readonly since: string;
@@ -95,6 +95,24 @@ export interface UpstreamReport {
   readonly terms: { readonly text: string; readonly url: string };
   /** When the token or key of the account ends, if the provider says so. */
   readonly expires_at: string | null;
+}
+
+/** Minutes that may be missing, and are fetched from a provider's history. */
+export interface WaitingRepair {
+  readonly from: string;
+  /** Excluded. */
+  readonly to: string;
+  /** Tries so far, and when the next one is. */
+  readonly tries: number;
+  readonly due_at: string;
+  /** True while they are fetched. */
+  readonly running: boolean;
+}
+
+/** A provider of a venue, as seen by the process that answers. Numbers count since the process started. */
+export interface UpstreamReport extends ConnectionReport {
+  /** The next one first; null if it has no history, or minutes are not repaired. */
+  readonly repairs: readonly WaitingRepair[] | null;
 }
 
 /** Most ticks that were held back and that a report lists. */

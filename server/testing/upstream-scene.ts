@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
-import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import type { ConnectionReport } from "#lib/contract/portal-feeds";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import type { Tick } from "#lib/domain/tick";
@@ -66,7 +66,7 @@ export interface Run {
   readonly ticks: Tick[];
   readonly problems: (string | null)[];
   readonly lines: Record<string, unknown>[];
-  report(): UpstreamReport;
+  report(): ConnectionReport;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }

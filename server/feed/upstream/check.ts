@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { UpstreamReport } from "#lib/contract/portal-feeds";
+import type { ConnectionReport } from "#lib/contract/portal-feeds";
 import type { Tick } from "#lib/domain/tick";
 import { durationText } from "#lib/duration";
 import { createLog } from "#lib/log";
@@ -27,7 +27,7 @@ interface CheckOptions {
 
 /** What a connection brought. */
 interface Outcome {
-  readonly report: UpstreamReport;
+  readonly report: ConnectionReport;
   readonly problem: Error | undefined;
   readonly ticks: number;
   /** The smallest arrival minus tick time. */

@@ -48,6 +48,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
   const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
   const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  let current: Repair | undefined;
   const hasHistory = upstream.minutes !== undefined && env.FEED_REPAIR_DAYS > 0;
 
   function openRepair(mend: NonNullable<FeedStart["mend"]>, mends: (ticker: string) => boolean): Repair {
@@ -64,6 +65,7 @@ export function createProvider(options: ProviderOptions): Provider {
     hasHistory,
     open({ connected, heard, mend, follower, mends = () => true }) {
       const repair = mend && hasHistory ? openRepair(mend, mends) : undefined;
+      current = repair;
       const followers = [follower, repair].filter((one) => one !== undefined);
       const lives: Pick<Repair, "live" | "lost"> = {
         live(matched) {
@@ -81,7 +83,7 @@ export function createProvider(options: ProviderOptions): Provider {
       watch.lost(error, clock.now(), untilMs);
       metrics.upstreamLost(name, lossReasonOf(error));
     },
-    report: () => watch.report(clock.now()),
+    report: () => ({ ...watch.report(clock.now()), repairs: current?.waiting() ?? null }),
   };
 }
 

@@ -87,7 +87,18 @@ function scene(nowMs: number, offered: () => readonly Minute[], { days = 30 } = 
   });
   const matched = { bySymbol: new Map([[SYMBOL, catalogue.find(TICKER) as Listing]]) };
   const watch = (from: number, to: number) => mender.noteWatched(null, [{ ticker: null, from, to }]);
-  return { clock, asked, failures, lines, live: () => repair.live(matched), lost: repair.lost, watch, stop, running };
+  return {
+    clock,
+    asked,
+    failures,
+    lines,
+    live: () => repair.live(matched),
+    lost: repair.lost,
+    waiting: repair.waiting,
+    watch,
+    stop,
+    running,
+  };
 }
 
 /** The open minutes of a range, by the calendar. */
@@ -182,11 +193,14 @@ test("a minute that the provider has not is asked for three times within ten min
 });
 
 test("a provider that fails is asked again after a pause, one that refuses after a quarter of an hour", async () => {
-  const { live, failures, asked, clock, lines } = scene(NOW_S * 1000, () => [minute(NOW_S - 120)], { days: 1 });
+  const { live, waiting, failures, asked, clock, lines } = scene(NOW_S * 1000, () => [minute(NOW_S - 120)], { days: 1 });
+  expect(waiting()).toEqual([]);
   failures.push(new Upset("busy", { retryAfterMs: 90_000 }), new Upset(`broken: ${SECRET}`), new Refused("no history"));
   live();
   for (const pauseMs of [90_000, 30_000, 15 * MINUTE_MS]) {
     await clock.waitingFor(pauseMs);
+    const due_at = new Date(clock.now() + pauseMs).toISOString();
+    expect(waiting()).toMatchObject([{ from: "2026-01-06T12:00:00.000Z", tries: 0, due_at, running: false }]);
     await clock.advance(pauseMs);
   }
   await expect.poll(async () => (await readAll()).length).toBe(1);
@@ -196,7 +210,7 @@ test("a provider that fails is asked again after a pause, one that refuses after
 
 test("many gaps in a row wait as a bounded number, and none is lost", async () => {
   const history = openMinutes(NOW_S - DAY_S, NOW_S + 7_200).map((time) => minute(time));
-  const { live, lost, failures, clock } = scene(NOW_S * 1000, () => history, { days: 1 });
+  const { live, lost, waiting, failures, clock } = scene(NOW_S * 1000, () => history, { days: 1 });
   failures.push(new Refused("not now"));
   live();
   await clock.waitingFor(15 * MINUTE_MS);
@@ -205,6 +219,7 @@ test("many gaps in a row wait as a bounded number, and none is lost", async () =
     clock.set((NOW_S + index * 60) * 1000);
     live();
   }
+  expect(waiting().length).toBeLessThanOrEqual(21);
   clock.set((NOW_S + 7_200) * 1000);
   live();
   await expect.poll(async () => (await readAll()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(119);

@@ -1,3 +1,4 @@
+import type { WaitingRepair } from "#lib/contract/portal-feeds";
 import type { Listing } from "#lib/domain/instrument";
 import { isFault } from "#lib/fault";
 import type { Minutes } from "#lib/market/coverage";
@@ -29,6 +30,8 @@ export interface Repair {
   lost(): void;
   /** Minutes since this instant (Unix ms) may be missing; null: those that are before the first connection. */
   since(fromMs: number | null): void;
+  /** What waits to be mended, the next one first. */
+  waiting(): WaitingRepair[];
   /** Works until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -38,10 +41,17 @@ interface Gap extends Minutes {
   readonly dueMs: number;
 }
 
+const isoOf = (ms: number) => new Date(ms).toISOString();
+
+function shown({ from, to, tries, dueMs }: Gap, running: boolean): WaitingRepair {
+  return { from: isoOf(from * SECOND_MS), to: isoOf(to * SECOND_MS), tries, due_at: isoOf(dueMs), running };
+}
+
 /** Makes the repair of a provider that has history. One request is in flight at most. */
 export function createRepair(options: RepairOptions): Repair {
   const { upstream, days, clock, log } = options;
   let gaps: Gap[] = [];
+  let current: Gap | undefined;
   let listings: ReadonlyMap<string, Listing> = new Map();
   let lostMs: number | null = null;
   let wake: () => void = () => undefined;
@@ -93,6 +103,10 @@ export function createRepair(options: RepairOptions): Repair {
       // Of losses before prices come again, the first one counts.
       if (listings.size > 0) lostMs ??= clock.now();
     },
+    waiting: () => [
+      ...(current === undefined ? [] : [shown(current, true)]),
+      ...gaps.toSorted((a, b) => a.dueMs - b.dueMs).map((gap) => shown(gap, false)),
+    ],
     async run(signal) {
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       while (!signal.aborted) {
@@ -102,7 +116,9 @@ export function createRepair(options: RepairOptions): Repair {
         const [next] = gaps.toSorted((a, b) => a.dueMs - b.dueMs);
         if (next !== undefined && next.dueMs <= clock.now()) {
           gaps = gaps.filter((gap) => gap !== next);
+          current = next;
           await attempt(next, signal);
+          current = undefined;
           continue;
         }
         const over = new AbortController();

@@ -1,4 +1,4 @@
-import { type LossReason, UPSTREAM_LOSSES_LISTED_COUNT, type UpstreamReport } from "#lib/contract/portal-feeds";
+import { type ConnectionReport, type LossReason, UPSTREAM_LOSSES_LISTED_COUNT } from "#lib/contract/portal-feeds";
 import type { Tick } from "#lib/domain/tick";
 import type { Catalogue } from "#lib/market/ports";
 import { HOUR_MS } from "#lib/units";
@@ -41,7 +41,7 @@ export interface UpstreamWatch {
   stopped(nowMs: number): void;
   /** Milliseconds by which the clocks differ, when they have differed too much for a minute. */
   clockProblem(nowMs: number): number | null;
-  report(nowMs: number): UpstreamReport;
+  report(nowMs: number): ConnectionReport;
 }
 
 /** The lost connections of the last hour; the newest ones where there are too many. */
@@ -52,7 +52,7 @@ function createLosses() {
     add(loss: (typeof losses)[number]): void {
       losses = [...recent(loss.atMs).slice(1 - LOSSES_MAX_COUNT), loss];
     },
-    report(nowMs: number): Pick<UpstreamReport, "losses" | "losses_count"> {
+    report(nowMs: number): Pick<ConnectionReport, "losses" | "losses_count"> {
       const kept = recent(nowMs);
       const newest = kept.slice(-UPSTREAM_LOSSES_LISTED_COUNT).reverse();
       const listed = newest.map(({ atMs, ...loss }) => ({ at: new Date(atMs).toISOString(), ...loss }));
