@@ -8,6 +8,8 @@ import { compressAssets } from "./compress-assets";
 /** Bundles the server, and builds the pages when their sources changed since the last build, so that a second start is quick. */
 
 const SOURCES = ["app", "components", "lib", "next.config.ts", "postcss.config.mjs", "package-lock.json", "tsconfig.json"];
+/** Made of other sources, each time in the order in which the disk lists them: it would change the digest without a reason. */
+const MADE = path.join("lib", "generated", "docs");
 const STAMP = path.join(".next", "spotwire-sources");
 
 function filesOf(entry: string): string[] {
@@ -16,6 +18,7 @@ function filesOf(entry: string): string[] {
   return found
     .filter((file) => file.isFile() && !file.name.includes(".test."))
     .map((file) => path.join(file.parentPath, file.name))
+    .filter((file) => !file.startsWith(MADE))
     .sort();
 }
 
