@@ -70,10 +70,12 @@ export async function startFeederService(): Promise<FeederService> {
   const catalogue = await createCatalogue(db, "live");
   const store = createKlineStore(db.pool, "live");
   let live: RunningMarket | undefined;
+  /** Reads of changed history, which need the database. */
+  const reading: (Promise<void> | undefined)[] = [];
   live = await startMarket({
     ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
     mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
-    announceHistoryChange: (ticker) => void live?.historyChanged(ticker),
+    announceHistoryChange: (ticker) => void reading.push(live?.historyChanged(ticker)),
   });
   const running = live;
   ground.publish({ live, sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")) });
@@ -165,6 +167,7 @@ export async function startFeederService(): Promise<FeederService> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await running.stop();
+      await Promise.all(reading);
       await ground.close();
     },
   };
