@@ -8,7 +8,7 @@ import { UnixSeconds } from "./primitives";
 export const STRIKE_MAX_MINUTES = 60;
 /** A minute can be corrected this long after its end: by then the service has stored what it heard of it. */
 export const CORRECTION_SETTLE_S = 60;
-/** Minutes that are read before and after the one that is asked for. */
+/** Minutes returned before and after the requested one. */
 export const MINUTES_AROUND_COUNT = 5;
 export const CORRECTION_REASON_MAX_CHARACTERS = 200;
 

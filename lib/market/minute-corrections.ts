@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type pg from "pg";
-import { CORRECTION_SETTLE_S, type CorrectionForm, type CorrectionMade } from "#lib/contract/portal-corrections";
+import {
+  CORRECTION_SETTLE_S,
+  type CorrectionForm,
+  type CorrectionMade,
+  STRIKE_MAX_MINUTES,
+} from "#lib/contract/portal-corrections";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
@@ -9,16 +13,13 @@ import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { lockTicker } from "./history-lock";
 import { announceChanges, type HistoryAdmin } from "./import-undo";
 import { storeBatch } from "./kline-batches";
-import { type KlineRow, NUMBERS, toKline } from "./kline-rows";
-import { VALUES } from "./kline-sql";
+import { readKlines } from "./kline-sql";
 import { createPartitions, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
 import { strike } from "./struck-minutes";
 
 type Replacement = Extract<CorrectionForm, { action: "replace" }>;
 
-const STORED = `SELECT time, ${VALUES.join(", ")} FROM kline
-  WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY time`;
 const BEGIN = `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms,
     started_at, updated_at, by_operator)
   VALUES ($1, 'live', 'done', 1, 1, 0, $2, '', 1, $3, 0, $4, $4, true) RETURNING number`;
@@ -44,16 +45,6 @@ function replacementOf({ ticker, digits }: Listing, form: Replacement): Kline {
   return kline;
 }
 
-async function storedMinutes(client: pg.ClientBase, ticker: string, from: number, to: number): Promise<Kline[]> {
-  const { rows } = await client.query<KlineRow>({
-    text: STORED,
-    values: [ticker, from, to],
-    rowMode: "array",
-    types: NUMBERS,
-  });
-  return rows.map((row) => toKline(ticker, "M1", row));
-}
-
 /**
  * Replaces the kline of a minute of the live venue, or strikes out the stored klines of up to STRIKE_MAX_MINUTES minutes, also
  * those that the service watched itself. It is an import of its own that can be undone; until then neither feeds nor pushes
@@ -77,7 +68,8 @@ export async function correctMinutes(
   const made = await inTransaction(db.pool, async (client) => {
     if (!(await lockTicker(client, ticker, "transaction")))
       throw refuse("time", `Another command is changing the history of ${ticker}. Try again when it has ended.`);
-    const before = await storedMinutes(client, ticker, time, end);
+    const stored = { ticker, timeframe: "M1", from: time, to: end, limit: STRIKE_MAX_MINUTES, end: "oldest" } as const;
+    const before = await readKlines(client, "live", stored);
     const after = replacement === null ? [] : [replacement];
     if (replacement === null && before.length === 0) throw refuse("time", `No kline is stored at ${instantOf(time)}.`);
     const klines = replacement === null ? before : after;

@@ -7,7 +7,7 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { acceptsNoTicks, pushable, readTick } from "#lib/market/ingest";
+import { acceptsNoTicks, createReceipt, pushable, readTick } from "#lib/market/ingest";
 import type { Market } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
@@ -163,15 +163,13 @@ export class Feeder {
     for (const { params, done } of batch) {
       const own = outcomes.slice(at, at + params.ticks.length);
       at += params.ticks.length;
-      const reasons: Partial<Record<TickRejection, number>> = {};
-      const rejections: { index: number; reason: TickRejection }[] = [];
+      const receipt = createReceipt<TickRejection>();
       for (const [index, reason] of own.entries()) {
-        if (reason === null) continue;
-        reasons[reason] = (reasons[reason] ?? 0) + 1;
-        rejections.push({ index, reason });
+        if (reason === null) receipt.accept();
+        else receipt.reject(index, reason);
       }
-      const rejected = rejections.length;
-      done({ seq: params.seq, received: own.length, accepted: own.length - rejected, rejected, reasons, rejections });
+      const { rejections, ...counts } = receipt.result();
+      done({ seq: params.seq, ...counts, rejections: rejections.map(({ line: index, reason }) => ({ index, reason })) });
     }
   }
 }
