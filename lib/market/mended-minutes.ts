@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Replace } from "#lib/contract/ingest-klines";
@@ -15,6 +14,7 @@ import { createPartitions, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
 import { struckMinutes } from "./struck-minutes";
 import { noteWatched, type WatchedMinutes, watchedMinutes } from "./watched-minutes";
+import { beginWritten } from "./written-import";
 
 const VENUE = "live";
 type MendedBy = Mending["by"];
@@ -55,9 +55,6 @@ const STORED = `SELECT time, ${VALUES.join(", ")}, batch FROM kline
 const OPEN_PUSH = `SELECT number FROM backfill
   WHERE pushed_by = $1 AND updated_at > $2 AND started_at >= $3 AND undone_at IS NULL AND sealed_at IS NULL
   ORDER BY number DESC LIMIT 1 FOR UPDATE`;
-const BEGIN_PUSH = `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms,
-    started_at, updated_at, pushed_by)
-  VALUES ($1, '${VENUE}', 'done', 1, 1, 0, $2, '', 1, 0, 0, $3, $3, $4) RETURNING number`;
 const COUNT_PUSH = "UPDATE backfill SET rows = rows + $2, updated_at = $3 WHERE number = $1";
 const OPEN_REPAIR = "SELECT number FROM backfill WHERE number = $1 AND undone_at IS NULL AND sealed_at IS NULL FOR UPDATE";
 const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
@@ -121,9 +118,7 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
   const ensurePartitions = createPartitions(pool);
 
   async function beginPush(client: pg.ClientBase, by: Pusher, nowMs: number): Promise<number> {
-    const values = [randomUUID(), `klines pushed with ${by.label}`, new Date(nowMs), by.keyId];
-    const { rows } = await client.query<{ number: number }>(BEGIN_PUSH, values);
-    const number = rows[0]?.number ?? 0;
+    const number = await beginWritten(client, { label: `klines pushed with ${by.label}`, rows: 0, nowMs, pushedBy: by.keyId });
     await record(client, { action: "history.push", target: VENUE, after: { number, key: by.label } });
     return number;
   }

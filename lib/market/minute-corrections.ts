@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   CORRECTION_SETTLE_S,
   type CorrectionForm,
@@ -17,12 +16,10 @@ import { readKlines } from "./kline-sql";
 import { createPartitions, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
 import { strike } from "./struck-minutes";
+import { beginWritten } from "./written-import";
 
 type Replacement = Extract<CorrectionForm, { action: "replace" }>;
 
-const BEGIN = `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms,
-    started_at, updated_at, by_operator)
-  VALUES ($1, 'live', 'done', 1, 1, 0, $2, '', 1, $3, 0, $4, $4, true) RETURNING number`;
 const STRUCK_SERIES = `INSERT INTO backfill_series (batch, ticker, first, last, stored, already_there, overwritten)
   VALUES ($1, $2, $3, $4, 0, 0, $5)`;
 
@@ -74,8 +71,7 @@ export async function correctMinutes(
     if (replacement === null && before.length === 0) throw refuse("time", `No kline is stored at ${instantOf(time)}.`);
     const klines = replacement === null ? before : after;
     const label = `${replacement === null ? "struck out" : "corrected"}: ${reason}`;
-    const { rows } = await client.query<{ number: number }>(BEGIN, [randomUUID(), label, klines.length, new Date(nowMs)]);
-    const number = rows[0]?.number as number;
+    const number = await beginWritten(client, { label, rows: klines.length, nowMs, byOperator: true });
     const [first, last] = [klines[0]?.time ?? time, klines.at(-1)?.time ?? time];
     if (replacement === null) {
       await strike(
