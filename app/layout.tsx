@@ -5,13 +5,22 @@ import { SiteFooter } from "#components/site/footer";
 import { SiteHeader } from "#components/site/header";
 import { THEME_COOKIE, themeOf } from "../components/shell/theme";
 import { mono, sans } from "./fonts";
+import { readerAddress } from "./reader-address";
 import { signedInUser } from "./session";
 import "./globals.css";
 
-export const metadata: Metadata = {
-  title: { default: "Spotwire — market data you host yourself", template: "%s — Spotwire" },
-  description: "Quotes, snapshots, klines and market hours for forex and metals, from a service you run yourself.",
-};
+const TITLE = "Spotwire — market data you host yourself";
+
+/** Names this service as the reader reached it, for links to pictures. */
+export async function generateMetadata(): Promise<Metadata> {
+  return {
+    metadataBase: new URL(await readerAddress()),
+    title: { default: TITLE, template: "%s — Spotwire" },
+    description: "Quotes, snapshots, klines and market hours for forex and metals, from a service you run yourself.",
+    openGraph: { siteName: "Spotwire", type: "website" },
+    twitter: { card: "summary_large_image" },
+  };
+}
 
 export const viewport: Viewport = {
   colorScheme: "light dark",
@@ -30,11 +39,11 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       <body className="flex min-h-dvh flex-col font-sans text-base leading-6 antialiased">
         <a
           href="#main"
-          className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:bg-surface focus:px-3 focus:py-2"
+          className="sr-only focus:not-sr-only focus:fixed focus:z-40 focus:top-2 focus:left-2 focus:bg-surface focus:px-3 focus:py-2"
         >
           Skip to content
         </a>
-        <SiteHeader reader={user === undefined ? "guest" : user.operator ? "operator" : "developer"} />
+        <SiteHeader reader={user && { email: user.email, operator: user.operator }} />
         {children}
         <SiteFooter theme={theme} />
       </body>

@@ -1,8 +1,10 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { PageMain } from "#components/shell/page-main";
+import { PopularPages } from "#components/site/popular-pages";
+import { SearchBox } from "#components/site/search-box";
 
-export const metadata: Metadata = { title: "Page not found" };
+export const metadata: Metadata = { title: "Page not found", description: "This address has no page." };
 
 /** The page for an unknown address. */
 export default function NotFound() {
@@ -11,18 +13,16 @@ export default function NotFound() {
       <section className="max-w-prose">
         <p className="font-mono text-ink-faint text-sm">404</p>
         <h1 className="mt-2 font-semibold text-3xl tracking-tight">Page not found</h1>
-        <p className="mt-4 text-ink-soft">
-          The link may be outdated or mistyped. Go{" "}
+        <p className="mt-4 mb-6 text-ink-soft">
+          The link may be outdated or mistyped. Search for the page, or go{" "}
           <Link href="/" className="text-accent underline">
             back to the home page
           </Link>
-          or see the{" "}
-          <a href="/openapi.json" className="text-accent underline">
-            API reference
-          </a>
           .
         </p>
+        <SearchBox />
       </section>
+      <PopularPages />
     </PageMain>
   );
 }

@@ -23,6 +23,8 @@ const TABS_MAX_COUNT = 60;
 
 const PUBLIC_PAGES = [
   "/",
+  "/markets",
+  "/markets/XAUUSD",
   "/status",
   "/playground",
   "/playground?op=quoteStream",
@@ -42,7 +44,16 @@ const PUBLIC_PAGES = [
 ];
 const OWN_PAGES = [
   ...["/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/logs", "/dashboard/account"],
-  ...["/admin", "/admin/plans", "/admin/calendars", "/admin/feeds", "/admin/data", "/admin/audit"],
+  ...[
+    "/admin",
+    "/admin/accounts",
+    "/admin/plans",
+    "/admin/calendars",
+    "/admin/feeds",
+    "/admin/data",
+    "/admin/incidents",
+    "/admin/audit",
+  ],
 ];
 const VIEWS = [
   { width: 1440, colorScheme: "light" },
@@ -166,17 +177,8 @@ describe("by the keyboard alone, a newcomer", () => {
     await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
     await tabTo(page, "button", "Verify my email");
     await press("Enter");
-    await page.getByText(`${EMAIL} is verified.`).waitFor();
-    await page.goto(`${product.baseUrl}/signin?next=/dashboard/keys`, { waitUntil: "networkidle" });
-    await type(page, "Email", EMAIL);
-    await type(page, /^Password/, PASSWORD);
-    await press("Enter");
-    await page.waitForURL("**/dashboard/keys");
-
-    await page.getByRole("button", { name: "Create key" }).first().waitFor();
-    await tabTo(page, "button", "Create key");
-    await press("Enter");
-    await page.getByRole("dialog").waitFor();
+    await page.waitForURL("**/dashboard/keys?new=1");
+    await page.getByRole("dialog", { name: "Create your first key" }).waitFor();
     await type(page, "Name", "By keyboard");
     await tabTo(page, "radio", /^Test|^Live/);
     if (!(await page.getByRole("radio", { name: "Test" }).isChecked())) await press("ArrowRight");

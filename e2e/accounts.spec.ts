@@ -36,6 +36,7 @@ describe("accounts of a product with a mail server", () => {
     expect((await ada.call("POST", "verify", { token: link.searchParams.get("token") })).data).toEqual({
       email,
       waiting_for: null,
+      entry: "ready",
     });
     expect(await ada.signIn(email, "not the password")).toBe("CredentialsSignin");
     expect(await isIn(ada)).toBe(false);

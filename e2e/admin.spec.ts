@@ -14,7 +14,16 @@ import { codeOf, createVisitor, type Visitor } from "./visitor";
 const OPERATOR = "operator@example.test";
 const CUSTOMER = "customer@example.test";
 const PASSWORD = "correct horse battery";
-const PAGES = ["admin", "admin/plans", "admin/calendars", "admin/feeds", "admin/data", "admin/data/EURUSD", "admin/audit"];
+const PAGES = [
+  "admin",
+  "admin/accounts",
+  "admin/plans",
+  "admin/calendars",
+  "admin/feeds",
+  "admin/data",
+  "admin/data/EURUSD",
+  "admin/audit",
+];
 /** Two sources, of which none has a tick: nobody pushes, and nothing listens on this port. */
 const NO_FEED = { LIVE_FEED: "push,tiingo", TIINGO_TOKEN: "none", FEED_URL: "ws://127.0.0.1:1" };
 /** Every process follows a change within a second. */
@@ -128,6 +137,10 @@ describe("an operator", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
     await row("team-a").getByText("777").waitFor();
     await goto("admin");
+    await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
+    const rate = page.getByText("Calls per minute").locator("xpath=following-sibling::dd[1]");
+    await expect.poll(() => rate.textContent(), { timeout: 15_000 }).toMatch(/^\d/);
+    await goto("admin/accounts");
     await page.getByRole("searchbox").fill("customer@");
     await page.getByRole("button", { name: "Find" }).click();
     await row(OPERATOR).waitFor({ state: "detached" });
@@ -148,6 +161,13 @@ describe("an operator", () => {
     await row(CUSTOMER).getByText("EURUSD, XAUUSD").waitFor();
     const listed = (await (await ask("instruments")).json()) as { data: { items: object[] } };
     expect(listed.data.items).toHaveLength(2);
+  });
+
+  test("opens an account, with its keys and their use", async () => {
+    await row(CUSTOMER).getByRole("link", { name: CUSTOMER }).click();
+    await page.getByRole("heading", { level: 1, name: CUSTOMER }).waitFor();
+    await row("Shop").getByText("Active", { exact: true }).waitFor();
+    await goto("admin/accounts");
   });
 
   test("suspends an account after confirming it, and restores it", async () => {
@@ -184,23 +204,39 @@ describe("an operator", () => {
     stream.close();
   });
 
-  test("sees a preview of two weeks before a changed definition can be saved", async () => {
+  test("edits a calendar in a form, and reviews what changes before saving it", async () => {
     await calendar("metals").getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
-    const text = dialog.getByRole("textbox", { name: "Definition" });
-    const save = dialog.getByRole("button", { name: "Save" });
-    const before = await text.inputValue();
-    await text.fill(before.replace(/"zone": "[^"]+"/, '"zone": "Mars/Olympus"'));
-    await dialog.getByRole("button", { name: "Preview" }).click();
-    await dialog.getByText("must be an IANA time zone").waitFor();
-    await text.fill("{");
-    await dialog.getByRole("button", { name: "Preview" }).click();
-    await dialog.getByText("JSON").waitFor();
-    expect(await save.isDisabled()).toBe(true);
-    await text.fill('{ "kind": "never" }');
-    await dialog.getByRole("button", { name: "Preview" }).click();
+    const review = dialog.getByRole("button", { name: "Review changes" });
+    const zone = dialog.getByLabel("Time zone");
+    await zone.fill("Mars/Olympus");
+    await dialog.getByRole("alert").filter({ hasText: "Must be an IANA time zone" }).waitFor();
+    await review.click();
+    expect(await zone.evaluate((element) => element === document.activeElement)).toBe(true);
+    await zone.fill("America/Chicago");
+    await dialog.getByRole("button", { name: "Add a session on Saturday" }).click();
+    await dialog.getByLabel("Saturday closes").fill("12:30");
+    await dialog.getByText("Import a list").click();
+    await dialog
+      .getByLabel("CSV or iCalendar")
+      .fill("date,kind,time,name\n2028-10-10,closed,,Founders\n2028-02-30,closed,,\n2028-11-01,early_close,12:00,Saints");
+    await dialog.getByText("Line 3: ").waitFor();
+    await dialog.getByRole("button", { name: "Apply to 2 dates" }).click();
+    await dialog.getByRole("button", { name: "Edit 2028-10-10 closed all day" }).waitFor();
+    await dialog.getByText("Advanced").click();
+    const json = dialog.getByLabel("Definition as JSON");
+    expect(JSON.parse(await json.inputValue())).toMatchObject({ zone: "America/Chicago", names: { "2028-10-10": "Founders" } });
+    await json.fill("{");
+    await dialog.getByRole("alert").filter({ hasText: "JSON" }).waitFor();
+    await dialog.getByLabel("Hours", { exact: true }).selectOption("weekly");
+    await review.click();
+    await dialog.getByText("2028-11-01 closes 12:00 (Saints)").waitFor();
+    await dialog.getByText("Saturday 09:00–12:30").waitFor();
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await dialog.getByLabel("Hours", { exact: true }).selectOption("never");
+    await review.click();
     await dialog.getByText("Always closed.").waitFor();
-    await save.click();
+    await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     await calendar("metals").getByText("Always closed.").waitFor();
   });
@@ -298,10 +334,13 @@ describe("an operator", () => {
     expect(line("account.change", CUSTOMER, "free → team-a")).toBe(1);
     expect(line("account.change", CUSTOMER, "false → true")).toBe(1);
     expect(line("calendar.override", "forex", "Provider outage")).toBe(1);
-    expect(line("calendar.define", "metals", "weekly → never")).toBe(1);
+    expect(line("Changed the hours of calendar metals", "calendar.define", "weekly → never")).toBe(1);
     expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);
     expect(line("history.undo", OPERATOR, "EURUSD")).toBe(1);
     expect(line("history.correct", OPERATOR, "USDCAD", "A tick without its decimal point")).toBe(1);
+    await page.getByLabel("Kind").selectOption("plan");
+    await page.waitForURL("**/audit?kind=plan");
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
   });
 });
 

@@ -1,11 +1,8 @@
-import { spawn } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright";
+import { asRoot, findOnPath, installPackage, isExecutable, PACKAGE_TIMEOUT_MS, run } from "./packages";
 
 /** Playwright's download, then the distribution's package: neither may hold a test run forever. */
 const DOWNLOAD_TIMEOUT_MS = 240_000;
-const PACKAGE_TIMEOUT_MS = 360_000;
 /** The most time that a hook that opens a browser needs, with a first installation. */
 export const BROWSER_TIMEOUT_MS = DOWNLOAD_TIMEOUT_MS + PACKAGE_TIMEOUT_MS + 60_000;
 
@@ -19,25 +16,11 @@ const FLAGS = [
   "--no-first-run",
   "--disable-gpu",
 ];
-/** How much output of a failed installer an error repeats. */
-const OUTPUT_TAIL_CHARACTERS = 600;
-
-const asRoot = process.getuid?.() === 0;
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Found = { readonly executablePath?: string };
 
-function findOnPath(names: readonly string[]): Found | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
-  const executablePath = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+function findInstalled(names: readonly string[]): Found | undefined {
+  const executablePath = findOnPath(names);
   return executablePath === undefined ? undefined : { executablePath };
 }
 
@@ -54,33 +37,6 @@ function findNamed(): Found | undefined {
   return { executablePath: named };
 }
 
-/** Runs a command to its end; resolves to null on success, else to the reason. Waits without blocking the runner. */
-function run(command: string, args: string[], timeoutMs: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: timeoutMs,
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-    let output = "";
-    const keep = (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-OUTPUT_TAIL_CHARACTERS);
-    };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
-    child.on("error", (error) => resolve(error.message));
-    child.on("close", (code, signal) => resolve(code === 0 ? null : `ended with ${signal ?? code}: ${output.trim()}`));
-  });
-}
-
-/** Debian's package of the headless shell; null when it was installed, else the reason. */
-async function installPackage(): Promise<string | null> {
-  if (!asRoot || !existsSync("/usr/bin/apt-get")) return "apt-get needs root";
-  const lock = ["-o", "DPkg::Lock::Timeout=300"];
-  await run("apt-get", [...lock, "update"], PACKAGE_TIMEOUT_MS);
-  return run("apt-get", [...lock, "install", "-y", "--no-install-recommends", SHELL], PACKAGE_TIMEOUT_MS);
-}
-
 function download(): Promise<string | null> {
   // --with-deps asks for a password unless it runs as root.
   return run("npx", ["playwright", "install", ...(asRoot ? ["--with-deps"] : []), "chromium"], DOWNLOAD_TIMEOUT_MS);
@@ -91,10 +47,10 @@ function download(): Promise<string | null> {
  * only a package, and downloads one where there is no browser at all. Both installers hold their own locks.
  */
 async function findOrInstall(): Promise<Found> {
-  const ready = findNamed() ?? findOnPath([SHELL]) ?? findDownloaded();
+  const ready = findNamed() ?? findInstalled([SHELL]) ?? findDownloaded();
   if (ready !== undefined) return ready;
-  const unpackaged = await installPackage();
-  const found = findOnPath([SHELL]) ?? findOnPath(WHOLE_BROWSERS);
+  const unpackaged = await installPackage(SHELL);
+  const found = findInstalled([SHELL]) ?? findInstalled(WHOLE_BROWSERS);
   if (found !== undefined) return found;
   const failed = await download();
   const downloaded = findDownloaded();

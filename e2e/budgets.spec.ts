@@ -13,6 +13,8 @@ const BARE_NEXT_BYTES = 135_000;
 const ADDED_MAX_BYTES: Readonly<Record<string, number>> = {
   "/": 45_000,
   "/status": 45_000,
+  "/markets": 90_000,
+  "/markets/XAUUSD": 90_000,
   "/docs": 90_000,
   "/docs/quickstart": 90_000,
   "/docs/operations/klines": 90_000,

@@ -1,4 +1,9 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
@@ -11,7 +16,8 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 const SHOWN = ["/docs/quickstart", "/docs/operations/klines", "/docs/streaming", "/docs/errors/unknown-ticker"] as const;
 const HEIGHT_PX = 900;
 /** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
-const LEFT_OVER = /localhost:3000|<\/?(?:Tabs?|Callout|StatusTable|CloseCodes|LimitsTable|ErrorsTable|OperationLink)\b/;
+const LEFT_OVER =
+  /localhost:3000|<\/?(?:Tabs?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|ErrorsTable|OperationLink)\b/;
 
 let product: Product;
 let browser: Browser;
@@ -112,9 +118,13 @@ describe("a reader", () => {
     expect((await index).status()).toBe(200);
     const hits = page.getByRole("group", { name: "Documentation" }).getByRole("option");
     await hits.first().waitFor();
-    await page.getByRole("combobox").fill("unknown_ticker");
-    await hits.filter({ hasText: "unknown_ticker" }).first().waitFor();
-    await page.keyboard.press("Enter");
+    // Enter in the same moment as the last letter, before the hits of the new word are there.
+    await page.getByRole("combobox").evaluate((field: HTMLInputElement) => {
+      const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value") ?? {};
+      set?.call(field, "unknown_ticker");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+    });
     await page.waitForURL(/\/docs\/errors\/unknown-ticker/);
   });
 
@@ -126,6 +136,25 @@ describe("a reader", () => {
     expect(await page.getByRole("tab", { name: "Python" }).first().getAttribute("aria-selected")).toBe("true");
     const html = await (await context.request.get(`${product.baseUrl}/docs/operations/instruments`)).text();
     expect(html).toMatch(/aria-selected="true"[^>]*>Python</);
+  });
+
+  test("sends a call from the page of an operation, and reads the service's error there", async () => {
+    await go("/docs/operations/latest-quotes");
+    const form = page.getByRole("region", { name: "Try it" });
+    await form.getByLabel("tickers").fill("EURUSD");
+    await form.getByRole("button", { name: "Send" }).click();
+    await form.getByText("200 OK").waitFor();
+    await form.getByLabel("tickers").fill("XXXYYY");
+    await form.getByRole("button", { name: "Send" }).click();
+    await form.getByRole("alert").getByText("Not among your instruments: XXXYYY.").waitFor();
+    expect(await form.getByRole("link", { name: "Open in playground" }).getAttribute("href")).toBe(
+      "/playground?op=latestQuotes&tickers=XXXYYY",
+    );
+    const current = page.getByRole("navigation", { name: "Documentation" }).getByRole("link", { name: "Latest quotes" });
+    const place = await current.boundingBox();
+    expect(place !== null && place.y > 0 && place.y + place.height < HEIGHT_PX).toBe(true);
+    // A refused call is an error in the browser's console too.
+    problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes("404")));
   });
 
   test("copies a page as Markdown, and code with this service's address in it", async () => {
@@ -168,10 +197,10 @@ describe("a reader", () => {
   });
 });
 
-test("the search index leaves out the headers, errors and examples of each operation", async () => {
+test("the search index leaves out the samples, headers, errors and examples of each operation", async () => {
   const { text } = await read("/docs/search.json");
   expect(text).toContain("/docs/operations/klines#parameters");
-  expect(text).not.toMatch(/\/docs\/operations\/[a-z-]+#(?:headers|errors|example)"/);
+  expect(text).not.toMatch(/\/docs\/operations\/[a-z-]+#(?:request|headers|errors|response-example)"/);
 });
 
 /** The kinds of values of an answer, by name; lists by what they hold. */
@@ -247,5 +276,32 @@ test("all downloads exist", async () => {
   for (const path of ["/downloads/Spotwire.mq5", "/downloads/spotwire_feeder.py"]) {
     const { status, text } = await read(path);
     expect([status, text.includes(`"${product.baseUrl}"`)], path).toEqual([200, true]);
+  }
+});
+
+test("npm installs the typed client from the service, and it makes a call", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spotwire-install-"));
+  try {
+    await writeFile(join(folder, "package.json"), "{}");
+    const run = promisify(execFile);
+    const cache = join(folder, "cache");
+    // Nothing of it comes from a registry, which npm asks about the optional `ws` and does without.
+    const options = [
+      "--registry=http://127.0.0.1:9/",
+      `--cache=${cache}`,
+      "--fetch-retries=0",
+      "--no-audit",
+      "--no-fund",
+      "--update-notifier=false",
+    ];
+    await run("npm", ["install", `${product.baseUrl}/spotwire-client.tgz`, ...options], { cwd: folder });
+    const program = `import { createClient } from "spotwire-client";
+      const client = createClient({ baseUrl: process.argv[2], key: process.argv[3] });
+      console.log((await client.latestQuotes({ tickers: ["EURUSD"] })).items[0].ticker);`;
+    await writeFile(join(folder, "call.mjs"), program);
+    const { stdout } = await run(process.execPath, ["call.mjs", product.baseUrl, product.demoKey ?? ""], { cwd: folder });
+    expect(stdout).toBe("EURUSD\n");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 });

@@ -264,6 +264,39 @@ describe("the board, with a problem in between,", () => {
   );
 });
 
+describe("several tabs of one browser", () => {
+  test("share one stream, and the next tab connects when the one that holds it is closed", async () => {
+    const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "203.0.113.1" } });
+    const streams = new Map<Page, number>();
+    const open = () => [...streams.values()];
+    const visitIn = async (path: string) => {
+      const page = await context.newPage();
+      streams.set(page, 0);
+      const count = (by: number) => streams.has(page) && streams.set(page, (streams.get(page) ?? 0) + by);
+      page.on("websocket", (socket) => {
+        if (!STREAM.test(socket.url())) return;
+        count(1);
+        socket.on("close", () => count(-1));
+      });
+      await page.goto(`${product.baseUrl}${path}`);
+      await feedBy(page, "stream");
+      return page;
+    };
+    const first = await visitIn("/");
+    const second = await visitIn("/markets/XAUUSD");
+    const third = await visitIn("/");
+    await Promise.all([first, second, third].map(nextPrice));
+    expect(open()).toEqual([1, 0, 0]);
+    await first.close();
+    streams.delete(first);
+    await expect.poll(open, { timeout: 10_000 }).toEqual([1, 0]);
+    await Promise.all([second, third].map(nextPrice));
+    await second.getByText("Live", { exact: true }).waitFor();
+    expect(open()).toEqual([1, 0]);
+    await context.close();
+  });
+});
+
 /** Puts a stream between page and service that repeats records with other prices, so many a second. */
 async function hurry(page: Page): Promise<() => number> {
   let sent = 0;
@@ -321,8 +354,96 @@ describe("an address that does not exist", () => {
     await page.goto(`${product.baseUrl}/no/such/page`);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");
     expect(await overhang()).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "Search the docs and pages" }).click();
+    expect(await page.getByRole("combobox").inputValue()).toBe("page");
+    await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "back to the home page" }).click();
     await page.waitForURL(`${product.baseUrl}/`);
+    await page.close();
+  });
+});
+
+describe("the header", () => {
+  test("is one row on a phone, whose menu the keyboard opens, walks and closes", async () => {
+    const { page } = await visit({ width: 390 });
+    await page.goto(`${product.baseUrl}/status`, { waitUntil: "networkidle" });
+    expect((await page.getByRole("banner").boundingBox())?.height).toBeLessThan(64);
+    await page.getByRole("button", { name: "Menu" }).focus();
+    await page.keyboard.press("Enter");
+    const menu = page.getByRole("dialog", { name: "Menu" });
+    expect(await menu.getByRole("link", { name: "Status" }).getAttribute("aria-current")).toBe("page");
+    await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "hidden" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Menu");
+    await page.keyboard.press("Enter");
+    await menu.getByRole("link", { name: "Docs" }).click();
+    await page.waitForURL("**/docs");
+    await menu.waitFor({ state: "hidden" });
+    await page.evaluate("window.scrollTo(0, 600)");
+    expect((await page.getByRole("banner").boundingBox())?.y).toBe(0);
+    await page.close();
+  });
+});
+
+test("every page of the sitemap answers, with a title and a description that no other page has and a picture that loads", async () => {
+  expect(await (await fetch(`${product.baseUrl}/robots.txt`)).text()).toContain(`Sitemap: ${product.baseUrl}/sitemap.xml`);
+  const xml = await (await fetch(`${product.baseUrl}/sitemap.xml`)).text();
+  const pages = Array.from(xml.matchAll(/<loc>([^<]+)<\/loc>/g), ([, url = ""]) => url);
+  expect(pages).toEqual(expect.arrayContaining(["/docs/quickstart", "/markets/XAUUSD"].map((path) => product.baseUrl + path)));
+  const seen = new Map<string, string>();
+  const pictures = new Set<string>();
+  // The pages of markets are alike: one stands for all.
+  for (const url of pages.filter((one) => !one.includes("/markets/") || one.endsWith("/XAUUSD"))) {
+    const response = await fetch(url);
+    expect(response.status, url).toBe(200);
+    const html = await response.text();
+    for (const pattern of [/<title>([^<]+)<\/title>/, /<meta name="description" content="([^"]+)"/]) {
+      const text = pattern.exec(html)?.[1] ?? "";
+      expect(text, url).not.toBe("");
+      expect(seen.get(text), `${url} has the same text: ${text}`).toBeUndefined();
+      seen.set(text, url);
+    }
+    pictures.add(/<meta property="og:image" content="([^"]+)"/.exec(html)?.[1] ?? url);
+  }
+  for (const path of ["/favicon.ico", "/apple-icon.png", ...pictures]) {
+    const answer = await fetch(new URL(path, product.baseUrl));
+    expect(answer.headers.get("content-type"), path).toMatch(/^image\//);
+  }
+}, 60_000);
+
+describe("the markets", () => {
+  test.each([1440, 390])(
+    "at %i pixels a reader finds gold by its name, and reads its live chart in another timeframe",
+    async (width) => {
+      const { page, problems, overhang } = await visit({ width });
+      await page.goto(`${product.baseUrl}/markets`);
+      await feedBy(page, "stream");
+      await nextPrice(page);
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await picture(page, `markets-${width}`);
+      await page.getByRole("searchbox").fill("gold");
+      expect(await page.getByRole("row").count()).toBe(3);
+      await page.getByRole("link", { name: /XAUUSD/ }).click();
+      await page.waitForURL("**/markets/XAUUSD");
+      await page.getByRole("heading", { level: 1, name: "XAUUSD" }).waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "M5", exact: true }).click();
+      await page.getByRole("group", { name: /^XAUUSD M5: \d{3,} klines/ }).waitFor();
+      await nextPrice(page);
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await picture(page, `market-${width}`);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+  );
+
+  test("have prices before any script runs, and an unknown one is not found", async () => {
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(`${product.baseUrl}/markets`);
+    expect(await page.getByRole("row", { name: /EURUSD Euro \/ US Dollar [\d.]+ [\d.]+/ }).count()).toBe(1);
+    await page.goto(`${product.baseUrl}/markets/XAUUSD`);
+    for (const text of (await prices(page)).slice(0, 2)) expect(text).toMatch(/^\d+\.\d+$/);
+    expect((await fetch(`${product.baseUrl}/markets/NOPE`)).status).toBe(404);
     await page.close();
   });
 });

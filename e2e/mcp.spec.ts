@@ -46,7 +46,8 @@ describe("an agent", () => {
     for (const [name, args] of CALLS) {
       const result = await client.callTool({ name, arguments: args });
       expect(result.isError, name).not.toBe(true);
-      expect((result.structuredContent as { items: unknown[] }).items.length, name).toBeGreaterThan(0);
+      const { items, rows } = result.structuredContent as { items?: unknown[]; rows?: unknown[] };
+      expect((items ?? rows ?? []).length, name).toBeGreaterThan(0);
     }
     await client.close();
   });

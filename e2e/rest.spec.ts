@@ -114,7 +114,7 @@ const REFUSALS: [what: string, path: string, id: ErrorId, parameter?: string][] 
     "tickers",
   ],
   ["a ticker without a quote", `${MARKET}/quotes/latest?tickers=TESTNOTREADY`, "market_data_not_ready"],
-  ["a repeated parameter", `${MARKET}/quotes/latest?tickers=EURUSD&tickers=XAUUSD`, "invalid_parameter", "tickers"],
+  ["a repeated parameter", `${MARKET}/klines?ticker=EURUSD&ticker=XAUUSD&timeframe=M1`, "invalid_parameter", "ticker"],
   ["bad percent-encoding", `${MARKET}/quotes/latest?tickers=%E0%A4%A`, "invalid_parameter"],
   ["a timeframe in lower case", `${MARKET}/klines?ticker=EURUSD&timeframe=m1`, "unsupported_timeframe", "timeframe"],
   ["an hour that ends before it starts", `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=2&to=1`, "invalid_range", "from"],

@@ -19,8 +19,8 @@ export const SERVER_TIMEOUT_MS = 2 * START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
-/** What it prints when it is up; a node without pages prints its health check instead. */
-const LISTENING = /(?:listening on|Health check:) (http:\/\/[^\s/]+)/;
+/** The line of its log when it is up. */
+const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much output of a failed start an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;

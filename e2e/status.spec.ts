@@ -50,12 +50,20 @@ describe("the status page", () => {
       await page.goto(`${product.baseUrl}/status`);
       await feedBy(page, "stream");
       await page.getByText(/responded in \d+ ms/).waitFor(WAIT);
-      expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
+      expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Operational"]);
       for (const label of ["REST", "Streams", "Sandbox feed"])
         expect(
           await page.getByRole("img", { name: new RegExp(`^${label}, last 24 hours: 100 % of .+ recorded$`) }).count(),
           label,
         ).toBe(1);
+      await page.getByText("90 d", { exact: true }).click();
+      expect(
+        await page
+          .getByRole("img", { name: /^REST, last 90 days: / })
+          .locator("rect")
+          .count(),
+      ).toBe(90);
+      await page.getByText("24 h", { exact: true }).click();
       const widthOf = async (part: Locator) => (await part.boundingBox())?.width;
       const bars = page.getByRole("img", { name: /^REST, last 24 hours/ });
       expect(await widthOf(bars)).toBe(await widthOf(bars.locator("..")));
@@ -70,7 +78,7 @@ describe("the status page", () => {
             expect(await page.getByText(ticker, { exact: true }).count(), ticker).toBeGreaterThan(0);
       for (const scheme of SCHEMES) {
         await show(page, width, scheme);
-        expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["All systems operational"]);
+        expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Operational"]);
         expect(await overhang()).toBeLessThanOrEqual(0);
         await picture(page, `status-${width}-${scheme}`);
       }
@@ -86,13 +94,14 @@ describe("the status page", () => {
     await page.goto(`${product.baseUrl}/status`);
     expect(await page.getByText("TESTSTALE").count()).toBe(1);
     expect(await page.getByRole("img", { name: /^REST, last 24 hours/ }).count()).toBe(1);
-    expect(await page.getByText("Operational", { exact: true }).count()).toBe(2);
+    expect(await page.getByText("Operational", { exact: true }).count()).toBe(3);
     await page.close();
   });
 
   test("shows a state for each test ticker in the class of the contract: closed is not a problem", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
+    await page.locator("summary").filter({ hasText: "Test tickers" }).click();
     const words = async (ticker: string) => (await page.getByRole("listitem").filter({ hasText: ticker }).textContent()) ?? "";
     expect(await words("TESTCLOSED")).toContain("Closed");
     expect(await words("TESTSTALE")).toContain("Stale");
@@ -121,6 +130,7 @@ describe("the status page", () => {
       await route.fulfill({ json: status });
     });
     await page.goto(`${product.baseUrl}/status`);
+    await page.locator("summary").filter({ hasText: "Test tickers" }).click();
     const flip = page.getByRole("listitem").filter({ hasText: "TESTFLIP" });
     await flip.getByText(/^00:00:0[0-3]$/).waitFor(WAIT);
     expect(await flip.textContent()).toContain("opens in");
@@ -139,7 +149,8 @@ describe("the status page", () => {
       await route.fulfill({ json: status });
     });
     await page.goto(`${product.baseUrl}/status`);
-    await page.getByRole("heading", { level: 1, name: "Problems with the database and the sandbox feed" }).waitFor(WAIT);
+    await page.getByRole("heading", { level: 1, name: "Degraded" }).waitFor(WAIT);
+    await page.getByText("Problems with the database and the sandbox feed.").waitFor(WAIT);
     await page.close();
   });
 
@@ -156,16 +167,18 @@ describe("the status page", () => {
   test("shows that the service does not answer, or that the browser is offline, and continues", async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
-    await page.getByText("The service is responding.").waitFor(WAIT);
+    await page.getByText("All parts of the service respond.").waitFor(WAIT);
     await page.route("**/status.json", (route) => route.abort());
     await page.getByText("Can't reach the service. Showing data from").waitFor(WAIT);
     await page.getByRole("heading", { level: 1, name: "Can't reach the service" }).waitFor(WAIT);
+    expect(await page.getByText("this page gets no answer").count()).toBe(3);
+    expect(await page.getByText("Operational", { exact: true }).count()).toBe(0);
     await picture(page, "status-unanswered");
     await page.context().setOffline(true);
     await page.getByText("You're offline.").waitFor(WAIT);
     await page.unroute("**/status.json");
     await page.context().setOffline(false);
-    await page.getByText("The service is responding.").waitFor(WAIT);
+    await page.getByText("All parts of the service respond.").waitFor(WAIT);
     await page.close();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PrecedenceReport, UpstreamReport } from "./contract/portal-feeds";
-import { createMetrics } from "./metrics";
+import { collectProcess, createMetrics } from "./metrics";
 
 test("a provider has one state, and its delays are seconds", async () => {
   const metrics = createMetrics();
@@ -22,6 +22,38 @@ test("a provider has one state, and its delays are seconds", async () => {
     'spotwire_feed_messages_total{upstream="oanda",outcome="unreadable"} 1',
   ])
     expect(text).toContain(line);
+});
+
+test("an alarm for a silent feed can be written: open and fresh instruments, and the time of the newest tick", async () => {
+  const metrics = createMetrics();
+  let lastTickMs: number | null = 1_767_225_600_500;
+  metrics.venues(() => [
+    { venue: "live", expected: 40, fresh: 38, lastTickMs },
+    { venue: "sandbox", expected: 0, fresh: 0, lastTickMs: null },
+  ]);
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'spotwire_market_open_instruments{venue="live"} 40',
+    'spotwire_market_open_instruments{venue="sandbox"} 0',
+    'spotwire_market_fresh_instruments{venue="live"} 38',
+    'spotwire_market_last_tick_timestamp_seconds{venue="live"} 1767225600.5',
+  ])
+    expect(text).toContain(line);
+  expect(text).not.toContain('last_tick_timestamp_seconds{venue="sandbox"}');
+  lastTickMs = null;
+  expect(await metrics.registry.metrics()).not.toContain("last_tick_timestamp_seconds{");
+});
+
+test("counters end in _total, and nothing else does", async () => {
+  const { registry } = createMetrics();
+  collectProcess(registry, "spotwire_portal_");
+  const types = [...(await registry.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => ({
+    name,
+    type,
+  }));
+  expect(types.length).toBeGreaterThan(40);
+  const wrong = types.filter(({ name, type }) => name.endsWith("_total") !== (type === "counter"));
+  expect(wrong).toEqual([]);
 });
 
 test("several providers are counted by the instruments that they speak for, and that they began to speak for", async () => {

@@ -14,6 +14,23 @@ import type { Venue } from "#lib/contract/primitives";
 /** Upper bounds of the latency buckets, seconds. */
 const LATENCY_BUCKETS_S = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
+/** Gauges of Node whose names end in `_total`, which is for counters. The same by type remain, without that ending. */
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+/** Collects memory, processor time and event loop lag of this process. */
+export function collectProcess(register: Registry, prefix = ""): void {
+  collectDefaultMetrics({ register, prefix });
+  for (const name of MISNAMED) register.removeSingleMetric(prefix + name);
+}
+
+/** What the metrics of a venue are read from. */
+interface VenueFeed {
+  readonly venue: Venue;
+  readonly expected: number;
+  readonly fresh: number;
+  readonly lastTickMs: number | null;
+}
+
 /** The counters of this process. Labels have fixed sets of values, so their number is limited. */
 export interface Metrics {
   /** The text of /metrics. */
@@ -30,6 +47,8 @@ export interface Metrics {
   refused(where: string, reason: string): void;
   /** Counts the ticks of a venue that its engine judged: null for each accepted tick, else the reason. */
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
+  /** Sets how the health of the venues' feeds is read. */
+  venues(read: () => readonly VenueFeed[]): void;
   /** Counts what came from a provider: ticks, and messages that were not used by reason. */
   upstreamMessages(upstream: string, outcome: "tick" | (typeof ODD_REASONS)[number], count: number): void;
   /** Counts a connection to a provider that ended, or did not come about. */
@@ -137,6 +156,35 @@ function upstreamMetrics(
   };
 }
 
+/** The metrics of the venues, from which an alarm for a silent feed is made. */
+function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
+  return {
+    venues(read) {
+      const gauge = (name: string, help: string, measured: (feed: VenueFeed) => number | null) => {
+        new Gauge({
+          ...{ name, help, registers, labelNames: ["venue"] },
+          collect() {
+            this.reset();
+            for (const feed of read()) {
+              const value = measured(feed);
+              if (value !== null) this.set({ venue: feed.venue }, value);
+            }
+          },
+        });
+      };
+      gauge(
+        "spotwire_market_open_instruments",
+        "Instruments whose market is open and that the venue's feed should deliver, without test tickers.",
+        ({ expected }) => expected,
+      );
+      gauge("spotwire_market_fresh_instruments", "Those of the open instruments that have a fresh quote.", ({ fresh }) => fresh);
+      gauge("spotwire_market_last_tick_timestamp_seconds", "Time of the newest tick, Unix seconds.", ({ lastTickMs }) =>
+        lastTickMs === null ? null : lastTickMs / 1_000,
+      );
+    },
+  };
+}
+
 /** The metrics of the recording of ticks. */
 function recordingMetrics(registers: Registry[]): Pick<Metrics, "recordingBytes" | "recordingLeftOut"> {
   const leftOut = new Counter({
@@ -192,7 +240,7 @@ function precedenceMetrics(registers: Registry[]): Pick<Metrics, "upstreamChange
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  collectProcess(registry);
 
   const requests = new Counter({
     name: "spotwire_http_requests_total",
@@ -268,6 +316,7 @@ export function createMetrics(): Metrics {
       }
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
     },
+    ...venueMetrics(registers),
     ...upstreamMetrics(registers),
     ...recordingMetrics(registers),
     ...precedenceMetrics(registers),

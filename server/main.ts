@@ -27,7 +27,10 @@ try {
   const ended = new AbortController();
   const service = await startService({ env, log, clock });
   void clock.run({ ask: () => databaseTime(service.db), signal: ended.signal });
-  process.stdout.write(startMessage(env, localAddress(service.address)));
+  const address = localAddress(service.address);
+  log.info({ address, ...(env.DEMO_KEY !== "off" && { demo_key: env.DEMO_KEY }) }, "listening");
+  // Anything but a terminal reads JSON lines.
+  if (process.stdout.isTTY) process.stdout.write(startMessage(env, address));
 
   let stopping = false;
   const stop = (signal: string) => {

@@ -12,7 +12,7 @@ import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createCatalogue } from "#lib/market/catalogue";
-import { type HealthRecorder, recordHealth } from "#lib/market/health";
+import { feedHealth, type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createReports } from "#lib/market/reports";
 import { createMetrics } from "#lib/metrics";
 import { issuerOf, signInChoices } from "#lib/portal/providers";
@@ -114,6 +114,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
     changeTargets.markets = markets;
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
 
+    base.metrics.venues(() => VENUES.map((venue) => feedHealth(markets[venue], clock.now())));
     const ready = () => readiness({ db, redis, markets, draining: stage !== "serving" });
     const runtime: Runtime = {
       ...base,
@@ -132,8 +133,8 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
 
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
     const draining = () => stage !== "serving";
-    const docsBase = env.PUBLIC_URL ?? "";
-    const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, docsBase });
+    const publicUrl = env.PUBLIC_URL;
+    const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
     changeTargets.streams = streams;
     const attempts = createAttempts(clock, access.buckets);
     const { server, address } = await serve({ ...base, streams, addressOf, attempts, tickForwarder, portal });
@@ -175,8 +176,11 @@ function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, ru
   };
   const answers = {
     board: () => started().reports.board(),
+    markets: (venue: Venue) => started().reports.markets(venue),
+    market: (venue: Venue, ticker: string) => started().reports.market(venue, ticker),
     status: () => started().reports.status(),
     feeds: () => started().reports.feeds(),
+    node: () => started().reports.node(),
     remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
   };
   return startPortal({ ...base, answers });

@@ -1,11 +1,11 @@
 import type { Metadata } from "next";
 import { requireOperator } from "#app/admin/operator";
-import { AccountsView } from "#components/admin/accounts-view";
+import { HealthView } from "#components/admin/health-view";
 
-export const metadata: Metadata = { title: "Accounts" };
+export const metadata: Metadata = { title: "Health" };
 
-/** All accounts, with their plans and permissions. */
-export default async function AccountsPage() {
+/** Whether all is well. */
+export default async function HealthPage() {
   await requireOperator("/admin");
-  return <AccountsView />;
+  return <HealthView />;
 }

@@ -5,6 +5,7 @@ import { ProofDialog } from "#components/shell/proof-dialog";
 import { SideNav } from "#components/shell/side-nav";
 import { VerifyNotice } from "#components/shell/verify-notice";
 import { Toaster } from "#components/ui/toast";
+import { mailDelivery } from "#lib/portal/mail-delivery";
 import { signInChoices } from "#lib/portal/providers";
 import { portal } from "#lib/portal/runtime";
 
@@ -22,7 +23,7 @@ export default async function DashboardLayout({ children }: { children: ReactNod
         <Toaster>
           <ProofDialog user={user} providers={signInChoices(portal().env)} />
           {user.operator && !user.secondFactor ? <FactorNotice /> : null}
-          {user.emailVerified ? null : <VerifyNotice email={user.email} />}
+          {user.emailVerified ? null : <VerifyNotice email={user.email} delivery={mailDelivery(portal().env)} />}
           {children}
         </Toaster>
       </main>

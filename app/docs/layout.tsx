@@ -1,8 +1,11 @@
 import type { ReactNode } from "react";
 import { DocsNav } from "#components/docs/docs-nav";
 import { docsSections } from "#lib/docs/navigation";
+import "../../components/ui/syntax.css";
 import "./docs.css";
 import "./code.css";
+import "./reference.css";
+import "./blocks.css";
 
 /** The docs, with the tree of pages beside each page. */
 export default function DocsLayout({ children }: { children: ReactNode }) {

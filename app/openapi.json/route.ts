@@ -1,3 +1,4 @@
 import { openApiResponse } from "#lib/docs/document-response";
+import { runningParts } from "#lib/runtime";
 
-export const GET = (request: Request): Response => openApiResponse(request);
+export const GET = (request: Request): Response => openApiResponse(request, runningParts()?.env.PUBLIC_URL);

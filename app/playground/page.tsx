@@ -15,8 +15,12 @@ import { issuesOf } from "../../components/playground/check";
 import type { OwnKey } from "../../components/playground/model";
 import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
+import "../../components/ui/syntax.css";
 
-export const metadata: Metadata = { title: "Playground" };
+export const metadata: Metadata = {
+  title: "Playground",
+  description: "Call every operation and open every stream in the browser, with the public demo key. No account needed.",
+};
 /** Rendered per request: a link selects the operation, and keys change. */
 export const dynamic = "force-dynamic";
 
@@ -33,9 +37,11 @@ async function ownKeys(parts: PortalRuntime | undefined, accountId: string | und
 export default async function PlaygroundPage({ searchParams }: PageSearch) {
   const parts = runningPortal();
   const user = await signedInUser();
+  // A link of the dashboard chooses one of the keys; it names the id, never the key.
+  const { key: keyId, ...asked } = await searchParams;
   const [first, ...others] = playOperations();
   if (first === undefined) throw new Error("The contract declares nothing that could be tried.");
-  const { operation, values, notices } = readLink([first, ...others], first, await searchParams);
+  const { operation, values, notices } = readLink([first, ...others], first, asked);
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <main
@@ -52,6 +58,7 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
           base={await readerAddress()}
           demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
           keys={await ownKeys(parts, user?.accountId)}
+          keyId={typeof keyId === "string" ? keyId : undefined}
           signedIn={user !== undefined}
         />
       </CodeLanguages>

@@ -4,11 +4,16 @@ import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
+import { STATUS_FEED_PATH } from "#lib/contract/uptime";
 import { runningPortal } from "#lib/portal/runtime";
 
-const LEAD = "Market hours and state of every instrument, and service health over the last 24 hours.";
+const LEAD = "The health of the service, its uptime and incidents, and the state of every market.";
 
-export const metadata: Metadata = { title: "Status", description: LEAD };
+export const metadata: Metadata = {
+  title: "Status",
+  description: LEAD,
+  alternates: { types: { "application/atom+xml": STATUS_FEED_PATH } },
+};
 
 /** Shows the current state: never prerendered. */
 export const dynamic = "force-dynamic";
@@ -27,6 +32,7 @@ export default async function StatusPage() {
         <StatusView
           lead={LEAD}
           first={await parts.reports.status()}
+          uptime={await parts.uptime().catch(() => null)}
           rows={await parts.reports.board()}
           demoKey={demoKeyOf(parts)}
         />

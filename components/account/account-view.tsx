@@ -79,12 +79,12 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       <Section title="Active sessions">
         <Sessions sessions={sessions} />
       </Section>
-      <Section title="Delete account">
-        <DeleteAccount user={user} />
-      </Section>
-      <Section title="Audit log">
+      <Section title="Activity">
         {/* Read again after each change. */}
         <Audit key={changes} />
+      </Section>
+      <Section title="Delete account">
+        <DeleteAccount user={user} />
       </Section>
     </>
   );

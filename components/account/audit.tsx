@@ -6,6 +6,30 @@ import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Older } from "../ui/older";
 import { Table } from "../ui/table";
+import { eventText } from "./event-text";
+
+/** Actions whose values say more than their sentence. */
+const DETAILED: ReadonlySet<string> = new Set(["key.create", "key.edit", "account.change"]);
+
+function Event({ entry }: { entry: AuditLogEntry }) {
+  const { at, action, target, before, after } = entry;
+  return (
+    <>
+      <span className="block leading-5 [overflow-wrap:anywhere]" title={`${action} ${target}`}>
+        {eventText(entry) ?? `${action} ${target}`}
+      </span>
+      <span className="block text-ink-faint text-xs leading-5 sm:hidden">
+        <Instant at={at} />
+      </span>
+      {DETAILED.has(action) ? (
+        <details className="mt-1 text-xs leading-5">
+          <summary className="cursor-pointer text-ink-soft hover:text-ink">Details</summary>
+          <Changes before={before} after={after} />
+        </details>
+      ) : null}
+    </>
+  );
+}
 
 /** The changes to the account, newest first. */
 export function Audit() {
@@ -22,21 +46,7 @@ export function Audit() {
         expected={4}
         columns={[
           { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} /> },
-          {
-            head: "Action",
-            cell: ({ at, action, target }) => (
-              <>
-                <code className="block font-mono text-[13px] leading-5">{action}</code>
-                <span className="line-clamp-2 text-ink-soft text-xs leading-5 [overflow-wrap:anywhere]" title={target}>
-                  {target}
-                </span>
-                <span className="block text-ink-faint text-xs leading-5 sm:hidden">
-                  <Instant at={at} />
-                </span>
-              </>
-            ),
-          },
-          { head: "Change", grow: true, cell: ({ before, after }) => <Changes before={before} after={after} /> },
+          { head: "Event", grow: true, cell: (entry) => <Event entry={entry} /> },
           {
             head: "By",
             from: "md",

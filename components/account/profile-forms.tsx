@@ -32,6 +32,7 @@ export function ProfileForm({ user, onChange }: FormProps) {
   const announce = useToast();
   const submission = useSubmit({
     fields: ["name"],
+    form: "profile",
     send: (form) => callPortal("PATCH", "profile", { name: textOf(form, "name") }),
     done: () => {
       onChange();
@@ -40,7 +41,7 @@ export function ProfileForm({ user, onChange }: FormProps) {
   });
   return (
     <Card>
-      <form onSubmit={submission.onSubmit} className="space-y-4">
+      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
         <TextField label="Name" name="name" autoComplete="name" defaultValue={user.name} error={submission.errorOf("name")} />
         <FormEnd submission={submission} label="Save name" />
       </form>
@@ -82,6 +83,7 @@ export function EmailForm({ user, onChange }: FormProps) {
   };
   const submission = useSubmit({
     fields: ["email"],
+    form: "email",
     send: (form) => callPortal("POST", "email", { email: textOf(form, "email") }),
     done: (_, form) => {
       form.reset();
@@ -102,7 +104,7 @@ export function EmailForm({ user, onChange }: FormProps) {
           : " (not verified). It changes when you open the link we send to the new address."}
       </p>
       {change.data?.pending ? <PendingChange pending={change.data.pending} onWithdrawn={onWithdrawn} /> : null}
-      <form onSubmit={submission.onSubmit} className="space-y-4">
+      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
         <TextField
           label="New email"
           name="email"
@@ -128,6 +130,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   const announce = useToast();
   const submission = useSubmit({
     fields: ["current", "password"],
+    form: "password",
     send: (form) => callPortal("POST", "password", { current: textOf(form, "current"), password: textOf(form, "password") }),
     done: (_, form) => {
       form.reset();
@@ -137,7 +140,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   });
   return (
     <Card>
-      <form onSubmit={submission.onSubmit} className="space-y-4">
+      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
         <TextField
           label="Current password"
           name="current"

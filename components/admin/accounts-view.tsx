@@ -1,5 +1,6 @@
 "use client";
 
+import Link from "next/link";
 import { type FormEvent, useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal";
 import type { AdminPlan } from "#lib/contract/portal-admin";
@@ -33,11 +34,11 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
   return [
     {
       head: "Account",
-      cell: ({ name, email, suspended_at }) => (
+      cell: ({ id, name, email, suspended_at }) => (
         <>
-          <span className="block font-medium">
+          <Link prefetch={false} href={`/admin/accounts/${id}`} className="block font-medium text-accent hover:underline">
             <Address>{name}</Address>
-          </span>
+          </Link>
           {suspended_at === null ? null : (
             <Badge tone="danger" title={`Since ${suspended_at}`}>
               Suspended

@@ -1,12 +1,19 @@
 "use client";
 
+import { usePathname, useRouter, useSearchParams } from "next/navigation";
+import type { FormEvent } from "react";
 import type { AuditLogEntry } from "#lib/contract/portal";
+import { eventText } from "../account/event-text";
+import { queryOf } from "../portal/api";
 import { Changes } from "../portal/changes";
 import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
+import { textOf } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
+import { CONTROL } from "../ui/field";
 import { Older } from "../ui/older";
+import { Select } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { Address } from "./address";
 
@@ -14,17 +21,18 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
   {
     head: "Action",
-    cell: ({ at, action, target, actor }) => (
+    cell: (entry) => (
       <>
         <span className="block text-xs leading-5 sm:hidden">
-          <Instant at={at} to="second" />
+          <Instant at={entry.at} to="second" />
         </span>
-        <code className="block font-mono text-[13px]">{action}</code>
+        <span className="block leading-5 [overflow-wrap:anywhere] empty:hidden">{eventText(entry)}</span>
+        <code className="block font-mono text-ink-soft text-xs leading-5">{entry.action}</code>
         <span className="block text-xs leading-5">
-          <Address>{target}</Address>
+          <Address>{entry.target}</Address>
         </span>
         <span className="block text-ink-faint text-xs leading-5 lg:hidden">
-          <Address>{actor}</Address>
+          <Address>{entry.actor}</Address>
         </span>
       </>
     ),
@@ -34,14 +42,41 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
   { head: "Changes", cell: ({ before, after }) => <Changes before={before} after={after} /> },
 ];
 
-/** All changes to accounts, keys, plans, calendars and history of the installation. */
-export function AuditView() {
-  const log = usePages<AuditLogEntry>("admin/audit", "");
+/** All changes to accounts, keys, plans, calendars and history of the installation; the filters are kept in the URL. */
+export function AuditView({ kinds }: { kinds: readonly string[] }) {
+  const router = useRouter();
+  const path = usePathname();
+  const asked = useSearchParams();
+  const filter = { kind: asked.get("kind") ?? "", q: asked.get("q") ?? "" };
+  const log = usePages<AuditLogEntry>("admin/audit", queryOf(filter));
+  const go = (next: typeof filter) => router.replace(path + queryOf(next), { scroll: false });
+  const search = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    go({ ...filter, q: textOf(new FormData(event.currentTarget), "q").trim() });
+  };
   return (
     <>
       <PageHead title="Audit log" action={<Button onClick={log.reload}>Refresh</Button>}>
         Who changed what, newest first. Secrets are never recorded.
       </PageHead>
+      <form onSubmit={search} className="mb-4 grid gap-2 sm:grid-cols-[12rem_minmax(0,1fr)_auto]">
+        <Select
+          aria-label="Kind"
+          options={[{ value: "", label: "All kinds" }, ...kinds.map((value) => ({ value, label: value.replaceAll("_", " ") }))]}
+          value={filter.kind}
+          onChange={(kind) => go({ ...filter, kind })}
+        />
+        <input
+          key={filter.q}
+          type="search"
+          name="q"
+          aria-label="Actor or target"
+          placeholder="Actor or target"
+          defaultValue={filter.q}
+          className={CONTROL}
+        />
+        <Button type="submit">Search</Button>
+      </form>
       <Table
         caption="Audit log"
         columns={COLUMNS}
@@ -50,7 +85,7 @@ export function AuditView() {
         failure={log.failure}
         retry={log.reload}
         expected={8}
-        empty={<p>No changes yet.</p>}
+        empty={<p>{filter.kind === "" && filter.q === "" ? "No changes yet." : "No entries match these filters."}</p>}
       />
       <Older busy={log.busy} more={log.more}>
         Older entries

@@ -1,14 +1,75 @@
 "use client";
 
-import { type FormEvent, useState } from "react";
+import { useRef, useState } from "react";
+import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import type { AdminCalendar, CalendarPreview } from "#lib/contract/portal-admin";
 import { type ApiFailure, type ApiResult, callPortal } from "../portal/api";
+import { Changes } from "../portal/changes";
+import { changesOf } from "../portal/diff";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
-import { TextArea } from "../ui/field";
 import { useToast } from "../ui/toast";
+import { DefinitionForm } from "./calendar/definition-form";
+import { useDraft } from "./calendar/draft";
+import { readableOf } from "./calendar/exceptions";
 import { WeekStrip } from "./week-strip";
+
+const SHOWN_CHANGES_COUNT = 20;
+
+/** The next two weeks under a definition, with the calendar's current overrides. */
+export function previewOf(name: string, definition: unknown): Promise<ApiResult<CalendarPreview>> {
+  return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition });
+}
+
+interface ReviewProps {
+  readonly calendar: AdminCalendar;
+  readonly definition: CalendarDefinitionSchema;
+  readonly preview: CalendarPreview;
+  readonly onBack: () => void;
+  readonly onSaved: () => void;
+}
+
+/** What a definition changes, and the next two weeks with it; saves it. */
+function Review({ calendar, definition, preview, onBack, onSaved }: ReviewProps) {
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [busy, setBusy] = useState(false);
+  const [before, after] = [readableOf(calendar.definition), readableOf(definition)];
+  const unchanged = changesOf(before, after).length === 0;
+
+  async function save(): Promise<void> {
+    setBusy(true);
+    setFailure(undefined);
+    const result = await callPortal("PUT", `admin/calendars/${encodeURIComponent(calendar.name)}`, { definition });
+    setBusy(false);
+    if ("failure" in result) setFailure(result.failure);
+    else onSaved();
+  }
+
+  return (
+    <div className="space-y-6">
+      <section>
+        <h3 className="mb-2 font-medium">Changes</h3>
+        {unchanged ? (
+          <p className="text-ink-soft text-sm">Nothing changes.</p>
+        ) : (
+          <Changes before={before} after={after} shown={SHOWN_CHANGES_COUNT} />
+        )}
+      </section>
+      <section>
+        <h3 className="mb-2 font-medium">The next two weeks</h3>
+        <WeekStrip preview={preview} />
+      </section>
+      <FailureNotice failure={failure} />
+      <DialogActions>
+        <Button onClick={onBack}>Back</Button>
+        <Button kind="primary" busy={busy} disabled={unchanged} onClick={save}>
+          Save
+        </Button>
+      </DialogActions>
+    </div>
+  );
+}
 
 interface DefinitionDialogProps {
   readonly calendar: AdminCalendar;
@@ -16,94 +77,66 @@ interface DefinitionDialogProps {
   readonly onChange: () => void;
 }
 
-/** The result of checking a text: a preview of it, or the error. */
-type Judged = { readonly text: string; readonly result: ApiResult<CalendarPreview> };
-
-/** The next two weeks under a definition, with the calendar's current overrides. */
-export function previewOf(name: string, definition: unknown): Promise<ApiResult<CalendarPreview>> {
-  return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition });
-}
-
-/** Parses a definition from JSON; returns the browser's error message for invalid JSON. */
-function parse(text: string): ApiResult<unknown> {
-  try {
-    return { data: JSON.parse(text) };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : "Not valid JSON.";
-    return { failure: { id: "invalid_parameter", detail, parameter: "definition", requestId: null } };
-  }
-}
-
-/** Changes a calendar's rules. Only a previewed definition can be saved. */
+/** Edits a calendar's hours in a form. They can be saved once their changes and the next two weeks are shown. */
 export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDialogProps) {
   const announce = useToast();
-  const [text, setText] = useState(() => JSON.stringify(calendar.definition, null, 2));
-  const [judged, setJudged] = useState<Judged>();
-  const [unsaved, setUnsaved] = useState<ApiFailure>();
+  const form = useRef<HTMLDivElement>(null);
+  const draft = useDraft(calendar.definition);
+  const { definition } = draft;
+  const [preview, setPreview] = useState<CalendarPreview>();
+  const [failure, setFailure] = useState<ApiFailure>();
   const [busy, setBusy] = useState(false);
-  const current = judged?.text === text ? judged.result : undefined;
-  const preview = current !== undefined && "data" in current ? current.data : undefined;
-  const failure = current !== undefined && "failure" in current ? current.failure : unsaved;
-  const wrong = failure?.parameter === "definition" ? failure.detail : undefined;
+  const problem = draft.jsonProblem ?? draft.issues.first;
 
-  async function judge(): Promise<void> {
-    const parsed = parse(text);
-    setUnsaved(undefined);
+  async function review(): Promise<void> {
+    if (problem !== undefined) return form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
     setBusy(true);
-    setJudged({ text, result: "data" in parsed ? await previewOf(calendar.name, parsed.data) : parsed });
+    const result = await previewOf(calendar.name, definition);
     setBusy(false);
-  }
-
-  async function save(event: FormEvent<HTMLFormElement>): Promise<void> {
-    event.preventDefault();
-    if (preview === undefined) return judge();
-    setBusy(true);
-    const result = await callPortal("PUT", `admin/calendars/${encodeURIComponent(calendar.name)}`, {
-      definition: JSON.parse(text),
-    });
-    setBusy(false);
-    if ("failure" in result) return setUnsaved(result.failure);
-    onClose();
-    onChange();
-    announce(`${calendar.name} saved. Takes effect within a second.`);
+    setFailure("failure" in result ? result.failure : undefined);
+    if ("data" in result) setPreview(result.data);
   }
 
   return (
     <Dialog
       open
-      wide
+      widest
+      sticky={definition !== calendar.definition}
       onOpenChange={onClose}
-      title={`Definition of ${calendar.name}`}
-      description="Local times in the calendar's zone. Days start at 0 (Sunday). Preview, then save."
+      title={preview === undefined ? `Hours of ${calendar.name}` : `Review the changes of ${calendar.name}`}
+      description={
+        preview === undefined
+          ? "Sessions, holidays and other hours. You review the changes before they are saved."
+          : "They take effect within a second of saving."
+      }
     >
-      <form onSubmit={save} className="space-y-5">
-        <TextArea
-          label="Definition"
-          name="definition"
-          rows={14}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          error={wrong}
-          className="font-mono text-[13px]!"
+      {preview === undefined ? (
+        <div ref={form}>
+          <DefinitionForm draft={draft} />
+          <FailureNotice failure={failure} />
+          <p role="status" className="mt-6 text-right text-danger text-sm leading-6 empty:hidden [overflow-wrap:anywhere]">
+            {problem}
+          </p>
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" busy={busy} onClick={review}>
+              Review changes
+            </Button>
+          </DialogActions>
+        </div>
+      ) : (
+        <Review
+          calendar={calendar}
+          definition={definition}
+          preview={preview}
+          onBack={() => setPreview(undefined)}
+          onSaved={() => {
+            onClose();
+            onChange();
+            announce(`${calendar.name} saved. Takes effect within a second.`);
+          }}
         />
-        {failure === undefined || wrong !== undefined ? null : <FailureNotice failure={failure} />}
-        {preview === undefined ? null : (
-          <div>
-            <p className="mb-2 font-medium text-sm">The next two weeks with this definition</p>
-            <WeekStrip preview={preview} />
-          </div>
-        )}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button onClick={judge} busy={busy}>
-            Preview
-          </Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={preview === undefined}>
-            Save
-          </Button>
-        </DialogActions>
-      </form>
+      )}
     </Dialog>
   );
 }

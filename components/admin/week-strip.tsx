@@ -37,6 +37,7 @@ export function WeekStrip({ preview }: { preview: CalendarPreview | undefined })
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
   const { sessions, sessions_cut } = preview;
   if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of the next two weeks.</p>;
+  const coming = sessions.filter(({ closes_at }) => Date.parse(closes_at) > now);
   // Bars of a calendar that opens about every hour would be thinner than a pixel.
   if (sessions_cut)
     return (
@@ -44,13 +45,13 @@ export function WeekStrip({ preview }: { preview: CalendarPreview | undefined })
         <p className="text-ink-soft text-sm">
           Opens more than {countText(PREVIEW_SESSIONS_MAX_COUNT)} times in the next two weeks, too often to draw.
         </p>
-        <SessionList sessions={sessions} cut />
+        <SessionList sessions={coming} cut />
       </div>
     );
   return (
     <div className="space-y-2">
       <Weeks sessions={sessions} nowMs={Math.floor(now / MINUTE_MS) * MINUTE_MS} />
-      {sessions.length === 0 ? <p className="text-ink-soft text-sm">Always closed.</p> : <SessionList sessions={sessions} />}
+      {coming.length === 0 ? <p className="text-ink-soft text-sm">Always closed.</p> : <SessionList sessions={coming} />}
     </div>
   );
 }

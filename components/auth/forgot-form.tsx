@@ -7,22 +7,30 @@ import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthDone, AuthForm } from "./auth-form";
+import { type Mailed, NoMail } from "./no-mail";
 
 /** Requests a mail with a link to set a new password; the answer does not reveal whether the address has an account. */
 export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
-  const [sent, setSent] = useState(false);
-  const submission = useSubmit({
+  const [sent, setSent] = useState<Mailed>();
+  const submission = useSubmit<Mailed>({
     fields: ["email"],
+    form: "forgot",
     send: (form) => callPortal("POST", "forgot", { email: textOf(form, "email") }),
-    done: () => setSent(true),
+    done: setSent,
   });
-  if (sent)
+  if (sent !== undefined)
     return (
       <AuthDone>
         <p>
-          If that address has an account, we've sent it an email with a link. The link expires in{" "}
+          If that address has an account,{" "}
+          {sent.delivery === "server" ? "we've sent it an email with a link" : "there is a link for it"}. The link expires in{" "}
           {durationText(linkLifetimeS * SECOND_MS)}.
         </p>
+        {sent.delivery === "server" ? null : (
+          <p>
+            <NoMail {...sent} />
+          </p>
+        )}
       </AuthDone>
     );
   return (

@@ -3,11 +3,23 @@
 import { useState } from "react";
 import { type ApiResult, callPortal } from "../portal/api";
 import { Button } from "../ui/button";
+import { type Mailed, NoMail } from "./no-mail";
+
+function Outcome({ result }: { result: ApiResult<Mailed> }) {
+  if ("failure" in result) return result.failure.detail;
+  const { delivery } = result.data;
+  if (delivery === "server") return "Sent. Check your spam folder too.";
+  return (
+    <>
+      Made a new link. <NoMail delivery={delivery} />
+    </>
+  );
+}
 
 /** Sends the verification mail again. */
 export function ResendButton({ email }: { email: string }) {
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<ApiResult<object>>();
+  const [result, setResult] = useState<ApiResult<Mailed>>();
   const resend = async () => {
     setBusy(true);
     setResult(await callPortal("POST", "resend", { email }));
@@ -18,8 +30,8 @@ export function ResendButton({ email }: { email: string }) {
       <Button busy={busy} onClick={resend}>
         Resend the email
       </Button>
-      <p role="status" className="mt-2 text-ink-faint text-xs leading-5 empty:mt-0">
-        {result === undefined ? "" : "failure" in result ? result.failure.detail : "Sent. Check your spam folder too."}
+      <p role="status" className="mt-2 max-w-prose text-ink-faint text-xs leading-5 empty:mt-0">
+        {result === undefined ? null : <Outcome result={result} />}
       </p>
     </div>
   );

@@ -23,6 +23,7 @@ export function ResetForm({ token, passwordMinCharacters, children, foot }: Rese
   const [done, setDone] = useState(false);
   const submission = useSubmit({
     fields: ["password"],
+    form: "reset",
     send: (form) =>
       callPortal("POST", "reset", {
         token,

@@ -131,7 +131,8 @@ interface SignInFormProps {
 export function SignInForm({ next, email, providers, error }: SignInFormProps) {
   const [secondStep, setSecondStep] = useState(error === SECOND_FACTOR);
   const submission = useSubmit<{ secondFactor: boolean }>({
-    fields: [],
+    fields: ["email"],
+    form: "signIn",
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
     done: ({ secondFactor }) => (secondFactor ? setSecondStep(true) : open(next)),
   });
@@ -152,7 +153,15 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
         </p>
       )}
       <AuthForm submission={submission} action="Sign in">
-        <TextField label="Email" name="email" type="email" autoComplete="username" defaultValue={email} required />
+        <TextField
+          label="Email"
+          name="email"
+          type="email"
+          autoComplete="username"
+          defaultValue={email}
+          required
+          error={submission.errorOf("email")}
+        />
         <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
       </AuthForm>
       <p className="mt-4 text-sm">

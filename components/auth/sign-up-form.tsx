@@ -1,26 +1,57 @@
 "use client";
 
 import Link from "next/link";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthCard, TEXT_LINK } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 import { NewPasswordField } from "./new-password-field";
+import { type Mailed, NoMail } from "./no-mail";
 import { ResendButton } from "./resend-button";
+
+interface SentProps extends Mailed {
+  readonly email: string;
+  readonly foot: ReactNode;
+}
+
+/** What to do next, where the form was. */
+function Sent({ email, delivery, foot }: SentProps) {
+  const address = <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>;
+  if (delivery === "server")
+    return (
+      <AuthCard title="Check your email" lead="One more step before you can create keys." foot={foot}>
+        <AuthDone>
+          <p>We sent an email to {address}. Open the link in it to finish.</p>
+          <ResendButton email={email} />
+        </AuthDone>
+      </AuthCard>
+    );
+  return (
+    <AuthCard title="Open your link" lead="One more step before you can create keys." foot={foot}>
+      <AuthDone>
+        <p>
+          <NoMail delivery={delivery} />
+        </p>
+        <p>The link verifies {address} and signs you in.</p>
+      </AuthDone>
+    </AuthCard>
+  );
+}
 
 /** The card of the sign-up page. Creates an account. The answer is the same for an address that already has one: only the mail differs. */
 export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: number }) {
-  const [sentTo, setSentTo] = useState<string>();
-  const submission = useSubmit({
+  const [sent, setSent] = useState<Mailed & { readonly email: string }>();
+  const submission = useSubmit<Mailed>({
     fields: ["email", "password", "name"],
+    form: "signUp",
     send: (form) => {
       const name = textOf(form, "name");
       const account = { email: textOf(form, "email"), password: textOf(form, "password") };
       return callPortal("POST", "sign-up", name === "" ? account : { ...account, name });
     },
-    done: (_, form) => setSentTo(textOf(new FormData(form), "email")),
+    done: ({ delivery }, form) => setSent({ delivery, email: textOf(new FormData(form), "email") }),
   });
   const { errorOf } = submission;
   const foot = (
@@ -31,18 +62,7 @@ export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: n
       </Link>
     </>
   );
-  if (sentTo !== undefined)
-    return (
-      <AuthCard title="Check your email" lead="One more step before you can create keys." foot={foot}>
-        <AuthDone>
-          <p>
-            We sent an email to <strong className="font-medium [overflow-wrap:anywhere]">{sentTo}</strong>. Open the link in it to
-            finish.
-          </p>
-          <ResendButton email={sentTo} />
-        </AuthDone>
-      </AuthCard>
-    );
+  if (sent !== undefined) return <Sent {...sent} foot={foot} />;
   return (
     <AuthCard title="Create an account" lead="Create API keys, track their usage, and stream prices." foot={foot}>
       <AuthForm submission={submission} action="Create account">

@@ -1,7 +1,9 @@
 "use client";
 
 import { type ReactNode, useState } from "react";
+import type { LinkEntry } from "#lib/contract/mail";
 import { callPortal } from "../portal/api";
+import { SECOND_FACTOR, signInWithEntry } from "../portal/sign-in";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
 import { TextField } from "../ui/field";
@@ -9,10 +11,12 @@ import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 
 const KEYS = "/dashboard/keys";
+/** Opens the form for a new key. */
+const FIRST_KEY = `${KEYS}?new=1`;
 
 /** What the link does, as the page says it. */
 const PURPOSES = {
-  verify: { title: "Verify your email", lead: "Verify your address to create API keys.", action: "Verify my email" },
+  verify: { title: "Verify your email", lead: "Verify your address, then create your first API key.", action: "Verify my email" },
   change_email: {
     title: "Confirm your new email",
     lead: "Your account moves to this address when your old address has approved it, too.",
@@ -31,6 +35,14 @@ interface Verified {
   readonly email: string;
   /** The address of a change whose link is still to be opened. */
   readonly waiting_for: "old_address" | "new_address" | null;
+  readonly entry: LinkEntry;
+}
+
+/** The page that a verified reader goes on to; undefined where they have to sign in themselves. */
+async function nextPage({ entry }: Verified): Promise<string | undefined> {
+  if (entry === "signed_in") return FIRST_KEY;
+  if (entry === "second_factor") return `/signin?${new URLSearchParams({ error: SECOND_FACTOR, next: FIRST_KEY })}`;
+  return entry === "ready" && "data" in (await signInWithEntry(FIRST_KEY)) ? FIRST_KEY : undefined;
 }
 
 interface VerifyFormProps {
@@ -41,7 +53,7 @@ interface VerifyFormProps {
   readonly foot: ReactNode;
 }
 
-function Waiting({ email, waiting_for }: Verified) {
+function Waiting({ email, waiting_for }: Omit<Verified, "entry">) {
   const address = <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>;
   return (
     <AuthCard title="One more step" lead="A change of email needs both addresses.">
@@ -62,6 +74,7 @@ function Waiting({ email, waiting_for }: Verified) {
  */
 export function VerifyForm({ token, purpose, signedIn, foot }: VerifyFormProps) {
   const [done, setDone] = useState<Verified>();
+  const [leaving, setLeaving] = useState(false);
   const [needsPassword, setNeedsPassword] = useState(false);
   const submission = useSubmit<Verified>({
     fields: ["password"],
@@ -71,13 +84,20 @@ export function VerifyForm({ token, purpose, signedIn, foot }: VerifyFormProps) 
       if ("failure" in result && result.failure.parameter === "password") setNeedsPassword(true);
       return result;
     },
-    done: setDone,
+    done: async (verified) => {
+      setLeaving(true);
+      const next = await nextPage(verified);
+      // A page load: what was fetched before knew an unverified address, or nobody.
+      if (next !== undefined) return window.location.assign(next);
+      setLeaving(false);
+      setDone(verified);
+    },
   });
   const { title, lead, action } = PURPOSES[purpose];
   if (done === undefined)
     return (
       <AuthCard title={title} lead={lead} foot={foot}>
-        <AuthForm submission={submission} action={action}>
+        <AuthForm submission={{ ...submission, busy: submission.busy || leaving }} action={action}>
           {needsPassword ? (
             <TextField
               label="Password"
@@ -93,30 +113,25 @@ export function VerifyForm({ token, purpose, signedIn, foot }: VerifyFormProps) 
     );
   if (done.waiting_for !== null) return <Waiting {...done} />;
   const { email } = done;
-  // A change of email signs out every browser.
-  const stillSignedIn = signedIn && purpose === "verify";
   return (
     <AuthCard
       title="Email verified"
-      lead={
-        stillSignedIn
-          ? "You can now create API keys."
-          : purpose === "verify"
-            ? "Sign in to create your first API key."
-            : "Sign in with your new address."
-      }
+      lead={purpose === "verify" ? `Sign in as ${email} to create your first API key.` : "Sign in with your new address."}
     >
       <AuthDone>
         <p>
           <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong> is verified.
         </p>
-        {/* A full page load: the dashboard may have been prefetched while the address was not verified. */}
-        <a
-          href={stillSignedIn ? KEYS : `/signin?${new URLSearchParams({ next: KEYS, email })}`}
-          className={buttonClass("primary")}
-        >
-          {stillSignedIn ? "Go to your keys" : "Sign in"}
-        </a>
+        {purpose === "verify" && signedIn ? (
+          <p>You are signed in to another account in this browser. Sign out of it first.</p>
+        ) : (
+          <a
+            href={`/signin?${new URLSearchParams({ next: purpose === "verify" ? FIRST_KEY : KEYS, email })}`}
+            className={buttonClass("primary")}
+          >
+            Sign in
+          </a>
+        )}
       </AuthDone>
     </AuthCard>
   );

@@ -1,25 +1,25 @@
 import type { BoardRow } from "#lib/contract/board";
-import { type NoAnswer, noAnswerOf } from "../portal/no-answer";
-
-/** Where the board currently gets its prices. */
-export type Feed =
-  | { readonly by: "page" }
-  | { readonly by: "stream" }
-  | { readonly by: "polling"; readonly everyMs: number }
-  | { readonly by: "none"; readonly why: NoAnswer }
-  | { readonly by: "none"; readonly why: "limited"; readonly retryInS: number }
-  | { readonly by: "none"; readonly why: "refused"; readonly detail: string };
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import type { BarSource } from "../chart/source";
+import { noAnswerOf } from "../portal/no-answer";
+import { whileVisible } from "../portal/while-visible";
+import { createCharts, type Link } from "./charts";
+import type { Feed } from "./feed";
+import { createSpeedMeter, type TickSpeed } from "./tick-speed";
 
 interface Connection {
   readonly key: string;
-  readonly tickers: readonly string[];
   /** Updates the board with new data of a ticker. */
   tell(ticker: string, change: Partial<Pick<BoardRow, "price" | "state" | "reason">>): void;
   onFeed(feed: Feed): void;
+  /** Ticks arrived over the stream; `tickMs` is when the service got the newest. */
+  onTick(ticker: string, tickMs: number, count: number): void;
+  /** How far the service's clock is ahead of this one. */
+  onAhead(aheadMs: number): void;
 }
 
 /** Updates a board until the signal aborts. */
-export type Connect = (connection: Connection, signal: AbortSignal) => void;
+export type Connect = (connection: Connection, signal: AbortSignal) => Link;
 
 /** The rows of a board and their source. Listeners run at most once per frame. */
 export interface BoardStore {
@@ -27,8 +27,14 @@ export interface BoardStore {
   feed(): Feed;
   /** Unix milliseconds of the newest price, null before the first. */
   lastMs(): number | null;
+  /** How fast ticks reach this page, by what it measured itself. */
+  speed(): TickSpeed;
   followRow(ticker: string, listener: () => void): () => void;
   followFeed(listener: () => void): () => void;
+  /** Follows these tickers instead of the first ones; not more than the demo key may. */
+  watch(tickers: readonly string[]): void;
+  /** The source of a chart of a ticker; it shares the connection. */
+  bars(ticker: string): BarSource;
   /** Connects while the page is visible; call the result to stop. */
   start(): () => void;
 }
@@ -41,13 +47,16 @@ interface BoardStoreOptions {
   readonly load: () => Promise<Connect>;
 }
 
+/** Tickers followed at once: each is a subscription of the demo key. */
+const WATCHED_MAX_COUNT = PLAN_DEFAULTS.demo.subscriptionsPerConnection;
+
 const newest = (rows: Iterable<BoardRow>): number | null =>
   Array.from(rows).reduce<number | null>(
     (last, { price }) => (price === null ? last : Math.max(last ?? 0, price.time_msc)),
     null,
   );
 
-function add(listeners: Set<() => void>, listener: () => void): () => void {
+function add<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -58,15 +67,39 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
   const rowListeners = new Map(rows.map(({ ticker }) => [ticker, new Set<() => void>()]));
   const feedListeners = new Set<() => void>();
   const changed = new Set<string>();
+  const charts = createCharts();
+  let watched: readonly string[] = [...known.keys()].slice(0, WATCHED_MAX_COUNT);
   let feed: Feed = { by: "page" };
   let last = newest(rows);
   let frame = 0;
   let running: AbortController | undefined;
+  let link: Link | undefined;
+  const meter = createSpeedMeter();
+  /** When the service got the ticks that the next frame shows. */
+  const unpainted = new Map<string, number>();
+  let aheadMs: number | undefined;
 
   function flush(): void {
     frame = 0;
     for (const ticker of changed) for (const listener of rowListeners.get(ticker) ?? []) listener();
     changed.clear();
+    const shown = [...unpainted.values()];
+    unpainted.clear();
+    const ahead = aheadMs;
+    if (shown.length === 0 || ahead === undefined) return;
+    // A task after the frame's callbacks runs once the frame was painted.
+    setTimeout(() => {
+      for (const tickMs of shown) meter.painted(tickMs, Date.now() + ahead);
+    });
+  }
+
+  function onTick(ticker: string, tickMs: number, count: number): void {
+    meter.arrived(Date.now(), count);
+    unpainted.set(ticker, tickMs);
+  }
+
+  function onAhead(ms: number): void {
+    aheadMs = ms;
   }
 
   function tell(ticker: string, change: Parameters<Connection["tell"]>[1]): void {
@@ -81,41 +114,50 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
   function onFeed(next: Feed): void {
     feed = next;
     for (const listener of feedListeners) listener();
+    charts.onFeed(next);
   }
 
   function connect(): void {
-    if (running !== undefined || document.hidden) return;
-    running = new AbortController();
-    const { signal } = running;
+    const connecting = new AbortController();
+    const { signal } = connecting;
+    running = connecting;
     load().then(
       (open) => {
-        if (!signal.aborted) open({ key: demoKey, tickers: [...known.keys()], tell, onFeed }, signal);
+        if (signal.aborted) return;
+        link = open({ key: demoKey, tell, onFeed, onTick, onAhead }, signal);
+        link.watch(watched);
+        charts.linked(link);
       },
       // A script of the page could not be loaded.
-      () => onFeed({ by: "none", why: noAnswerOf() }),
+      () => signal.aborted || onFeed({ by: "none", why: noAnswerOf() }),
     );
   }
 
   function disconnect(): void {
     running?.abort();
     running = undefined;
+    link = undefined;
+    meter.clear();
+    charts.unlinked();
   }
 
   return {
     row: (ticker) => known.get(ticker),
     feed: () => feed,
     lastMs: () => last,
+    speed: () => meter.speed(Date.now()),
     followRow: (ticker, listener) => add(rowListeners.get(ticker) ?? new Set(), listener),
     followFeed: (listener) => add(feedListeners, listener),
-    start() {
-      // A hidden page closes its connection: the demo key allows few per address.
-      const onVisibility = () => (document.hidden ? disconnect() : connect());
-      document.addEventListener("visibilitychange", onVisibility);
-      connect();
-      return () => {
-        document.removeEventListener("visibilitychange", onVisibility);
-        disconnect();
-      };
+    watch(tickers) {
+      watched = tickers.slice(0, WATCHED_MAX_COUNT);
+      link?.watch(watched);
     },
+    bars: charts.bars,
+    // A hidden page leaves the connection: the demo key allows few per address, and few tickers on each.
+    start: () =>
+      whileVisible(() => {
+        connect();
+        return disconnect;
+      }),
   };
 }

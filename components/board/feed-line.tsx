@@ -1,10 +1,8 @@
 "use client";
 
-import { durationText } from "#lib/duration";
-import { SECOND_MS } from "#lib/units";
-import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, useNow } from "../portal/time";
-import type { BoardStore, Feed } from "./board-store";
+import type { BoardStore } from "./board-store";
+import { type Feed, troubleOf } from "./feed";
 import { useFeed } from "./use-board";
 
 const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string }> = {
@@ -23,17 +21,6 @@ export function FeedWord({ feed }: { feed: Feed }) {
       {word}
     </p>
   );
-}
-
-/** Why prices are not live, and what happens next; undefined when they are. */
-export function troubleOf(feed: Feed): string | undefined {
-  if (feed.by === "polling") return `Can't open a stream. Refreshing every ${durationText(feed.everyMs)}.`;
-  if (feed.by !== "none") return undefined;
-  if (feed.why === "limited")
-    return `The demo key has reached its rate limit for your address. Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
-  if (feed.why === "refused") return `The service refused the request: ${feed.detail} Reload the page to try again.`;
-  const resumes = feed.why === "offline" ? "Prices resume when you're back online." : "Retrying every few seconds.";
-  return `${NO_ANSWER[feed.why].says} ${resumes}`;
 }
 
 /** The header of the board: the source of its prices, and the time of the newest. */

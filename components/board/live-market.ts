@@ -1,105 +1,117 @@
-import { type Client, createClient } from "#lib/client/client";
-import { isSpotwireError, type SpotwireError } from "#lib/client/errors";
-import { webSocketDialer } from "#lib/client/socket";
-import type { BoardRow } from "#lib/contract/board";
-import type { MarketStatus } from "#lib/contract/status";
-import { noAnswerOf } from "../portal/no-answer";
-import type { Connect, Feed } from "./board-store";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { BarListener } from "../chart/source";
+import type { Connect } from "./board-store";
+import { marketOf, pageClient } from "./market-stream";
+import { BEAT_MS, joinMarket, type PageMessage, type Sharing } from "./shared-market";
+import { type Topic, topicOf } from "./wants";
 
-/** Polling starts when no stream is open after this time. */
-const PATIENCE_MS = 3_000;
-/** Pause between two polls. */
-const POLL_MS = 5_000;
-const CALL_TIMEOUT_S = 8;
-/** Failed requests are ignored: the next poll reports them. */
-const ignore = () => undefined;
+/** Pause before other topics are followed: a reader who scrolls past rows does not subscribe to each. */
+const SETTLE_MS = 250;
+/** Changes with the messages of pages: after an update of the service, older pages keep a connection of their own. */
+const NAME = "spotwire-live-market-1";
 
-/** What a failed poll means to the reader. */
-function feedOf(error: unknown): Feed {
-  if (!isSpotwireError(error) || error.status === undefined || error.status >= 500) return { by: "none", why: noAnswerOf() };
-  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / 1_000) };
-  return { by: "none", why: "refused", detail: error.detail };
+/** A page by itself. */
+const ALONE: Sharing = { post: () => undefined, listen: () => undefined, elect: async (lead, signal) => lead(signal) };
+
+/** Runs once the lock is free, holding it until the signal aborts. A closed or crashed page loses it. */
+function electBy(locks: LockManager, name: string): Sharing["elect"] {
+  return async (lead, signal) => {
+    const hold = () =>
+      new Promise<void>((resolve) => {
+        if (signal.aborted) return resolve();
+        signal.addEventListener("abort", () => resolve());
+        lead(signal);
+      });
+    await locks.request(name, { signal }, hold);
+  };
 }
 
-function pauseAfter({ retryAfterS = 0 }: Pick<SpotwireError, "retryAfterS">): number {
-  return Math.max(POLL_MS, retryAfterS * 1_000);
-}
-
-/** Waits, but no longer than until the browser is back online or the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      window.removeEventListener("online", done);
-      signal.removeEventListener("abort", done);
-      resolve();
+/** How this browser shares a connection among its pages with the same key. Without locks, as on plain HTTP, each has its own. */
+function sharingOf(key: string): Sharing {
+  const { locks } = navigator as { locks?: LockManager };
+  if (locks === undefined || typeof BroadcastChannel === "undefined") return ALONE;
+  const name = `${NAME} ${key}`;
+  try {
+    const channel = new BroadcastChannel(name);
+    return {
+      post: (message) => channel.postMessage(message),
+      listen(onMessage, signal) {
+        channel.onmessage = ({ data }: MessageEvent<PageMessage>) => onMessage(data);
+        signal.addEventListener("abort", () => channel.close());
+      },
+      elect: electBy(locks, name),
     };
-    const timer = setTimeout(done, ms);
-    window.addEventListener("online", done);
-    signal.addEventListener("abort", done);
-  });
+  } catch {
+    // Some browsers refuse it where cookies are blocked.
+    return ALONE;
+  }
 }
 
-const stateOf = ({
-  ticker,
-  final_display_state: state,
-  reason,
-}: MarketStatus): Pick<BoardRow, "ticker" | "state" | "reason"> => ({
-  ticker,
-  state,
-  reason,
-});
-
-/** Polls once for what the stream would have delivered. @throws SpotwireError */
-async function ask(client: Client, tickers: readonly string[], tell: Parameters<Connect>[0]["tell"]): Promise<void> {
-  const [snapshots, statuses] = await Promise.all([client.latestSnapshots({ tickers }), client.marketStatus({ tickers })]);
-  for (const snapshot of snapshots.items) tell(snapshot.ticker, { price: snapshot });
-  for (const status of statuses.items) tell(status.ticker, stateOf(status));
-}
-
-/** Follows prices and states over a stream with the demo key; polls REST while no stream is open. */
-export const connect: Connect = ({ key, tickers, tell, onFeed }, signal) => {
-  const client = createClient({
-    baseUrl: location.origin,
-    key,
-    maxAttempts: 1,
-    maxWaitS: 0,
-    timeoutS: CALL_TIMEOUT_S,
-    dialer: webSocketDialer(WebSocket),
+/** Follows prices, states and klines with the demo key, over one connection for all visible pages of a browser. */
+export const connect: Connect = ({ key, tell, onFeed, onTick, onAhead }, signal) => {
+  const client = pageClient(key);
+  const charts = new Map<object, { readonly topic: Topic; readonly onBar: BarListener["onBar"] }>();
+  let watched: readonly string[] = [];
+  let settling: ReturnType<typeof setTimeout> | undefined;
+  let said = false;
+  const member = joinMarket(
+    {
+      id: Math.random().toString(36).slice(2),
+      sharing: sharingOf(key),
+      open: marketOf(key),
+      topicsMaxCount: PLAN_DEFAULTS.demo.subscriptionsPerConnection,
+    },
+    {
+      onRecord(record) {
+        if (record.stream === "snapshot") {
+          if (record.ticks > 0) onTick(record.ticker, record.data.time_msc, record.ticks);
+          tell(record.ticker, { price: record.data });
+          return;
+        }
+        const of = topicOf(record);
+        for (const { topic, onBar } of charts.values()) if (topic === of) onBar(record.data, record.removed);
+      },
+      onStatus: ({ ticker, ...state }) => tell(ticker, state),
+      onFeed,
+      onAhead,
+    },
+    signal,
+  );
+  const beating = setInterval(member.beat, BEAT_MS);
+  signal.addEventListener("abort", () => {
+    clearTimeout(settling);
+    clearInterval(beating);
   });
-  let asking = false;
-  const isWanted = () => !signal.aborted && stream.state !== "open";
 
-  async function poll(): Promise<void> {
-    if (asking) return;
-    asking = true;
-    while (isWanted()) {
-      let waitMs = POLL_MS;
-      let feed: Feed = { by: "polling", everyMs: POLL_MS };
-      try {
-        await ask(client, tickers, tell);
-      } catch (error) {
-        feed = feedOf(error);
-        if (isSpotwireError(error)) waitMs = pauseAfter(error);
-      }
-      // The stream may have opened during the poll.
-      if (isWanted()) onFeed(feed);
-      await pause(waitMs, signal);
-    }
-    asking = false;
+  function want(): void {
+    const topics = [
+      ...[...charts.values()].map(({ topic }) => topic),
+      ...watched.map((ticker) => topicOf({ stream: "snapshot", ticker })),
+    ];
+    clearTimeout(settling);
+    const say = () => member.want([...new Set(topics)]);
+    if (said) settling = setTimeout(say, SETTLE_MS);
+    else say();
+    said ||= topics.length > 0;
   }
 
-  const stream = client.stream({
-    onRecord: ({ ticker, data }) => data.type === "snapshot" && tell(ticker, { price: data }),
-    onStatus: (status) => tell(status.ticker, stateOf(status)),
-    onStateChange({ state }) {
-      if (signal.aborted) return;
-      if (state === "open") onFeed({ by: "stream" });
-      else if (state === "waiting" || state === "closed") void poll();
+  return {
+    watch(tickers) {
+      if (signal.aborted || (tickers.length === watched.length && tickers.every((ticker) => watched.includes(ticker)))) return;
+      watched = tickers;
+      want();
     },
-    onError: ignore,
-  });
-  stream.subscribe({ stream: "snapshot", tickers }).ready.catch(ignore);
-  void pause(PATIENCE_MS, signal).then(poll);
-  signal.addEventListener("abort", () => stream.close());
+    read: (ticker) => async (query, cancel) => (await client.klines({ ticker, ...query }, { signal: cancel })).items,
+    follow(ticker: string, timeframe: Timeframe, onBar) {
+      if (signal.aborted) return () => undefined;
+      const chart = {};
+      charts.set(chart, { topic: topicOf({ stream: "kline", ticker, timeframe }), onBar });
+      want();
+      return () => {
+        charts.delete(chart);
+        if (!signal.aborted) want();
+      };
+    },
+  };
 };

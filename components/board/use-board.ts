@@ -2,15 +2,17 @@
 
 import { useEffect, useState, useSyncExternalStore } from "react";
 import type { BoardRow } from "#lib/contract/board";
-import { type BoardStore, createBoardStore, type Feed } from "./board-store";
+import { type BoardStore, createBoardStore } from "./board-store";
+import type { Feed } from "./feed";
 
 const PAGE: Feed = { by: "page" };
 
+/** Loads what connects to the service. */
+export const loadLiveMarket = () => import("./live-market").then(({ connect }) => connect);
+
 /** A board that starts from the rendered rows and updates while the page is visible; without a demo key it never updates. */
 export function useBoardStore(rows: readonly BoardRow[], demoKey: string | undefined): BoardStore {
-  const [store] = useState(() =>
-    createBoardStore({ rows, demoKey: demoKey ?? "", load: () => import("./live-market").then(({ connect }) => connect) }),
-  );
+  const [store] = useState(() => createBoardStore({ rows, demoKey: demoKey ?? "", load: loadLiveMarket }));
   useEffect(() => (demoKey === undefined ? undefined : store.start()), [store, demoKey]);
   return store;
 }

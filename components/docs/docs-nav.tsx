@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { NavGroup, NavPage, NavSection } from "#lib/docs/navigation";
 
 const LINK =
@@ -29,17 +29,23 @@ function PageEntry({ page, path, onGo }: EntryProps & { page: NavPage }) {
   );
 }
 
+function Chevron({ className }: { className: string }) {
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true" className={`size-3.5 ${className}`} fill="none" stroke="currentColor">
+      <path d="m6 4 4 4-4 4" strokeWidth="1.5" strokeLinecap="round" strokeLinejoin="round" />
+    </svg>
+  );
+}
+
 /** Collapsed, unless it contains the current page. */
 function GroupEntry({ group, path, onGo }: EntryProps & { group: NavGroup }) {
   const inside = group.pages.some(({ href }) => href === path);
   return (
     <li>
-      <details open={inside} className="group">
+      <details open={inside} className="group/pages">
         <summary className={`${LINK} flex cursor-pointer list-none items-center justify-between`}>
           {group.label}
-          <svg viewBox="0 0 16 16" aria-hidden="true" className="size-3.5 group-open:rotate-90" fill="none" stroke="currentColor">
-            <path d="m6 4 4 4-4 4" strokeWidth="1.5" strokeLinecap="round" strokeLinejoin="round" />
-          </svg>
+          <Chevron className="group-open/pages:rotate-90" />
         </summary>
         <ul className="ml-3 border-line border-l pl-1">
           {group.pages.map((page) => (
@@ -51,13 +57,30 @@ function GroupEntry({ group, path, onGo }: EntryProps & { group: NavGroup }) {
   );
 }
 
+/** Scrolls the tree, never the page, so that the current page is in view. */
+function showCurrent(column: HTMLElement): void {
+  const link = column.querySelector<HTMLElement>('[aria-current="page"]');
+  if (link === null) return;
+  const [frame, place] = [column.getBoundingClientRect(), link.getBoundingClientRect()];
+  if (place.top >= frame.top && place.bottom <= frame.bottom) return;
+  column.scrollTop += place.top - frame.top - (frame.height - place.height) / 2;
+}
+
 /** The tree of all pages: a column beside the page, collapsed above it on narrow screens. */
 export function DocsNav({ sections }: { sections: readonly NavSection[] }) {
   const path = usePathname();
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
+  const column = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another link to show
+  useEffect(() => {
+    if (column.current !== null) showCurrent(column.current);
+  }, [path]);
   return (
-    <div className="min-w-0 max-lg:mb-6 lg:-ml-3 lg:sticky lg:top-0 lg:-my-10 lg:max-h-dvh lg:w-52 lg:shrink-0 lg:self-start lg:overflow-y-auto lg:py-10">
+    <div
+      ref={column}
+      className="min-w-0 max-lg:mb-6 lg:-ml-3 lg:sticky lg:top-(--header-height) lg:-my-10 lg:max-h-[calc(100dvh-var(--header-height))] lg:w-52 lg:shrink-0 lg:self-start lg:overflow-y-auto lg:py-10"
+    >
       <button
         type="button"
         aria-expanded={open}
@@ -70,8 +93,11 @@ export function DocsNav({ sections }: { sections: readonly NavSection[] }) {
       </button>
       <nav id="docs-tree" aria-label="Documentation" className={open ? "max-lg:mt-3" : "max-lg:hidden"}>
         {sections.map(({ title, entries }) => (
-          <section key={title} aria-label={title} className="mt-6 first:mt-0">
-            <p className="mb-1 px-3 font-medium text-sm">{title}</p>
+          <details key={title} open className="group/section mt-5 first:mt-0">
+            <summary className="mb-1 flex cursor-pointer list-none items-center justify-between rounded-md px-3 py-0.5 font-medium text-sm leading-6 hover:bg-sunken">
+              {title}
+              <Chevron className="text-ink-faint group-open/section:rotate-90" />
+            </summary>
             <ul>
               {entries.map((entry) =>
                 "href" in entry ? (
@@ -81,7 +107,7 @@ export function DocsNav({ sections }: { sections: readonly NavSection[] }) {
                 ),
               )}
             </ul>
-          </section>
+          </details>
         ))}
       </nav>
     </div>

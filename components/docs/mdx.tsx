@@ -1,7 +1,9 @@
 import Link from "next/link";
 import { Children, type ComponentProps, isValidElement, type ReactElement, type ReactNode } from "react";
 import { CopyButton } from "../ui/copy-button";
+import { Card, Cards, Steps } from "./cards";
 import { CodeTabs } from "./code-tabs";
+import { Diagram } from "./diagrams/diagram";
 import { textOf, withTexts } from "./texts";
 
 /** Links to pages of the portal go through the router; links to documents and other sites do not. */
@@ -66,7 +68,9 @@ function Code({ words, title, children }: CodeProps) {
   return (
     <figure className="code">
       {title === undefined ? null : <figcaption>{title}</figcaption>}
-      <CopyButton text={textOf(shown)} />
+      <div className="code-copy">
+        <CopyButton text={textOf(shown)} className="min-h-7! min-w-16 px-2! text-xs!" />
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard */}
       <pre tabIndex={0}>{shown}</pre>
     </figure>
@@ -81,10 +85,14 @@ export function mdxComponents(words: (text: string) => string) {
     h3: heading("h3"),
     h4: heading("h4"),
     pre: (props: ComponentProps<"pre">) => <Code {...props} words={words} />,
-    code: ({ children }: ComponentProps<"code">) => <code>{withTexts(children, words)}</code>,
+    code: ({ children }: ComponentProps<"code">) => withTexts(<code>{children}</code>, words),
     table: Table,
     Callout,
     Tab,
     Tabs,
+    Card,
+    Cards,
+    Steps,
+    Diagram,
   };
 }

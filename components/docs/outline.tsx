@@ -13,7 +13,7 @@ export function Outline({ items }: { items: readonly TOCItemType[] }) {
     <AnchorProvider toc={shown} single>
       <nav
         aria-label="On this page"
-        className="w-44 shrink-0 self-start text-sm max-xl:hidden xl:sticky xl:top-0 xl:-my-10 xl:max-h-dvh xl:overflow-y-auto xl:py-10"
+        className="w-44 shrink-0 self-start text-sm max-xl:hidden xl:sticky xl:top-(--header-height) xl:-my-10 xl:max-h-[calc(100dvh-var(--header-height))] xl:overflow-y-auto xl:py-10"
       >
         <p className="mb-2 font-medium">On this page</p>
         <ul className="border-line border-l">

@@ -15,5 +15,8 @@ export function withTexts(node: ReactNode, change: (text: string) => string): Re
   if (Array.isArray(node)) return node.map((child: ReactNode) => withTexts(child, change));
   if (!isValidElement(node)) return node;
   const { children } = (node as Parent).props;
-  return children === undefined ? node : cloneElement(node as Parent, {}, withTexts(children, change));
+  if (children === undefined) return node;
+  const changed = withTexts(children, change);
+  // One by one: in a list each would need a key.
+  return cloneElement(node as Parent, {}, ...(Array.isArray(changed) ? changed : [changed]));
 }

@@ -1,7 +1,11 @@
 "use client";
 
+import Link from "next/link";
 import { useState } from "react";
+import type { MailDelivery } from "#lib/contract/mail";
 import type { Overview } from "#lib/contract/portal";
+import type { Venue } from "#lib/contract/primitives";
+import { NoMail } from "../auth/no-mail";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
 import { usePortal } from "../portal/read";
@@ -14,25 +18,54 @@ import { ExpiryField, expiryOf } from "./expiry-field";
 import { KeySettings, NEW_KEY, SETTING_FIELDS, settingsOf } from "./key-settings";
 import { type MadeKey, Secret } from "./secret";
 
-function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onCancel: () => void }) {
-  const { busy, errorOf, failure, onSubmit } = useSubmit<MadeKey>({
+const KINDS: readonly { value: Venue; label: string; hint: string }[] = [
+  { value: "sandbox", label: "Test", hint: "Synthetic prices, around the clock." },
+  { value: "live", label: "Live", hint: "Prices from this installation's live feed." },
+];
+
+/** Shown before a live key is made that nothing would answer. */
+function NoFeed() {
+  return (
+    <p className="mt-2 rounded-md border border-warning/40 bg-surface px-3 py-2 text-sm leading-6">
+      <strong className="font-medium">No live feed yet.</strong> Until an operator{" "}
+      <Link href="/docs/self-hosting#provider" className="text-accent underline">
+        binds a provider
+      </Link>
+      , calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A test key works now.
+    </p>
+  );
+}
+
+interface CreateFormProps {
+  readonly liveFeed: boolean;
+  readonly onMade: (made: MadeKey) => void;
+  readonly onCancel: () => void;
+}
+
+function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
+  const [venue, setVenue] = useState<Venue>("sandbox");
+  const bodyOf = (form: FormData) => ({
+    ...settingsOf(form, NEW_KEY),
+    venue: textOf(form, "venue"),
+    expires_at: expiryOf(form),
+  });
+  const { busy, errorOf, failure, onSubmit, onBlur, onInput } = useSubmit<MadeKey>({
     fields: ["venue", ...SETTING_FIELDS, "expires_at"],
-    send: (form) =>
-      callPortal("POST", "keys", {
-        ...settingsOf(form, NEW_KEY),
-        venue: textOf(form, "venue"),
-        expires_at: expiryOf(form),
-      }),
+    form: "createKey",
+    bodyOf,
+    send: (form) => callPortal("POST", "keys", bodyOf(form)),
     done: onMade,
   });
   return (
-    <form onSubmit={onSubmit} className="space-y-5">
+    <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
       <fieldset>
         <legend className="mb-1.5 font-medium text-sm">Kind</legend>
         <div className="grid gap-2 sm:grid-cols-2">
-          <Radio name="venue" value="sandbox" label="Test" hint="Synthetic prices, around the clock." defaultChecked />
-          <Radio name="venue" value="live" label="Live" hint="Prices from this installation's live feed." />
+          {KINDS.map(({ value, ...words }) => (
+            <Radio key={value} name="venue" value={value} {...words} checked={venue === value} onChange={() => setVenue(value)} />
+          ))}
         </div>
+        {venue === "live" && !liveFeed ? <NoFeed /> : null}
       </fieldset>
       <KeySettings start={NEW_KEY} errorOf={errorOf} />
       <ExpiryField error={errorOf("expires_at")} />
@@ -48,11 +81,17 @@ function CreateForm({ onMade, onCancel }: { onMade: (made: MadeKey) => void; onC
 }
 
 /** Shown instead of the form until the address is verified. */
-function VerifyFirst({ email, onClose }: { email: string; onClose: () => void }) {
+function VerifyFirst({ email, delivery, onClose }: { email: string; delivery: MailDelivery; onClose: () => void }) {
   return (
     <>
       <p className="mb-4 text-sm leading-6">
-        Open the link we sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
+        {delivery === "server" ? (
+          <>
+            Open the link we sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
+          </>
+        ) : (
+          <NoMail delivery={delivery} />
+        )}
       </p>
       <ResendButton email={email} />
       <DialogActions>
@@ -74,22 +113,36 @@ const VERIFY_WORDS: Words = {
 const FORM_WORDS: Words = { title: "Create a key", description: "All your keys share your plan's limits." };
 const MADE_WORDS: Words = { title: "Your new key", description: "We store only a hash, so this key can't be shown again." };
 
+interface CreateKeyProps {
+  /** True to begin with the form open. */
+  readonly creating: boolean;
+  readonly delivery: MailDelivery;
+  /** Whether the live venue has a feed. */
+  readonly liveFeed: boolean;
+  /** True when the account has no keys yet. */
+  readonly isFirst: boolean;
+  readonly onChange: () => void;
+}
+
 /** The button that creates a key, and its dialog: the settings, then the key's text, shown once. */
-export function CreateKey({ onChange }: { onChange: () => void }) {
+export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: CreateKeyProps) {
   const { data: overview, mutate } = usePortal<Overview>("overview");
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(creating);
   const [made, setMade] = useState<MadeKey>();
   const unverified = overview?.unverified_email ?? null;
   const close = () => {
     setOpen(false);
     setMade(undefined);
+    // A reload does not open it again.
+    window.history.replaceState(null, "", window.location.pathname);
   };
   const show = () => {
     setOpen(true);
     // The link in the email opens in another tab, so this one has to check.
     if (unverified !== null) void mutate();
   };
-  const words = made !== undefined ? MADE_WORDS : unverified === null ? FORM_WORDS : VERIFY_WORDS;
+  const form = isFirst ? { ...FORM_WORDS, title: "Create your first key" } : FORM_WORDS;
+  const words = made !== undefined ? MADE_WORDS : unverified === null ? form : VERIFY_WORDS;
   return (
     <>
       <Button kind="primary" onClick={show}>
@@ -103,11 +156,12 @@ export function CreateKey({ onChange }: { onChange: () => void }) {
         {...words}
       >
         {made !== undefined ? (
-          <Secret made={made} onDone={close} />
+          <Secret made={made} firstCalls={made.key.venue === "sandbox" || liveFeed} onDone={close} />
         ) : unverified !== null ? (
-          <VerifyFirst email={unverified} onClose={close} />
+          <VerifyFirst email={unverified} delivery={delivery} onClose={close} />
         ) : (
           <CreateForm
+            liveFeed={liveFeed}
             onCancel={close}
             onMade={(key) => {
               setMade(key);

@@ -33,9 +33,12 @@ const USUAL_GRACE: RotationGrace = "24h";
 /** Changes the settings of a key. */
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const bodyOf = (form: FormData) => ({ ...settingsOf(form, apiKey), expires_at: expiryOf(form) });
+  const { busy, errorOf, failure, onSubmit, onBlur, onInput } = useSubmit({
     fields: [...SETTING_FIELDS, "expires_at"],
-    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, { ...settingsOf(form, apiKey), expires_at: expiryOf(form) }),
+    form: "editKey",
+    bodyOf,
+    send: (form) => callPortal("PATCH", `keys/${apiKey.id}`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();
@@ -53,7 +56,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
         </>
       }
     >
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
         <ExpiryField current={apiKey.expires_at} error={errorOf("expires_at")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>

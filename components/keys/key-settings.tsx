@@ -1,4 +1,5 @@
 import { type ComponentProps, useState } from "react";
+import { KEY_NAME_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { PortalKey } from "#lib/contract/portal";
 import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
@@ -75,20 +76,29 @@ function Restrictions({ start, errorOf }: KeySettingsProps) {
   );
 }
 
+/** The name, which says so when it becomes too long instead of being cut. */
+function NameField({ start, error }: { start: string; error: string | undefined }) {
+  const [surplus, setSurplus] = useState(0);
+  const tooLong = `Use at most ${KEY_NAME_MAX_CHARACTERS} characters. This is ${surplus} too many.`;
+  return (
+    <TextField
+      label="Name"
+      name="name"
+      defaultValue={start}
+      required
+      onChange={({ target }) => setSurplus(target.value.trim().length - KEY_NAME_MAX_CHARACTERS)}
+      placeholder="Pricing service"
+      error={surplus > 0 ? tooLong : error}
+    />
+  );
+}
+
 /** What a key may do, and its name. */
 export function KeySettings({ start, errorOf }: KeySettingsProps) {
   const scopeError = errorOf("scopes");
   return (
     <>
-      <TextField
-        label="Name"
-        name="name"
-        defaultValue={start.name}
-        required
-        maxLength={80}
-        placeholder="Pricing service"
-        error={errorOf("name")}
-      />
+      <NameField start={start.name} error={errorOf("name")} />
       <fieldset>
         <legend className="mb-1.5 font-medium text-sm">Scopes</legend>
         <div className="space-y-2">

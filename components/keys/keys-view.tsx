@@ -1,16 +1,20 @@
 "use client";
 
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
+import { KEY_USE_DAYS, type KeyUse } from "#lib/contract/portal-activity";
 import { PORTAL_SCOPES } from "#lib/contract/portal-scopes";
+import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { PageHead } from "../ui/card";
 import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
 import { type Column, Table } from "../ui/table";
+import { arrangeKeys } from "./arrange";
 import { CreateKey } from "./create-key";
 import { EditKey, RevokeKey, RotateKey } from "./key-dialogs";
 import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "./key-text";
+import { KeyUseBars } from "./key-use";
 
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
 type Action = { readonly kind: keyof typeof DIALOGS; readonly key: PortalKey };
@@ -53,24 +57,31 @@ function actionsOf(key: PortalKey, act: (action: Action) => void) {
   return [...changes, item("Revoke", "revoke")];
 }
 
-function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
+interface Row {
+  readonly key: PortalKey;
+  /** True for one that stands below its replacement. */
+  readonly isReplaced: boolean;
+}
+
+function columns(act: (action: Action) => void, callsOf: (id: string) => readonly number[] | undefined): readonly Column<Row>[] {
   return [
     {
       head: "Name",
       grow: true,
-      cell: (key) => (
-        <>
+      cell: ({ key, isReplaced }) => (
+        <div className={isReplaced ? "border-line border-l-2 pl-3" : ""}>
           <span className="line-clamp-2 font-medium leading-5 [overflow-wrap:anywhere]" title={key.name}>
             {key.name}
           </span>
           <KeyMark apiKey={key} />
-        </>
+          {isReplaced ? <span className="block text-ink-faint text-xs leading-5">Replaced by the key above</span> : null}
+        </div>
       ),
     },
     {
       head: "Access",
       from: "sm",
-      cell: ({ venue, scopes, tickers }) => (
+      cell: ({ key: { venue, scopes, tickers } }) => (
         <>
           <span className="block">{VENUE_WORDS[venue]}</span>
           <span className="block whitespace-nowrap text-ink-faint text-xs leading-5">{scopes.map(scopeWord).join(", ")}</span>
@@ -82,12 +93,13 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
         </>
       ),
     },
-    { head: "Used from", from: "lg", cell: (key) => <Sources apiKey={key} /> },
-    { head: "Last used", from: "lg", cell: (key) => <LastUsed apiKey={key} /> },
-    { head: "State", cell: (key) => <KeyState apiKey={key} /> },
+    { head: "Used from", from: "xl", cell: ({ key }) => <Sources apiKey={key} /> },
+    { head: `Last ${KEY_USE_DAYS} days`, from: "lg", cell: ({ key }) => <KeyUseBars calls={callsOf(key.id)} /> },
+    { head: "Last used", from: "lg", cell: ({ key }) => <LastUsed apiKey={key} /> },
+    { head: "State", cell: ({ key }) => <KeyState apiKey={key} /> },
     {
       head: <span className="sr-only">Actions</span>,
-      cell: (key) => {
+      cell: ({ key }) => {
         const items = actionsOf(key, act);
         return items.length === 0 ? (
           <span className="block size-8" />
@@ -99,8 +111,12 @@ function columns(act: (action: Action) => void): readonly Column<PortalKey>[] {
   ];
 }
 
+interface KeysViewProps extends Pick<ComponentProps<typeof CreateKey>, "creating" | "delivery" | "liveFeed"> {
+  readonly initial: { readonly items: readonly PortalKey[] };
+}
+
 /** The keys of the user, and all actions on them. */
-export function KeysView({ initial }: { initial: { readonly items: readonly PortalKey[] } }) {
+export function KeysView({ initial, ...setup }: KeysViewProps) {
   const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", { fallbackData: initial });
   const reload = () => void mutate();
   const [action, setAction] = useState<Action>();
@@ -108,9 +124,12 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
   const Open = action === undefined ? undefined : DIALOGS[action.kind];
   const many = (data?.items.length ?? 0) > SEARCH_FROM_COUNT;
   const shown = many ? data?.items.filter((key) => isWanted(key, wanted)) : data?.items;
+  const arranged = shown && arrangeKeys(shown);
+  const use = usePortal<{ items: readonly KeyUse[] }>("keys/use").data?.items;
+  const shape = columns(setAction, (id) => use?.find(({ key_id }) => key_id === id)?.calls);
   return (
     <>
-      <PageHead title="Keys" action={<CreateKey onChange={reload} />}>
+      <PageHead title="Keys" action={<CreateKey {...setup} isFirst={data?.items.length === 0} onChange={reload} />}>
         Each key belongs to one venue. All keys share your plan's limits.
       </PageHead>
       {many ? (
@@ -125,9 +144,9 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
       ) : null}
       <Table
         caption="Your keys"
-        columns={columns(setAction)}
-        rows={shown}
-        rowKey={({ id }) => id}
+        columns={shape}
+        rows={arranged?.current}
+        rowKey={({ key }) => key.id}
         failure={error}
         retry={reload}
         empty={
@@ -135,7 +154,7 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
             <p>No keys match.</p>
           ) : (
             <>
-              <p className="font-medium text-ink">No keys yet</p>
+              <p className="font-medium text-ink">{data?.items.length === 0 ? "No keys yet" : "No active keys"}</p>
               <p className="mt-1">
                 Create a test key to get synthetic prices around the clock. You can make your first call within a minute.
               </p>
@@ -143,6 +162,20 @@ export function KeysView({ initial }: { initial: { readonly items: readonly Port
           )
         }
       />
+      {arranged === undefined || arranged.past.length === 0 ? null : (
+        <details className="mt-6">
+          <summary className="mb-3 cursor-pointer text-ink-soft text-sm hover:text-ink">
+            {countText(arranged.past.length)} revoked or expired
+          </summary>
+          <Table
+            caption="Revoked and expired keys"
+            columns={shape}
+            rows={arranged.past.map((key) => ({ key, isReplaced: false }))}
+            rowKey={({ key }) => key.id}
+            empty={null}
+          />
+        </details>
+      )}
       {action !== undefined && Open !== undefined ? (
         <Open apiKey={action.key} onClose={() => setAction(undefined)} onChange={reload} />
       ) : null}

@@ -1,5 +1,8 @@
+"use client";
+
 import type { PortalKey } from "#lib/contract/portal";
-import { Button } from "../ui/button";
+import { FirstCalls } from "../first-steps/checklist";
+import { Button, buttonClass } from "../ui/button";
 import { CodeBlock } from "../ui/code-block";
 import { DialogActions } from "../ui/dialog";
 import { Tabs } from "../ui/tabs";
@@ -10,12 +13,28 @@ export interface MadeKey {
   readonly key: PortalKey;
 }
 
-const EXAMPLE = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
+const TICKERS = ["EURUSD", "XAUUSD"] as const;
+/** Tickers of the first call of a key that is limited to some. */
+const TICKERS_MAX_COUNT = 2;
 
-/** The text of a key, shown once, in the forms in which it is needed. */
-export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () => void }) {
+/** A first call that the key may make. */
+function callOf({ text, key }: MadeKey, base: string): string {
+  const own = key.tickers.slice(0, TICKERS_MAX_COUNT);
+  const tickers = (own.length === 0 ? TICKERS : own).join(",");
+  return `curl -H "Authorization: Bearer ${text}" "${base}/api/v1/market/quotes/latest?tickers=${tickers}"`;
+}
+
+interface SecretProps {
+  readonly made: MadeKey;
+  /** Whether to wait for the account's first calls: not for a live key that no feed answers. */
+  readonly firstCalls?: boolean;
+  readonly onDone: () => void;
+}
+
+/** The text of a key, shown once, in the forms in which it is needed, and the first calls that are made with it. */
+export function Secret({ made, firstCalls = false, onDone }: SecretProps) {
+  const { text, key } = made;
   const base = window.location.origin;
-  const call = `curl -H "Authorization: Bearer ${text}" \\\n"${base}${EXAMPLE}"`;
   return (
     <>
       <CodeBlock label="Copy it now. You won't see it again.">{text}</CodeBlock>
@@ -23,16 +42,28 @@ export function Secret({ made: { text }, onDone }: { made: MadeKey; onDone: () =
         <Tabs
           label="How to use it"
           tabs={[
+            { value: "curl", label: "curl", content: <CodeBlock label="A first call">{callOf(made, base)}</CodeBlock> },
             {
               value: "env",
               label: ".env",
               content: <CodeBlock label="For a server's environment">{`SPOTWIRE_URL=${base}\nSPOTWIRE_KEY=${text}`}</CodeBlock>,
             },
-            { value: "curl", label: "curl", content: <CodeBlock label="A first call">{call}</CodeBlock> },
+            {
+              value: "typescript",
+              label: "TypeScript",
+              content: (
+                <CodeBlock label="The typed client of this service">{`npm install ${base}/spotwire-client.tgz ws`}</CodeBlock>
+              ),
+            },
           ]}
         />
       </div>
+      {firstCalls ? <FirstCalls /> : null}
       <DialogActions>
+        {/* A tab of its own: the key is shown here once. */}
+        <a href={`/playground?key=${key.id}`} target="_blank" rel="noreferrer" className={buttonClass("secondary")}>
+          Open in playground
+        </a>
         <Button kind="primary" onClick={onDone}>
           I've saved it
         </Button>

@@ -6,12 +6,13 @@ import { keyName } from "../keys/key-text";
 import { msText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
-import { Button } from "../ui/button";
+import { Button, buttonClass } from "../ui/button";
 import { CopyButton } from "../ui/copy-button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
+import { replayLink } from "./replay";
 
 /** A request with an explanation of its error; null when it succeeded. */
 interface LogDetail {
@@ -87,6 +88,7 @@ interface LogDetailProps {
 /** One request by its id, with advice on its error. */
 export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
   const { data, error, mutate } = usePortal<LogDetail>(`logs/${encodeURIComponent(requestId)}`);
+  const replay = data === undefined ? undefined : replayLink(data.entry, keys);
   return (
     <Dialog
       open
@@ -105,6 +107,12 @@ export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
       )}
       <DialogActions>
         <CopyButton text={requestId} label="Copy id" />
+        <CopyButton text={async () => window.location.href} label="Copy link" />
+        {replay === undefined ? null : (
+          <a href={replay} target="_blank" rel="noreferrer" className={buttonClass("secondary")}>
+            Replay in playground
+          </a>
+        )}
         <Button onClick={onClose}>Close</Button>
       </DialogActions>
     </Dialog>

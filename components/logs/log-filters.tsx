@@ -48,7 +48,11 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
       />
       <Select
         aria-label="Status"
-        options={STATUSES}
+        options={
+          STATUSES.some(({ value }) => value === filter.status)
+            ? STATUSES
+            : [...STATUSES, { value: filter.status, label: filter.status }]
+        }
         value={filter.status}
         onChange={(status) => onChange({ ...filter, status })}
       />

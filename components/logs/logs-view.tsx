@@ -3,6 +3,7 @@
 import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
+import { SECOND_MS } from "#lib/units";
 import { keyName } from "../keys/key-text";
 import { queryOf } from "../portal/api";
 import { msText } from "../portal/numbers";
@@ -15,9 +16,13 @@ import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
 import { LogDetailDialog } from "./log-detail";
 import { type LogFilter, LogFilters } from "./log-filters";
+import { LogHistogram } from "./log-histogram";
 
 /** The common prefix of market paths, omitted on narrow screens. */
 const MARKET = "/api/v1/market";
+
+/** Requests are written every two seconds. */
+const TAIL_MS = 2 * SECOND_MS;
 
 function toneOf(status: number): Tone {
   if (status >= 500) return "danger";
@@ -28,14 +33,6 @@ function KeyCell({ name }: { name: string }) {
   return (
     <span className="block w-28 truncate" title={name}>
       {name}
-    </span>
-  );
-}
-
-function Address({ address }: { address: string }) {
-  return (
-    <span className="block w-32 truncate font-mono text-[13px]" title={address}>
-      {address}
     </span>
   );
 }
@@ -51,7 +48,7 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
           <button
             type="button"
             onClick={() => open(request_id)}
-            className="line-clamp-1 break-all text-left font-mono text-[13px] text-accent leading-6 hover:underline"
+            className="line-clamp-2 min-w-56 break-all text-left font-mono text-[13px] text-accent leading-6 hover:underline"
             title={`${method} ${path}`}
           >
             {method} {path.startsWith(MARKET) ? path.slice(MARKET.length) : path}
@@ -65,7 +62,6 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
     { head: "Time", from: "sm", cell: ({ at }) => <Instant at={at} to="second" /> },
     { head: "Key", from: "md", cell: ({ key_id }) => <KeyCell name={keyName(keys, key_id)} /> },
     { head: "Latency", from: "md", numeric: true, cell: ({ latency_ms }) => msText(latency_ms) },
-    { head: "Address", from: "xl", cell: ({ address }) => <Address address={address} /> },
   ];
 }
 
@@ -80,42 +76,55 @@ function NoRequests({ filtered }: { filtered: boolean }) {
   );
 }
 
-/** The latest requests of the user's keys for these operations; the filters are kept in the URL. */
+/** The latest requests of the user's keys for these operations; the filters and the opened one are kept in the URL. */
 export function LogsView({ operations }: { operations: readonly string[] }) {
   const router = useRouter();
   const path = usePathname();
   const asked = useSearchParams();
-  const [shown, setShown] = useState<string>();
+  const [live, setLive] = useState(false);
   const get = (name: string) => asked.get(name) ?? "";
   const filter: LogFilter = { key_id: get("key_id"), status: get("status"), operation: get("operation"), q: get("q") };
   const query = queryOf({ ...filter });
-  const log = usePages<RequestLogEntry>("logs", query);
+  const shown = get("request");
+  const refreshMs = live ? TAIL_MS : 0;
+  const log = usePages<RequestLogEntry>("logs", query, { refreshMs });
   const keys = usePortal<{ items: readonly PortalKey[] }>("keys").data?.items ?? [];
+  const go = (next: LogFilter, request = "") => router.replace(`${path}${queryOf({ ...next, request })}`, { scroll: false });
   return (
     <>
-      <PageHead title="Logs" action={<Button onClick={log.reload}>Refresh</Button>}>
+      <PageHead
+        title="Logs"
+        action={
+          <div className="flex gap-2">
+            <Button aria-pressed={live} onClick={() => setLive(!live)}>
+              <span aria-hidden="true" className={`size-2 rounded-full ${live ? "bg-positive" : "bg-edge"}`} />
+              Live
+            </Button>
+            <Button onClick={log.reload}>Refresh</Button>
+          </div>
+        }
+      >
         The latest requests made with your keys. Open one to see why it failed.
       </PageHead>
-      <LogFilters
-        filter={filter}
-        onChange={(next) => router.replace(`${path}${queryOf({ ...next })}`, { scroll: false })}
-        keys={keys}
-        operations={operations}
-      />
-      <Table
-        caption="Latest requests"
-        columns={columns(keys, setShown)}
-        rows={log.items}
-        rowKey={({ id }) => id}
-        failure={log.failure}
-        retry={log.reload}
-        expected={8}
-        empty={<NoRequests filtered={query !== ""} />}
-      />
+      <LogFilters filter={filter} onChange={(next) => go(next)} keys={keys} operations={operations} />
+      <LogHistogram query={query} refreshMs={refreshMs} />
+      {/* As high as its placeholder, so that nothing below moves when there are no requests. */}
+      <div className="min-h-96">
+        <Table
+          caption="Latest requests"
+          columns={columns(keys, (request) => go(filter, request))}
+          rows={log.items}
+          rowKey={({ id }) => id}
+          failure={log.failure}
+          retry={log.reload}
+          expected={8}
+          empty={<NoRequests filtered={query !== ""} />}
+        />
+      </div>
       <Older busy={log.busy} more={log.more}>
         Older requests
       </Older>
-      {shown === undefined ? null : <LogDetailDialog requestId={shown} keys={keys} onClose={() => setShown(undefined)} />}
+      {shown === "" ? null : <LogDetailDialog requestId={shown} keys={keys} onClose={() => go(filter)} />}
     </>
   );
 }

@@ -1,7 +1,10 @@
 "use client";
 
 import Link from "next/link";
-import type { Overview, PortalKey } from "#lib/contract/portal";
+import type { ReactNode } from "react";
+import type { Overview, PortalKey, UsageReport } from "#lib/contract/portal";
+import { SECOND_MS } from "#lib/units";
+import { Checklist } from "../first-steps/checklist";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -9,7 +12,13 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
-import { Checklist } from "./checklist";
+import { type UsageFilter, usageQuery } from "../usage/usage-query";
+import { Quota } from "./quota";
+import { RecentErrors } from "./recent-errors";
+
+/** The quota is read again so often. */
+const QUOTA_MS = 10 * SECOND_MS;
+const LAST_DAY: UsageFilter = { span: "24h", keyId: "", operation: "" };
 
 const WEEK: readonly Series[] = [
   { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
@@ -27,15 +36,11 @@ function Today({ overview }: { overview: Overview | undefined }) {
         value={count(today?.errors)}
         note={`${today === undefined ? "–" : shareText(today.errors, today.calls)} of all calls`}
       />
+      <Figure label="Stream connections" value={count(today?.connections)} note="opened since 00:00 UTC" />
       <Figure
-        label="Stream connections"
-        value={count(today?.connections)}
-        note={`opened today · up to ${count(limits?.stream_connections)} at once on plan ${limits?.plan ?? "–"}`}
-      />
-      <Figure
-        label="REST limit"
-        value={count(limits?.rest_per_minute)}
-        note={`per minute, ${count(limits?.rest_remaining)} left now`}
+        label="Stream limit"
+        value={count(limits?.stream_connections)}
+        note={`connections at once on plan ${limits?.plan ?? "–"}`}
       />
     </Figures>
   );
@@ -62,9 +67,19 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
   );
 }
 
-/** The account at a glance: first steps, today, the last week, and keys that expire soon. */
-export function OverviewView({ name, initial }: { name: string; initial: Overview }) {
-  const { data, error, mutate } = usePortal<Overview>("overview", { fallbackData: initial });
+interface OverviewViewProps {
+  readonly name: string;
+  readonly initial: Overview;
+  /** When the page was rendered, by the server's clock. */
+  readonly openedMs: number;
+  /** The market now, rendered by the server. */
+  readonly board: ReactNode;
+}
+
+/** The account at a glance: first steps, today, its quota and errors, the market, the last week, and keys that expire soon. */
+export function OverviewView({ name, initial, openedMs, board }: OverviewViewProps) {
+  const { data, error, mutate } = usePortal<Overview>("overview", { fallbackData: initial, refreshInterval: QUOTA_MS });
+  const { data: report } = usePortal<UsageReport>(`usage${usageQuery(LAST_DAY, openedMs)}`);
   return (
     <>
       <PageHead title="Overview">
@@ -72,10 +87,31 @@ export function OverviewView({ name, initial }: { name: string; initial: Overvie
       </PageHead>
       {error === undefined ? (
         <>
-          {data === undefined ? null : <Checklist state={data.checklist} />}
+          <Checklist initial={initial.checklist} />
           <Section title="Today">
             <Today overview={data} />
           </Section>
+          <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
+            <div className="min-w-0 space-y-10">
+              <Section title="Quota now">{data === undefined ? null : <Quota limits={data.limits} />}</Section>
+              <Section title="Errors, last 24 hours">
+                <RecentErrors report={report} />
+              </Section>
+            </div>
+            {/* A group of its own, so that it begins level with the other. */}
+            <div className="min-w-0">
+              <Section
+                title="Market now"
+                aside={
+                  <Link href="/playground" className="text-accent underline">
+                    Playground
+                  </Link>
+                }
+              >
+                {board}
+              </Section>
+            </div>
+          </div>
           <Section
             title="Last 7 days"
             aside={

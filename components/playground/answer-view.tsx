@@ -4,23 +4,25 @@ import dynamic from "next/dynamic";
 import { useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { KlineWindow } from "#lib/contract/kline";
-import { msText } from "../portal/numbers";
-import { Badge } from "../ui/badge";
+import type { Timeframe } from "#lib/contract/primitives";
 import { CopyButton } from "../ui/copy-button";
 import { Skeleton } from "../ui/skeleton";
 import { type Tab, Tabs } from "../ui/tabs";
-import { AnswerHeaders, RateMeter, rateLimitOf } from "./answer-headers";
+import { AnswerFacts } from "./answer-facts";
+import { AnswerHeaders } from "./answer-headers";
+import { CompareView } from "./compare-view";
 import type { Bearers } from "./credential";
 import { JsonTree } from "./json-tree";
 import type { Credential, RestOperation, StreamOperation } from "./model";
 import { notesOf } from "./notes";
 import { RecordsTable, recordsOf } from "./records-table";
 import type { Answer, Outcome } from "./send";
-import type { Correction } from "./trouble";
+import { TimingView } from "./timing-view";
+import type { Correction } from "./trouble-correction";
 import { Notes, TroubleNotice } from "./trouble-notice";
 
 // Loaded on demand: it is as large as the rest of the page.
-const KlineChart = dynamic(() => import("./kline-chart").then((module) => module.KlineChart), {
+const AnswerChart = dynamic(() => import("./answer-chart").then((module) => module.AnswerChart), {
   ssr: false,
   loading: () => <Skeleton className="h-96 w-full" />,
 });
@@ -28,59 +30,31 @@ const KlineChart = dynamic(() => import("./kline-chart").then((module) => module
 interface AnswerViewProps {
   readonly operation: RestOperation;
   readonly outcome: Outcome | undefined;
+  /** The outcome before it, to compare. */
+  readonly previous: Outcome | undefined;
+  /** Decimals of the instruments that are known, by ticker. */
+  readonly digits: ReadonlyMap<string, number>;
   readonly busy: boolean;
   readonly again: () => void;
   /** Puts the suggestion into the form. */
   readonly onCorrect: (correction: Correction) => void;
   /** For the chart, which the kline stream keeps up to date. */
-  readonly live: { readonly bearers: Bearers; readonly credential: Credential | undefined; readonly stream: StreamOperation };
+  readonly live: {
+    readonly bearers: Bearers;
+    readonly credential: Credential | undefined;
+    readonly stream: StreamOperation;
+    readonly onTimeframe: (timeframe: Timeframe) => void;
+  };
 }
 
 /** A response that starts above this fraction of the window is visible without scrolling. */
 const IN_SIGHT_PART = 0.75;
-const KILOBYTE = 1_024;
-const STATUS_WORDS: Readonly<Record<number, string>> = {
-  200: "OK",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  429: "Too Many Requests",
-  500: "Server Error",
-  503: "Unavailable",
-};
-
-function sizeText(bytes: number): string {
-  return bytes < KILOBYTE ? `${bytes} B` : `${(bytes / KILOBYTE).toFixed(1)} kB`;
-}
-
-function Facts({ answer }: { answer: Answer }) {
-  const limit = rateLimitOf(answer);
-  return (
-    <div className="flex flex-wrap items-center gap-x-5 gap-y-2">
-      <Badge tone={answer.status < 300 ? "positive" : answer.status < 500 ? "warning" : "danger"}>
-        {answer.status} {STATUS_WORDS[answer.status] ?? ""}
-      </Badge>
-      <dl className="flex gap-4 font-mono text-xs tabular-nums">
-        <div className="flex gap-1.5">
-          <dt className="text-ink-faint">Time</dt>
-          <dd>{msText(answer.tookMs)}</dd>
-        </div>
-        <div className="flex gap-1.5">
-          <dt className="text-ink-faint">Size</dt>
-          <dd>{sizeText(answer.sizeBytes)}</dd>
-        </div>
-      </dl>
-      <div className="sm:ml-auto">{limit === undefined ? null : <RateMeter {...limit} />}</div>
-    </div>
-  );
-}
 
 function Body({ answer }: { answer: Answer }) {
   const text = answer.body === undefined ? answer.text : JSON.stringify(answer.body, null, 2);
   return (
-    <div className="relative">
-      <div className="absolute top-2 right-2 z-10">
+    <div className="flex flex-col gap-2">
+      <div className="self-end">
         <CopyButton text={text} label="Copy JSON" />
       </div>
       {answer.body === undefined ? (
@@ -94,20 +68,28 @@ function Body({ answer }: { answer: Answer }) {
   );
 }
 
-function tabsOf(operation: RestOperation, answer: Answer, live: AnswerViewProps["live"]): [Tab, ...Tab[]] {
+type TabProps = Pick<AnswerViewProps, "operation" | "previous" | "digits" | "live">;
+
+function tabsOf(answer: Answer, { operation, previous, digits, live }: TabProps): [Tab, ...Tab[]] {
   const rows = recordsOf(answer.body);
   const window = fieldsOf(answer.body).data as KlineWindow;
   const json: Tab = { value: "json", label: "JSON", content: <Body answer={answer} /> };
   const headers: Tab = { value: "headers", label: "Headers", content: <AnswerHeaders headers={answer.headers} /> };
-  if (rows === undefined) return [json, headers];
-  const table: Tab = { value: "table", label: "Table", content: <RecordsTable rows={rows} /> };
-  if (operation.id !== "klines" || rows.length === 0) return [json, table, headers];
-  const chart: Tab = { value: "chart", label: "Chart", content: <KlineChart window={window} {...live} /> };
-  return [chart, json, table, headers];
+  const timing: Tab = { value: "timing", label: "Timing", content: <TimingView timing={answer.timing} /> };
+  const last = previous?.answer;
+  const compare: Tab[] =
+    last === undefined ? [] : [{ value: "compare", label: "Compare", content: <CompareView before={last} after={answer} /> }];
+  const about = [headers, timing, ...compare];
+  if (rows === undefined) return [json, ...about];
+  const table: Tab = { value: "table", label: "Table", content: <RecordsTable rows={rows} digits={digits} /> };
+  if (operation.id !== "klines" || rows.length === 0) return [json, table, ...about];
+  const chart: Tab = { value: "chart", label: "Chart", content: <AnswerChart window={window} path={operation.path} {...live} /> };
+  return [chart, json, table, ...about];
 }
 
 /** The outcome of a call: its status, and the answer in the chosen view. */
-export function AnswerView({ operation, outcome, busy, again, onCorrect, live }: AnswerViewProps) {
+export function AnswerView({ outcome, busy, again, onCorrect, ...shown }: AnswerViewProps) {
+  const { operation } = shown;
   const { answer, trouble } = outcome ?? {};
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -115,7 +97,7 @@ export function AnswerView({ operation, outcome, busy, again, onCorrect, live }:
     const top = outcome === undefined ? 0 : (place.current?.getBoundingClientRect().top ?? 0);
     if (top > window.innerHeight * IN_SIGHT_PART) place.current?.scrollIntoView({ block: "start" });
   }, [outcome]);
-  const tabs = answer === undefined ? undefined : tabsOf(operation, answer, live);
+  const tabs = answer === undefined ? undefined : tabsOf(answer, shown);
   return (
     <section
       ref={place}
@@ -124,11 +106,14 @@ export function AnswerView({ operation, outcome, busy, again, onCorrect, live }:
       className={`flex min-w-0 scroll-mt-20 flex-col gap-4 transition-opacity ${busy ? "opacity-60" : ""}`}
     >
       {outcome === undefined ? (
-        <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-          {busy ? "Waiting for the response." : "Press Send to see the response here."}
-        </p>
+        <div className="flex flex-col gap-3">
+          <p className="text-ink-soft text-sm leading-6">
+            {busy ? "Waiting for the response." : "Press Send to see the response here. It looks like this:"}
+          </p>
+          <JsonTree value={operation.example} />
+        </div>
       ) : null}
-      {answer === undefined ? null : <Facts answer={answer} />}
+      {answer === undefined ? null : <AnswerFacts answer={answer} />}
       {trouble === undefined ? null : (
         <TroubleNotice
           trouble={trouble}
@@ -137,7 +122,7 @@ export function AnswerView({ operation, outcome, busy, again, onCorrect, live }:
         />
       )}
       {answer === undefined || trouble !== undefined ? null : <Notes notes={notesOf(operation.id, answer.body)} />}
-      {tabs === undefined ? null : <Tabs key={`${operation.id} ${tabs.length}`} label="Answer as" tabs={tabs} />}
+      {tabs === undefined ? null : <Tabs key={`${operation.id} ${tabs[0].value}`} label="Answer as" tabs={tabs} />}
     </section>
   );
 }

@@ -16,7 +16,7 @@ function Code({ text }: { text: string }) {
       piece
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: the pieces have no other name
-      <span key={index} className="text-accent">
+      <span key={index} className="token-string">
         {piece}
       </span>
     ),
@@ -52,7 +52,7 @@ export function CodePanel({ call }: { call: RestCall | StreamCall }) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
         tabIndex={0}
-        className="max-h-64 overflow-auto p-4 font-mono text-[13px] leading-5.5"
+        className="max-h-64 overflow-auto whitespace-pre-wrap p-4 [overflow-wrap:anywhere] font-mono text-[13px] leading-5.5"
       >
         <code>
           <Code text={shown.code} />

@@ -21,15 +21,28 @@ interface NodeProps {
   readonly after: "," | "";
 }
 
-const TONES: Readonly<Record<string, string>> = { string: "text-accent", number: "text-positive", boolean: "text-warning" };
+const TONES: Readonly<Record<string, string>> = {
+  string: "token-string",
+  number: "token-constant",
+  boolean: "token-constant",
+  object: "token-constant",
+};
 
-const nameText = (name: string | undefined) => (name === undefined ? "" : `${JSON.stringify(name)}: `);
+function Name({ name }: Pick<NodeProps, "name">) {
+  if (name === undefined) return null;
+  return (
+    <>
+      <span className="token-keyword">{JSON.stringify(name)}</span>
+      <span className="token-punctuation">: </span>
+    </>
+  );
+}
 
 function Leaf({ name, value, after }: Pick<NodeProps, "name" | "value" | "after">) {
   return (
     <div className="pl-4 [overflow-wrap:anywhere]">
-      <span className="text-ink-soft">{nameText(name)}</span>
-      <span className={TONES[typeof value] ?? "text-ink-faint"}>{JSON.stringify(value)}</span>
+      <Name name={name} />
+      <span className={Array.isArray(value) ? "" : TONES[typeof value]}>{JSON.stringify(value)}</span>
       {after}
     </div>
   );
@@ -109,7 +122,7 @@ function JsonNode({ name, value, level, open, after }: NodeProps) {
   const list = Array.isArray(value);
   const label = (shown: boolean) => (
     <>
-      {nameText(name)}
+      <Name name={name} />
       {shown ? list ? "[" : "{" : <span className="text-ink-faint">{brief(list, entries.length)}</span>}
     </>
   );
@@ -128,7 +141,7 @@ function JsonNode({ name, value, level, open, after }: NodeProps) {
 /** Collapsible JSON; collapsed parts are not rendered. */
 export function JsonTree({ value }: { value: unknown }) {
   return (
-    <div className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-5.5">
+    <div className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-6">
       <JsonNode value={value} level={0} open after="" />
     </div>
   );

@@ -33,7 +33,7 @@ function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
   if (own !== undefined && scope !== "any" && !own.scopes.includes(scope))
     return `This key lacks the ${scope} scope, so the request will fail.`;
-  if (own !== undefined) return "Uses a short-lived token; your key never reaches this page.";
+  if (own !== undefined) return "Uses a 10-minute token; your key never reaches this page.";
   if (!signedIn)
     return (
       <>

@@ -21,12 +21,16 @@ interface PlayBase {
   readonly title: string;
   readonly description: string;
   readonly scope: Scope | "any";
+  /** Its page in the docs. */
+  readonly docs: string;
   readonly fields: readonly PlayField[];
 }
 
 /** A REST operation of the playground. */
 export interface RestOperation extends PlayBase {
   readonly method: "GET" | "POST";
+  /** A response. */
+  readonly example: unknown;
 }
 
 /** A stream of the playground. */

@@ -45,6 +45,9 @@ export function parametersOf(id: string): Readonly<Record<string, Parameter>> | 
 /** A rule over several parameters of a REST operation. */
 export const checkOf = (id: string) => OPERATION_LIST.find((operation) => operation.id === id)?.check;
 
+const STREAM_DOCS = "/docs/streaming";
+const docsOf = (id: string) => `/docs/operations/${id.replace(/([A-Z])/g, "-$1").toLowerCase()}`;
+
 const streamId = (stream: StreamName) => `${stream}Stream`;
 
 function fieldsOf(id: string): PlayField[] {
@@ -56,14 +59,25 @@ function fieldsOf(id: string): PlayField[] {
 
 /** Everything the playground offers: each REST operation that reads, and each stream, with its form. */
 export function playOperations(): PlayOperation[] {
-  const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope }): PlayOperation => {
-    return { id, method, path, title: summary, description, scope, fields: fieldsOf(id) };
+  const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope, example }): PlayOperation => {
+    const answer = { code: 0, message: "success", data: example };
+    return { id, method, path, title: summary, description, scope, docs: docsOf(id), fields: fieldsOf(id), example: answer };
   });
   const streams = STREAMS.map((stream): PlayOperation => {
     const [title, description] = STREAM_WORDS[stream];
     const id = streamId(stream);
     const place = { path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE, ticketPath: operations.createStreamTicket.path };
-    return { id, method: "STREAM", stream, title, description, scope: "market:stream", fields: fieldsOf(id), ...place };
+    return {
+      id,
+      method: "STREAM",
+      stream,
+      title,
+      description,
+      scope: "market:stream",
+      docs: STREAM_DOCS,
+      fields: fieldsOf(id),
+      ...place,
+    };
   });
   return [...rest, ...streams];
 }

@@ -1,5 +1,6 @@
 "use client";
 
+import { useId } from "react";
 import { Instant } from "../portal/time";
 import { Button } from "../ui/button";
 import type { PlayOperation } from "./model";
@@ -14,15 +15,16 @@ interface PastCallsProps {
 
 /** The last calls of this device; selecting one fills the form with it. */
 export function PastCalls({ operations, calls, onReopen, onClear }: PastCallsProps) {
+  const id = useId();
   const known = calls.flatMap((call) => {
     const operation = operations.find(({ id }) => id === call.operationId);
     return operation === undefined ? [] : [{ call, operation }];
   });
   if (known.length === 0) return null;
   return (
-    <section aria-labelledby="past-calls" className="mt-6 border-line border-t pt-4">
+    <section aria-labelledby={id} className="mt-6 border-line border-t pt-4">
       <div className="flex items-center justify-between gap-2 pl-2.5">
-        <h2 id="past-calls" className="font-medium text-ink-faint text-xs leading-6">
+        <h2 id={id} className="font-medium text-ink-faint text-xs leading-6">
           On this device
         </h2>
         <Button kind="ghost" onClick={onClear} className="min-h-7! px-2! text-xs!">

@@ -1,8 +1,10 @@
 "use client";
 
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { useState } from "react";
 import useSWR from "swr/immutable";
+import type { Instrument } from "#lib/contract/instrument";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
@@ -10,15 +12,18 @@ import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 import { AnswerView } from "./answer-view";
 import { CodePanel } from "./code-panel";
+import type { Bearers } from "./credential";
+import { CurlImportButton } from "./curl-import";
 import { credentialOf, DEMO, KeySelect } from "./key-select";
 import type { Credential, OwnKey, PlayOperation, Start, StreamOperation, Values } from "./model";
 import { OperationList } from "./operation-list";
 import { PastCalls } from "./past-calls";
 import { RequestBar } from "./request-bar";
 import { RequestForm } from "./request-form";
+import { SavedRequests, useSavedRequests } from "./saved-requests";
 import { readInstruments } from "./send";
 import { linkTo } from "./share";
-import { corrected } from "./trouble";
+import { corrected } from "./trouble-correction";
 import { Notes } from "./trouble-notice";
 import { usePlayground } from "./use-playground";
 
@@ -35,6 +40,8 @@ interface PlaygroundProps {
   readonly base: string;
   readonly demoKey: string | undefined;
   readonly keys: readonly OwnKey[];
+  /** The key to begin with, if it is one of them. */
+  readonly keyId: string | undefined;
   readonly signedIn: boolean;
 }
 
@@ -54,10 +61,17 @@ function sampleOf(
   return { operation, parameters: { stream: operation.stream as StreamName, tickers, ...timeframe }, base, key };
 }
 
+const digitsOf = (instruments: readonly Instrument[] = []) => new Map(instruments.map(({ ticker, digits }) => [ticker, digits]));
+
 function OperationHead({ operation }: { operation: PlayOperation }) {
   return (
     <div>
-      <h2 className="font-medium text-lg leading-7 tracking-tight">{operation.title}</h2>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <h2 className="font-medium text-lg leading-7 tracking-tight">{operation.title}</h2>
+        <Link prefetch={false} href={operation.docs} className="text-accent text-sm underline">
+          Docs
+        </Link>
+      </div>
       <p className="mt-1 text-ink-soft text-sm leading-6">
         <Prose text={operation.description} />
       </p>
@@ -65,33 +79,54 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
   );
 }
 
-/** Tries every operation and every stream of the running service. */
-export function Playground({ operations, start, base, demoKey, keys, signedIn }: PlaygroundProps) {
-  const play = usePlayground(operations, start);
-  const { operation, values, bearers } = play;
-  const [chosen, setChosen] = useState(demoKey === undefined ? (keys[0]?.id ?? DEMO) : DEMO);
-  const [credentials] = useState(() => new Map<string, Credential | undefined>());
-  if (!credentials.has(chosen)) credentials.set(chosen, credentialOf({ demoKey, keys, chosen }));
-  const credential = credentials.get(chosen);
+/** The instruments that the chosen key may read, loaded when a field first needs them, and again after a failure. */
+function useInstruments(operations: PlaygroundProps["operations"], bearers: Bearers, chosen: string, credential?: Credential) {
   const list = operations.find(({ id }) => id === "instruments") ?? operations[0];
-  const klineStream = operations.filter(isStream).find(({ stream }) => stream === "kline");
   const [wanted, setWanted] = useState(false);
-  const instruments = useSWR(
+  const { data, error, mutate } = useSWR(
     wanted && credential !== undefined ? ["instruments", chosen] : null,
     () => readInstruments(bearers, list.path, credential),
     { shouldRetryOnError: false },
   );
-  // The list is loaded when a field first needs it, and again after a failure.
   const want = () => {
     setWanted(true);
-    if (instruments.error !== undefined) void instruments.mutate();
+    if (error !== undefined) void mutate();
   };
+  return { instruments: data, want };
+}
+
+/** Tries every operation and every stream of the running service. */
+export function Playground({ operations, start, base, demoKey, keys, keyId, signedIn }: PlaygroundProps) {
+  const play = usePlayground(operations, start);
+  const { operation, values, bearers } = play;
+  const store = useSavedRequests();
+  const [chosen, setChosen] = useState(() => {
+    const asked = keys.find(({ id }) => id === keyId) ?? (demoKey === undefined ? keys[0] : undefined);
+    return asked?.id ?? DEMO;
+  });
+  const [credentials] = useState(() => new Map<string, Credential | undefined>());
+  if (!credentials.has(chosen)) credentials.set(chosen, credentialOf({ demoKey, keys, chosen }));
+  const credential = credentials.get(chosen);
+  const { instruments, want } = useInstruments(operations, bearers, chosen, credential);
+  const klineStream = operations.filter(isStream).find(({ stream }) => stream === "kline");
   const rest = isStream(operation) ? undefined : operation;
-  const url = rest === undefined ? operation.path : urlOf({ operation: rest, parameters: values, base: "", key: null });
-  const run = () => {
-    if (rest !== undefined && credential !== undefined) play.run(rest, url, credential);
+  const urlWith = (parameters: Values) =>
+    rest === undefined ? operation.path : urlOf({ operation: rest, parameters, base: "", key: null });
+  const url = urlWith(values);
+  const runWith = (given: Values) => {
+    if (rest !== undefined && credential !== undefined) play.run(rest, given, urlWith(given), credential);
   };
-  const past = <PastCalls operations={operations} calls={play.past.calls} onReopen={play.reopen} onClear={play.past.clear} />;
+  const run = () => runWith(values);
+  const onTimeframe = (timeframe: Timeframe) => {
+    play.change("timeframe", timeframe);
+    runWith({ ...values, timeframe });
+  };
+  const past = (
+    <>
+      <SavedRequests {...{ store, operation, values }} onReopen={play.reopen} />
+      <PastCalls operations={operations} calls={play.past.calls} onReopen={play.reopen} onClear={play.past.clear} />
+    </>
+  );
   return (
     <div className="grid items-start gap-x-8 gap-y-4 lg:grid-cols-[12rem_minmax(0,1fr)]">
       <div className="min-w-0">
@@ -108,10 +143,16 @@ export function Playground({ operations, start, base, demoKey, keys, signedIn }:
         <div className="mt-6 grid items-start gap-x-8 gap-y-6 lg:grid-cols-[minmax(0,20rem)_minmax(0,1fr)] xl:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
           <div className="flex min-w-0 flex-col gap-5">
             <OperationHead operation={operation} />
+            <div className="-mx-2 -my-3">
+              <CurlImportButton
+                operations={operations}
+                onImport={({ operation: found, values: given, notices }) => play.take(found, given, notices)}
+              />
+            </div>
             <Notes notes={play.notices} />
             <RequestForm
               {...{ operation, values }}
-              instruments={instruments.data}
+              instruments={instruments}
               issues={play.issues}
               onInstrumentsWanted={want}
               onChange={play.change}
@@ -129,12 +170,14 @@ export function Playground({ operations, start, base, demoKey, keys, signedIn }:
               <AnswerView
                 operation={rest}
                 outcome={play.outcome}
+                previous={play.previous}
+                digits={digitsOf(instruments)}
                 busy={play.busy}
                 again={run}
                 onCorrect={(correction) =>
                   play.change(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
                 }
-                live={{ bearers, credential, stream: klineStream }}
+                live={{ bearers, credential, stream: klineStream, onTimeframe }}
               />
             )}
           </div>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import { Button } from "../ui/button";
 import { type Column, Table } from "../ui/table";
+import { instantText, priceDigits, priceText } from "./records-format";
 
 type RecordRow = Readonly<Record<string, unknown>> & { readonly row: number };
 
@@ -11,7 +12,6 @@ type RecordRow = Readonly<Record<string, unknown>> & { readonly row: number };
 const STEP_ROWS = 100;
 /** The type of the records is the same in each row. */
 const LEFT_OUT = new Set(["type"]);
-const INSTANTS: Readonly<Record<string, number>> = { time: 1_000, time_msc: 1 };
 
 /** Longer lists are shortened to their length and their ends. */
 const LISTED_MAX_COUNT = 3;
@@ -21,16 +21,24 @@ export function listText(list: readonly unknown[]): string {
   return list.length <= LISTED_MAX_COUNT ? list.join(", ") : `${list.length}: ${list[0]}…${list.at(-1)}`;
 }
 
-function Cell({ name, value }: { name: string; value: unknown }) {
+function Cell({ name, value, digits }: { name: string; value: unknown; digits: number | undefined }) {
   if (value === null || value === undefined) return <span className="text-ink-faint">–</span>;
   if (Array.isArray(value)) return <span title={value.join(", ")}>{listText(value)}</span>;
-  const scale = INSTANTS[name];
-  if (scale === undefined || typeof value !== "number") return String(value);
-  const at = new Date(value * scale).toISOString();
+  const instant = instantText(name, value);
+  if (instant === undefined) return priceText(name, value, digits) ?? String(value);
   return (
-    <time dateTime={at} title={at}>
-      {value}
+    <time dateTime={`${instant.replace(" ", "T")}Z`} title={String(value)}>
+      {instant}
     </time>
+  );
+}
+
+function Head({ name }: { name: string }) {
+  return (
+    <>
+      <code className="font-mono">{name}</code>
+      {instantText(name, 0) === undefined ? null : " (UTC)"}
+    </>
   );
 }
 
@@ -44,17 +52,24 @@ export function recordsOf(body: unknown): readonly RecordRow[] | undefined {
   return Array.isArray(items) ? items.map((item, row) => ({ ...fieldsOf(item), row })) : undefined;
 }
 
+interface RecordsTableProps {
+  readonly rows: readonly RecordRow[];
+  /** Decimals of the instruments that are known, by ticker. */
+  readonly digits: ReadonlyMap<string, number>;
+}
+
 /** The records of an answer as rows, with a column per field. */
-export function RecordsTable({ rows }: { rows: readonly RecordRow[] }) {
+export function RecordsTable({ rows, digits: known }: RecordsTableProps) {
+  const digits = priceDigits(rows, known);
   const [shown, setShown] = useState(STEP_ROWS);
   const names = [...new Set(rows.slice(0, STEP_ROWS).flatMap((row) => Object.keys(row)))].filter(
     (name) => name !== "row" && !LEFT_OUT.has(name),
   );
   const columns = names.map(
     (name): Column<RecordRow> => ({
-      head: <code className="font-mono">{name}</code>,
+      head: <Head name={name} />,
       numeric: rows.every((row) => typeof row[name] === "number" || (row[name] ?? null) === null),
-      cell: (row) => <Cell name={name} value={row[name]} />,
+      cell: (row) => <Cell name={name} value={row[name]} digits={digits.get(String(row.ticker))} />,
     }),
   );
   return (

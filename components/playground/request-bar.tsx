@@ -22,7 +22,7 @@ interface RequestBarProps {
 /** The request in one line, always visible: what is called, a link to it, and Send. */
 export function RequestBar({ operation, url, link, busy, ready }: RequestBarProps) {
   return (
-    <div className="sticky top-0 z-10 -mx-4 flex items-center gap-2 border-line border-b bg-canvas px-4 py-3 sm:mx-0 sm:px-0">
+    <div className="sticky top-(--header-height) z-10 -mx-4 flex items-center gap-2 border-line border-b bg-canvas px-4 py-3 sm:mx-0 sm:px-0">
       <p
         title={url}
         className="flex min-h-9 min-w-0 flex-1 items-center gap-2.5 rounded-md border border-line bg-surface px-3 font-mono text-[13px]"

@@ -4,6 +4,7 @@ import type { Instrument } from "#lib/contract/instrument";
 import { noAnswerOf } from "../portal/no-answer";
 import type { Bearers } from "./credential";
 import type { Credential } from "./model";
+import { measuredTiming, type Timing } from "./timing";
 import { refusal, silence, strange, type Trouble } from "./trouble";
 
 const TIMEOUT_S = 20;
@@ -14,6 +15,8 @@ export interface Answer {
   readonly status: number;
   /** From sending to the last byte, in milliseconds. */
   readonly tookMs: number;
+  /** Where the time went; undefined when the browser did not measure it. */
+  readonly timing: Timing | undefined;
   /** Size of the decoded body in bytes. */
   readonly sizeBytes: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -39,13 +42,17 @@ interface Call {
 async function exchange({ method, url }: Call, bearer: string): Promise<Answer | Trouble> {
   const signal = AbortSignal.timeout(TIMEOUT_S * 1_000);
   const startedAt = performance.now();
+  // The browser keeps a limited number of measurements.
+  performance.clearResourceTimings();
   try {
     const headers = { authorization: `Bearer ${bearer}` };
     const response = await fetch(url, { method, headers, signal, cache: "no-store", credentials: "omit" });
     const text = await response.text();
+    const tookMs = performance.now() - startedAt;
     return {
       status: response.status,
-      tookMs: performance.now() - startedAt,
+      tookMs,
+      timing: await timingSoon(url),
       sizeBytes: new TextEncoder().encode(text).length,
       headers: [...response.headers],
       text,
@@ -54,6 +61,14 @@ async function exchange({ method, url }: Call, bearer: string): Promise<Answer |
   } catch {
     return silence(noAnswerOf({ timedOut: signal.aborted }));
   }
+}
+
+/** The measurement appears shortly after the body. */
+async function timingSoon(url: string): Promise<Timing | undefined> {
+  const timing = measuredTiming(url);
+  if (timing !== undefined) return timing;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return measuredTiming(url);
 }
 
 function judge(answer: Answer, credential: Credential): Outcome {

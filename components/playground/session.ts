@@ -5,7 +5,7 @@ import { type Socket, webSocketDialer } from "#lib/client/socket";
 import type { Bearers } from "./credential";
 import type { Credential, StreamOperation } from "./model";
 import { send } from "./send";
-import { silence, type Trouble } from "./trouble";
+import { noStream, silence, type Trouble } from "./trouble";
 
 /** The target and purpose of a connection. */
 export interface SessionTarget {
@@ -68,7 +68,7 @@ export function openSession(bearers: Bearers, { operation, credential }: Session
         if (!stopping.signal.aborted) events.onText(text);
       },
       onEnd({ code, reason, error }) {
-        const trouble = error === undefined ? {} : { trouble: silence() };
+        const trouble = error === undefined ? {} : { trouble: noStream(credential) };
         end({ code: error === undefined ? code : null, reason, ...trouble });
       },
     });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { operations as contract } from "#lib/contract/operations";
@@ -5,7 +6,6 @@ import { issuesOf } from "./check";
 import type { PlayOperation } from "./model";
 import { playOperations } from "./operations";
 import { linkTo, readLink, startValues } from "./share";
-import { matching } from "./ticker-field";
 import { pickedValue, pickerText } from "./time-field";
 import { PAST_MAX_COUNT, readPastCalls } from "./use-past-calls";
 
@@ -22,6 +22,14 @@ describe("the operations of the playground", () => {
       ...["quoteStream", "klineStream", "snapshotStream"],
     ]);
     for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});
+  });
+
+  test("each operation leads to its page in the docs", () => {
+    for (const { docs } of operations) {
+      const file =
+        docs === "/docs/streaming" ? "docs/guides/streaming.mdx" : `generated/reference/${docs.replace("/docs/", "")}.md`;
+      expect(existsSync(new URL(`../../lib/${file}`, import.meta.url)), docs).toBe(true);
+    }
   });
 
   test("the playground has an input for every parameter of the contract", () => {
@@ -117,17 +125,6 @@ describe("the time picker", () => {
     expect(pickedValue("instant", "2026-01-01T00:00")).toBe("2026-01-01T00:00:00Z");
     expect(pickerText("instant", "2026-01-01T02:00:00+02:00")).toBe("2026-01-01T00:00");
     expect([pickerText("seconds", "soon"), pickerText("instant", "soon"), pickedValue("seconds", "")]).toEqual(["", "", ""]);
-  });
-});
-
-describe("the search for instruments", () => {
-  const instruments = ["XAUUSD", "EURUSD", "USDJPY"].map((ticker) => ({
-    ...contract.instruments.example.items[0],
-    ticker,
-    display_name: ticker,
-  })) as never;
-  test("the instrument search lists those first that start with the typed text", () => {
-    expect(matching(instruments, "usd").map(({ ticker }) => ticker)).toEqual(["USDJPY", "XAUUSD", "EURUSD"]);
   });
 });
 

@@ -23,6 +23,7 @@ const PHASES: Readonly<Record<StreamControl["phase"], readonly [Tone, string]>> 
   idle: ["neutral", "Not connected"],
   connecting: ["neutral", "Connecting"],
   open: ["positive", "Connected"],
+  paused: ["neutral", "Paused while hidden"],
   ended: ["neutral", "Disconnected"],
 };
 
@@ -31,6 +32,7 @@ const COLUMNS: readonly Column<TickerRow>[] = [
   { head: "Stream", cell: ({ stream }) => stream, from: "sm" },
   { head: "Last value", cell: ({ value }) => value, numeric: true },
   { head: "Sequence", cell: ({ position }) => <span title={`epoch ${position.epoch}`}>{position.seq}</span>, numeric: true },
+  { head: "Per second", cell: ({ rate }) => rate.toFixed(1), numeric: true, from: "sm" },
   { head: "Records", cell: ({ records }) => records, numeric: true, from: "sm" },
   { head: "Merged", cell: ({ merged }) => merged, numeric: true, from: "md" },
   {
@@ -67,7 +69,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
   const { phase, view, end } = stream;
   const [tone, words] = PHASES[phase];
   const selection = selectionOf(operation, values);
-  const connected = phase === "open" || phase === "connecting";
+  const connected = phase !== "idle" && phase !== "ended";
   const connect = () => credential && stream.connect({ operation, credential }, selection);
   return (
     <section aria-label="Stream" className="flex min-w-0 flex-col gap-4">

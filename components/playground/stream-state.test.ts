@@ -35,14 +35,14 @@ describe("the state of a console", () => {
       quote(9, { merged: 3 }),
       quote(1, { epoch: "k2", event: "snapshot" }),
     );
-    expect(book.view().rows).toEqual([
+    expect(book.view(0).rows).toEqual([
       expect.objectContaining({ ticker: "EURUSD", records: 5, gaps: 1, merged: 3, position: { epoch: "k2", seq: 1 } }),
     ]);
-    expect(book.view().received).toBe(6);
+    expect(book.view(0).received).toBe(6);
   });
 
   test("the console shows each stream and timeframe of a ticker separately, with its last value", () => {
-    const { rows } = bookOf(quote(1), kline(4, false), kline(5, true)).view();
+    const { rows } = bookOf(quote(1), kline(4, false), kline(5, true)).view(0);
     expect(rows.map(({ stream, value }) => [stream, value])).toEqual([
       ["quote", "1.08543 / 1.08551"],
       ["kline M1", "1.08502 1.08571 1.08466 1.08543 closed"],
@@ -52,10 +52,10 @@ describe("the state of a console", () => {
   test("the log of the console is limited, and clearing it keeps the counters", () => {
     const book = createStreamBook();
     for (let seq = 1; seq <= LOG_MAX_ENTRIES + 10; seq += 1) book.received(quote(seq), seq);
-    const { entries, received, rows } = book.view();
+    const { entries, received, rows } = book.view(0);
     expect([entries.length, entries.at(-1)?.at, received, rows[0]?.records]).toEqual([LOG_MAX_ENTRIES, 510, 510, 510]);
     book.clear();
-    expect(book.view()).toMatchObject({ entries: [], received: 510 });
+    expect(book.view(0)).toMatchObject({ entries: [], received: 510 });
   });
 
   test("the console shows which tickers are quiet, until they deliver a record or a heartbeat no longer lists them", () => {
@@ -65,13 +65,13 @@ describe("the state of a console", () => {
       data: { accepted: ["EURUSD"], rejected: [], quiet: [closed] },
     });
     const book = bookOf(ack, quote(1, { event: "snapshot" }));
-    expect(book.view().quiet).toEqual([expect.stringMatching(/^EURUSD is closed \(weekend\)\. It opens .*22:00 UTC\.$/)]);
+    expect(book.view(0).quiet).toEqual([expect.stringMatching(/^EURUSD is closed \(weekend\)\. It opens .*22:00 UTC\.$/)]);
     book.received(quote(2), 0);
-    expect(book.view().quiet).toEqual([]);
+    expect(book.view(0).quiet).toEqual([]);
     book.received(JSON.stringify({ type: "heartbeat", quiet: [closed] }), 0);
-    expect(book.view().quiet).toHaveLength(1);
+    expect(book.view(0).quiet).toHaveLength(1);
     book.received(JSON.stringify({ type: "heartbeat", quiet: [] }), 0);
-    expect(book.view().quiet).toEqual([]);
+    expect(book.view(0).quiet).toEqual([]);
   });
 
   test("the console repeats the service's refusals, and forgets a ticker after unsubscribing", () => {
@@ -82,17 +82,17 @@ describe("the state of a console", () => {
       quote(1),
       JSON.stringify({ type: "ack", method: "subscribe", data: { accepted: [], rejected, quiet: [] } }),
     );
-    expect(book.view().refused).toEqual(["EUR/USD was not accepted: No separator. Did you mean EURUSD?"]);
+    expect(book.view(0).refused).toEqual(["EUR/USD was not accepted: No separator. Did you mean EURUSD?"]);
     book.received(JSON.stringify({ type: "error", data: { detail: "Too fast." } }), 0);
-    expect(book.view().refused).toEqual(["Too fast."]);
+    expect(book.view(0).refused).toEqual(["Too fast."]);
     book.received(JSON.stringify({ type: "ack", method: "unsubscribe", data: { accepted: ["EURUSD"], rejected: [] } }), 0);
-    expect(book.view()).toMatchObject({ rows: [], refused: [] });
+    expect(book.view(0)).toMatchObject({ rows: [], refused: [] });
   });
 
   test("the console shows an invalid message and continues", () => {
     const book = bookOf("not json", "[]", '"text"', quote(1));
-    expect(book.view().entries).toHaveLength(4);
-    expect(book.view().rows).toHaveLength(1);
+    expect(book.view(0).entries).toHaveLength(4);
+    expect(book.view(0).rows).toHaveLength(1);
   });
 });
 

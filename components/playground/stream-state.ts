@@ -2,6 +2,7 @@ import { fieldsOf, parseJson } from "#lib/client/errors";
 import { judge, type Position } from "#lib/client/sequence";
 import type { PushMessage, QuietTicker, ServerMessage, TickerRejection } from "#lib/contract/stream";
 import { quietSentence } from "./notes";
+import { createRate, type Rate } from "./rate";
 
 /** Messages the log keeps; older ones are dropped and counted. */
 export const LOG_MAX_ENTRIES = 500;
@@ -32,6 +33,8 @@ export interface TickerRow {
   readonly gaps: number;
   /** Number of records that replaced several because the connection was slow. */
   readonly merged: number;
+  /** Records per second, over the last ten seconds. */
+  readonly rate: number;
 }
 
 /** What a console shows of its connection. */
@@ -68,7 +71,8 @@ interface StreamBook {
   clear(): void;
   /** Forgets all subscriptions for a new connection. */
   restart(): void;
-  view(): StreamView;
+  /** @param at Unix milliseconds by the clock of this device, for the rates */
+  view(at: number): StreamView;
 }
 
 /** Creates an empty state. */
@@ -79,6 +83,7 @@ export function createStreamBook(): StreamBook {
   let refused: string[] = [];
   const rows = new Map<string, TickerRow>();
   const quiet = new Map<string, string>();
+  const rates = new Map<string, Rate>();
 
   function log(direction: LogEntry["direction"], type: string, text: string, at: number): void {
     ids += 1;
@@ -86,7 +91,7 @@ export function createStreamBook(): StreamBook {
     if (entries.length > LOG_MAX_ENTRIES) entries = entries.slice(-LOG_MAX_ENTRIES);
   }
 
-  function push(message: PushMessage): void {
+  function push(message: PushMessage, at: number): void {
     const timeframe = message.type === "kline" ? ` ${message.timeframe}` : "";
     const stream = `${message.type}${timeframe}`;
     const key = `${stream} ${message.ticker}`;
@@ -94,6 +99,9 @@ export function createStreamBook(): StreamBook {
     if (last === undefined && rows.size >= ROWS_MAX_COUNT) return;
     const verdict = judge(last?.position, message);
     if (verdict === "stale") return;
+    const rate = rates.get(key) ?? createRate();
+    rates.set(key, rate);
+    rate.count(at);
     if (message.event === "update") quiet.delete(message.ticker);
     rows.set(key, {
       key,
@@ -104,6 +112,7 @@ export function createStreamBook(): StreamBook {
       records: (last?.records ?? 0) + 1,
       gaps: (last?.gaps ?? 0) + (verdict === "gap" ? 1 : 0),
       merged: (last?.merged ?? 0) + (message.merged ?? 0),
+      rate: 0,
     });
   }
 
@@ -116,7 +125,11 @@ export function createStreamBook(): StreamBook {
   }
 
   function drop(tickers: readonly string[]): void {
-    for (const [key, row] of rows) if (tickers.includes(row.ticker)) rows.delete(key);
+    for (const [key, row] of rows)
+      if (tickers.includes(row.ticker)) {
+        rows.delete(key);
+        rates.delete(key);
+      }
     for (const ticker of tickers) quiet.delete(ticker);
   }
 
@@ -134,13 +147,15 @@ export function createStreamBook(): StreamBook {
       refused = message.data.rejected.map(rejectionSentence);
   }
 
+  const rowsAt = (at: number) => [...rows.values()].map((row) => ({ ...row, rate: rates.get(row.key)?.perSecond(at) ?? 0 }));
+
   return {
     sent: (text, at) => log("sent", String(fieldsOf(parseJson(text)).method), text, at),
     received(text, at) {
       received += 1;
       const message = fieldsOf(parseJson(text)) as unknown as ServerMessage;
       log("received", String(message.type), text, at);
-      if (isPush(message)) push(message as PushMessage);
+      if (isPush(message)) push(message as PushMessage, at);
       else answer(message);
     },
     clear() {
@@ -148,10 +163,11 @@ export function createStreamBook(): StreamBook {
     },
     restart() {
       rows.clear();
+      rates.clear();
       quiet.clear();
       refused = [];
       received = 0;
     },
-    view: () => ({ entries: [...entries], received, rows: [...rows.values()], quiet: [...quiet.values()], refused }),
+    view: (at) => ({ entries: [...entries], received, rows: rowsAt(at), quiet: [...quiet.values()], refused }),
   };
 }

@@ -2,7 +2,9 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Instrument } from "#lib/contract/instrument";
+import { searchInstruments } from "#lib/instrument-search";
 import { CONTROL, Field } from "../ui/field";
+import { InstrumentMark } from "../ui/instrument-mark";
 import { Prose } from "../ui/prose";
 import { type FieldControlProps, FieldName } from "./time-field";
 
@@ -13,16 +15,6 @@ const SHOWN_MAX_COUNT = 50;
 function typedPart(text: string, several: boolean): { before: string; part: string } {
   const at = several ? text.lastIndexOf(",") + 1 : 0;
   return { before: text.slice(0, at), part: text.slice(at).trim() };
-}
-
-/** Instruments that match the text by ticker, name or class; those that start with it first. */
-export function matching(instruments: readonly Instrument[], part: string): readonly Instrument[] {
-  const wanted = part.toUpperCase();
-  const fits = instruments.filter(({ ticker, display_name, asset_class }) =>
-    `${ticker} ${display_name} ${asset_class}`.toUpperCase().includes(wanted),
-  );
-  const first = fits.filter(({ ticker }) => ticker.startsWith(wanted));
-  return [...first, ...fits.filter((one) => !first.includes(one))].slice(0, SHOWN_MAX_COUNT);
 }
 
 interface TickerFieldProps extends FieldControlProps {
@@ -47,7 +39,7 @@ function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
       aria-label="Instruments"
       className="absolute inset-x-0 top-full z-20 mt-1 max-h-64 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-lg"
     >
-      {options.map(({ ticker, display_name, asset_class }, index) => (
+      {options.map(({ ticker, name, base_currency, quote_currency }, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the arrows and Enter of the field above do it
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
         <div
@@ -61,12 +53,11 @@ function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
           // Otherwise the field would lose the focus, and the list would close, before the click.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(ticker)}
-          className="flex cursor-default items-baseline justify-between gap-3 rounded-md px-2.5 py-1 text-sm leading-6 hover:bg-sunken aria-selected:bg-sunken"
+          className="flex cursor-default items-center gap-3 rounded-md px-2.5 py-1 text-sm leading-6 hover:bg-sunken aria-selected:bg-sunken"
         >
+          <InstrumentMark base={base_currency} quote={quote_currency} />
           <span className="font-mono text-[13px]">{ticker}</span>
-          <span className="truncate text-ink-faint text-xs">
-            {display_name === ticker ? asset_class : `${display_name} · ${asset_class}`}
-          </span>
+          <span className="ml-auto truncate text-ink-faint text-xs">{name}</span>
         </div>
       ))}
     </div>
@@ -81,7 +72,8 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
   const [active, setActive] = useState(-1);
   const { before, part } = typedPart(value, several);
   const exact = instruments?.some(({ ticker }) => ticker === part) ?? false;
-  const options = open && instruments !== undefined ? matching(instruments, exact ? "" : part) : [];
+  const options =
+    open && instruments !== undefined ? searchInstruments(instruments, exact ? "" : part).slice(0, SHOWN_MAX_COUNT) : [];
   const shown = options.length > 0;
 
   function pick(ticker: string): void {

@@ -6,7 +6,8 @@ import { SECOND_MS } from "#lib/units";
 import { useNow } from "../portal/time";
 import { Button } from "../ui/button";
 import { Prose } from "../ui/prose";
-import type { Correction, Trouble } from "./trouble";
+import type { Trouble } from "./trouble";
+import type { Correction } from "./trouble-correction";
 
 /** A countdown of the required wait from when it was first shown, then a button to send again. */
 function Wait({ seconds, again }: { seconds: number; again: (() => void) | undefined }) {

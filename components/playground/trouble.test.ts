@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ERRORS } from "#lib/contract/errors";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { listText } from "./records-table";
-import { corrected, refusal } from "./trouble";
+import { noStream, refusal } from "./trouble";
+import { corrected } from "./trouble-correction";
 
 const DEMO = { kind: "demo", key: "demo" } as const;
 
@@ -44,4 +46,12 @@ test("a short list is shown in full, a longer one by its length and its ends", (
   expect(listText([])).toBe("");
   expect(listText(["quote", "kline", "snapshot"])).toBe("quote, kline, snapshot");
   expect(listText(["M1", "M5", "H1", "MN1"])).toBe("4: M1…MN1");
+});
+
+test("a stream that cannot be opened names the limit of the demo key, unless the browser is offline", () => {
+  vi.stubGlobal("navigator", { onLine: true });
+  expect(noStream(DEMO).next).toContain(`allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address`);
+  vi.stubGlobal("navigator", { onLine: false });
+  expect(noStream(DEMO).says).toBe("You're offline.");
+  vi.unstubAllGlobals();
 });

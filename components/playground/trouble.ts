@@ -1,15 +1,9 @@
 import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { NO_ANSWER, type NoAnswer, noAnswerOf } from "../portal/no-answer";
 import type { Credential } from "./model";
-
-/** A suggested value for one that was rejected. */
-export interface Correction {
-  readonly parameter: string;
-  readonly value: string;
-  /** For a list: the element to replace. */
-  readonly refused?: string;
-}
+import type { Correction } from "./trouble-correction";
 
 /** What went wrong and what to do next, as sentences with code between backticks. */
 export interface Trouble {
@@ -24,12 +18,27 @@ export interface Trouble {
   readonly retryAfterS?: number;
 }
 
+const LIMITS_LINK = { href: "/docs/limits", label: "Stream limits" };
 const KEYS_LINK = { href: "/dashboard/keys", label: "Your keys" };
 const READY_LINK = { href: "/api/ready", label: "Check service health" };
 
 /** A request that got no answer. */
 export function silence(why: NoAnswer = noAnswerOf()): Trouble {
   return { ...NO_ANSWER[why], ...(why !== "offline" && { link: READY_LINK }) };
+}
+
+/**
+ * A stream that could not be opened although the service had just issued a ticket for it. Browsers hide the reason, which is nearly
+ * always the number of streams that are open already.
+ */
+export function noStream(credential: Credential): Trouble {
+  if (!navigator.onLine) return silence("offline");
+  const limit = PLAN_DEFAULTS.demo.streamConnections;
+  const next =
+    credential.kind === "demo"
+      ? `The demo key allows ${limit} streams per address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`
+      : "Your key may have as many open streams as its plan allows. Close one, then connect again.";
+  return { says: "The service answers, but the stream could not be opened.", next, link: LIMITS_LINK };
 }
 
 /** The reader's portal session has ended, so no token can be issued for their key. */
@@ -64,13 +73,6 @@ function correctionOf({ parameter, suggestion, tickers }: Partial<FailureData>):
   if (parameter === undefined || suggestion === undefined) return undefined;
   const refused = tickers?.[0];
   return { parameter, value: suggestion, ...(refused !== undefined && { refused }) };
-}
-
-/** The corrected value of a parameter: in a list only the refused element changes. */
-export function corrected(before: string, { value, refused }: Correction): string {
-  const elements = before.split(",");
-  const at = elements.findIndex((element) => element.trim() === refused);
-  return at < 0 ? value : elements.with(at, value).join(",");
 }
 
 /** An error response in the service's words; general advice only when those words are general too. */

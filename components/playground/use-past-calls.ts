@@ -2,29 +2,12 @@
 
 import { useEffect, useState } from "react";
 import { fieldsOf } from "#lib/client/errors";
+import { recall, remember } from "./device-storage";
 import type { PlayOperation, Values } from "./model";
 import { shareable } from "./share";
 
 const STORED_AS = "spotwire.playground.calls";
 export const PAST_MAX_COUNT = 20;
-
-/** Reads what this device stored under a name; undefined when nothing or garbage is stored, or storage is unavailable. */
-function recall(name: string): unknown {
-  try {
-    return JSON.parse(localStorage.getItem(name) ?? "null") ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Stores a value on this device if the browser allows it. */
-function remember(name: string, value: unknown): void {
-  try {
-    localStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    // Full or switched off: the page works without.
-  }
-}
 
 /** A call made on this device. */
 export interface PastCall {
@@ -56,6 +39,7 @@ export function usePastCalls() {
   const change = (next: (before: readonly PastCall[]) => readonly PastCall[]) =>
     setCalls((before) => {
       const kept = next(before).slice(0, PAST_MAX_COUNT);
+      // Without room for them, the page works all the same.
       remember(STORED_AS, kept);
       return kept;
     });

@@ -16,12 +16,17 @@ interface PlaygroundState {
   readonly busy: boolean;
   /** The outcome for the current operation; undefined before its first call. */
   readonly outcome: Outcome | undefined;
+  /** The outcome before it. */
+  readonly previous: Outcome | undefined;
   readonly bearers: Bearers;
   readonly past: ReturnType<typeof usePastCalls>;
   choose(id: string): void;
   change(name: string, value: string): void;
-  reopen(call: PastCall): void;
-  run(operation: RestOperation, url: string, credential: Credential): void;
+  reopen(call: Pick<PastCall, "operationId" | "values">): void;
+  /** Fills the form with a call that was imported. */
+  take(operation: PlayOperation, values: Values, notices: readonly string[]): void;
+  /** Sends a call: these values, at this URL. */
+  run(operation: RestOperation, given: Values, url: string, credential: Credential): void;
 }
 
 /** Checks the values as they change; the schemas are loaded with the first change, not with the page. */
@@ -47,6 +52,8 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
   const [operationId, setOperationId] = useState(start.operationId);
   const [forms, setForms] = useState<Readonly<Record<string, Values>>>({ [start.operationId]: start.values });
   const [outcomes, setOutcomes] = useState<Readonly<Record<string, Outcome>>>({});
+  const [previous, setPrevious] = useState<Readonly<Record<string, Outcome>>>({});
+  const [imported, setImported] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const [changed, setChanged] = useState(false);
   const [bearers] = useState(createBearers);
@@ -58,6 +65,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
 
   function show(next: PlayOperation, given: Values): void {
     setChanged(true);
+    setImported([]);
     setOperationId(next.id);
     setForms((before) => ({ ...before, [next.id]: given }));
     window.history.replaceState(null, "", linkTo(next, given));
@@ -67,9 +75,10 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
     operation,
     values,
     issues,
-    notices: changed ? [] : start.notices,
+    notices: changed ? imported : start.notices,
     busy,
     outcome: outcomes[operation.id],
+    previous: previous[operation.id],
     bearers,
     past,
     choose(id) {
@@ -81,7 +90,11 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
       const next = operations.find(({ id }) => id === call.operationId);
       if (next !== undefined) show(next, { ...Object.fromEntries(next.fields.map(({ name }) => [name, ""])), ...call.values });
     },
-    run(rest, url, credential) {
+    take(next, given, notices) {
+      show(next, given);
+      setImported(notices);
+    },
+    run(rest, given, url, credential) {
       sent.current += 1;
       const mine = sent.current;
       setBusy(true);
@@ -89,8 +102,10 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
         // A newer call is in flight, and only its response counts.
         if (mine !== sent.current) return;
         setBusy(false);
+        const last = outcomes[rest.id];
+        if (last !== undefined) setPrevious((before) => ({ ...before, [rest.id]: last }));
         setOutcomes((before) => ({ ...before, [rest.id]: outcome }));
-        past.add(rest, values, outcome.answer?.status ?? null);
+        past.add(rest, given, outcome.answer?.status ?? null);
       });
     },
   };

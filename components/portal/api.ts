@@ -18,10 +18,19 @@ export interface ApiFailure {
 /** The result of a call: its data, or why it failed. Calls never throw. */
 export type ApiResult<Data> = { readonly data: Data } | { readonly failure: ApiFailure };
 
-/** The failure of a call that got no answer. */
-export function networkFailure(): ApiFailure {
-  const { says, next } = NO_ANSWER[noAnswerOf()];
-  return { id: "network", detail: `${says} ${next}`, parameter: null, requestId: null };
+/**
+ * The failure of a call that got no answer of the API.
+ * @param answer what came instead, such as the error page of a proxy; undefined when nothing came
+ */
+export function networkFailure(answer?: Response): ApiFailure {
+  const { says, next } = NO_ANSWER[noAnswerOf({ answered: answer !== undefined })];
+  const status = answer === undefined ? "" : ` (HTTP ${answer.status})`;
+  return {
+    id: answer === undefined ? "network" : "internal_error",
+    detail: `${says.replace(/\.$/, "")}${status}. ${next}`,
+    parameter: null,
+    requestId: answer?.headers.get("x-request-id") ?? null,
+  };
 }
 
 /** An error response as a text for the reader, with the seconds to wait if it names them. */
@@ -52,12 +61,13 @@ async function send<Data>(method: string, path: string, body?: object): Promise<
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body ?? {});
   }
+  const response = await fetch(`${BASE}/${path}`, request).catch(() => undefined);
   try {
-    const answer = (await (await fetch(`${BASE}/${path}`, request)).json()) as Success<Data> | Failure;
+    const answer = (await response?.json()) as Success<Data> | Failure;
     return answer.message === "success" ? { data: answer.data } : { failure: failureOf(answer) };
   } catch {
     // A broken connection, or a proxy's page instead of JSON.
-    return { failure: networkFailure() };
+    return { failure: networkFailure(response) };
   }
 }
 

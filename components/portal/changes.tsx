@@ -1,6 +1,6 @@
 import { type Change, changesOf } from "./diff";
 
-/** Changes of one entry that are shown before the rest is expanded. */
+/** How many changes an audit log entry shows before you expand it. */
 const SHOWN_MAX_COUNT = 3;
 
 function Lines({ changes }: { changes: readonly Change[] }) {
@@ -14,15 +14,22 @@ function Lines({ changes }: { changes: readonly Change[] }) {
   ));
 }
 
-/** The changes of an audit log entry, value by value; an en dash for nothing. */
-export function Changes({ before, after }: { before: unknown; after: unknown }) {
+interface ChangesProps {
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Changes that are shown before the rest is expanded. */
+  readonly shown?: number;
+}
+
+/** What differs between two JSON values, value by value; an en dash for nothing. */
+export function Changes({ before, after, shown = SHOWN_MAX_COUNT }: ChangesProps) {
   const changes = changesOf(before, after);
   if (changes.length === 0) return <span className="text-ink-faint">–</span>;
-  const rest = changes.slice(SHOWN_MAX_COUNT);
+  const rest = changes.slice(shown);
   return (
     <div className="min-w-36 font-mono text-xs leading-5">
       <ul>
-        <Lines changes={changes.slice(0, SHOWN_MAX_COUNT)} />
+        <Lines changes={changes.slice(0, shown)} />
       </ul>
       {rest.length === 0 ? null : (
         <details>

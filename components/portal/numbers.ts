@@ -21,3 +21,10 @@ export function msText(ms: number | null): string {
 export function shareText(part: number, whole: number): string {
   return whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
 }
+
+/** A change in percent with its sign, and the class of its color. A change that rounds to zero has neither. */
+export function changeText(percent: number): { readonly text: string; readonly tone: string } {
+  const size = Math.abs(percent).toFixed(2);
+  if (Number(size) === 0) return { text: `${size} %`, tone: "text-ink-soft" };
+  return percent > 0 ? { text: `+${size} %`, tone: "text-positive" } : { text: `−${size} %`, tone: "text-danger" };
+}

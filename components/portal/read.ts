@@ -50,11 +50,15 @@ interface Pages<Row> {
   reload(): void;
 }
 
-/**
- * Reads a log of the portal; `query` starts with its question mark, or is empty.
- * @param isFixed true where a page that was read stays as it was; otherwise the first one is read again with each further one
- */
-export function usePages<Row>(path: string, query: string, isFixed = false): Pages<Row> {
+interface PagesOptions {
+  /** True to keep the pages already read; otherwise each further page also reads the first one again. */
+  readonly isFixed?: boolean;
+  /** Reads the first page again so often while the page is visible; 0 for never. */
+  readonly refreshMs?: number;
+}
+
+/** Reads a log of the portal; `query` starts with its question mark, or is empty. */
+export function usePages<Row>(path: string, query: string, { isFixed = false, refreshMs = 0 }: PagesOptions = {}): Pages<Row> {
   const keyOf = (_index: number, previous: Page<Row> | null) => {
     if (previous === null) return path + query;
     const { next_before: before } = previous;
@@ -69,6 +73,7 @@ export function usePages<Row>(path: string, query: string, isFixed = false): Pag
   } = useSWRInfinite<Page<Row>, ApiFailure>(keyOf, readPortal<Page<Row>>, {
     ...READ_DEFAULTS,
     revalidateFirstPage: !isFixed,
+    refreshInterval: refreshMs,
   });
   const items = pages?.flatMap((page) => page.items);
   const busy = error === undefined && pages !== undefined && pages.length < size;

@@ -50,11 +50,12 @@ const refusal = (error: string): ApiFailure => ({
 
 /** Calls the sign-in service. Rate limits and outages are answered in the API's own envelope. */
 async function ask<Data extends object>(path: string, request: RequestInit): Promise<ApiResult<Data>> {
+  const response = await fetch(`${BASE}/${path}`, { cache: "no-store", ...request }).catch(() => undefined);
   try {
-    const answer = (await (await fetch(`${BASE}/${path}`, { cache: "no-store", ...request })).json()) as Data | Failure;
+    const answer = (await response?.json()) as Data | Failure;
     return "code" in answer ? { failure: failureOf(answer) } : { data: answer };
   } catch {
-    return { failure: networkFailure() };
+    return { failure: networkFailure(response) };
   }
 }
 
@@ -93,6 +94,11 @@ export async function signInWithPassword(
 /** Takes the second step with a code of the authenticator app or a recovery code. */
 export function signInWithCode(code: string, next: string): Promise<ApiResult<object>> {
   return post("callback/code", { code, callbackUrl: next });
+}
+
+/** Signs in the browser that has just verified its address. */
+export function signInWithEntry(next: string): Promise<ApiResult<URL>> {
+  return post("callback/entry", { callbackUrl: next });
 }
 
 /** Signs in with a passkey that the reader chooses, which needs nothing else. */

@@ -11,6 +11,7 @@ export type Reader = "guest" | "developer" | "operator";
 
 /** The public pages, in the order a newcomer needs them. */
 export const SITE_PAGES: readonly PageLink[] = [
+  { href: "/markets", label: "Markets" },
   { href: "/docs", label: "Docs" },
   { href: "/playground", label: "Playground" },
   { href: "/status", label: "Status" },
@@ -27,17 +28,23 @@ export const DASHBOARD_PAGES: readonly PageLink[] = [
 
 /** The pages for operators. */
 export const ADMIN_PAGES: readonly PageLink[] = [
-  { href: "/admin", label: "Accounts" },
+  { href: "/admin", label: "Health" },
+  { href: "/admin/accounts", label: "Accounts" },
   { href: "/admin/plans", label: "Plans" },
   { href: "/admin/calendars", label: "Calendars" },
   { href: "/admin/feeds", label: "Feeds" },
   { href: "/admin/data", label: "Data" },
+  { href: "/admin/incidents", label: "Incidents" },
   { href: "/admin/audit", label: "Audit log" },
   { href: "/dashboard", label: "Dashboard" },
 ];
 
-/** From the dashboard to the pages for operators, for readers who may open them. */
-export const TO_ADMIN: PageLink = { href: "/admin", label: "Admin" };
+const TO_ADMIN: PageLink = { href: "/admin", label: "Admin" };
+
+/** Returns the dashboard's pages, with the way to the pages for operators where the reader may open them. */
+export function dashboardPages(operator: boolean): readonly PageLink[] {
+  return operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
+}
 
 /** Machine-readable descriptions of the service, and its docs. */
 export const REFERENCE_PAGES: readonly PageLink[] = [
@@ -50,3 +57,12 @@ export const GUEST_PAGES: readonly PageLink[] = [
   { href: "/signin", label: "Sign in" },
   { href: "/signup", label: "Create an account" },
 ];
+
+/**
+ * True for the link of the current page, or of the section it is in.
+ * @param among the links beside it: a deeper one that matches as well is the better one
+ */
+export function isCurrentPage(href: string, path: string, among: readonly PageLink[] = []): boolean {
+  const holds = (link: string) => path === link || path.startsWith(`${link}/`);
+  return holds(href) && !among.some((other) => other.href.length > href.length && holds(other.href));
+}

@@ -8,12 +8,25 @@ import type { Reader } from "./pages";
 // Loaded when it is first opened: few readers of the first page open it.
 const Palette = dynamic(() => import("./palette").then((module) => module.Palette), { ssr: false });
 
+const OPEN = "spotwire:search";
+
+/** Opens the palette of this page with a first query. */
+export function openPalette(query: string): void {
+  window.dispatchEvent(new CustomEvent<string>(OPEN, { detail: query }));
+}
+
 /** Opens the command palette, like ⌘K and Ctrl K. */
 export function PaletteButton({ reader }: { reader: Reader }) {
   const mac = useHydrated() && /Mac|iPhone|iPad/.test(navigator.platform);
   const [open, setOpen] = useState(false);
   const [wanted, setWanted] = useState(false);
+  const [first, setFirst] = useState("");
   useEffect(() => {
+    const onOpen = ({ detail }: CustomEvent<string>) => {
+      setFirst(detail);
+      setWanted(true);
+      setOpen(true);
+    };
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
@@ -21,7 +34,11 @@ export function PaletteButton({ reader }: { reader: Reader }) {
       setOpen((before) => !before);
     };
     window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+    window.addEventListener(OPEN, onOpen as EventListener);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      window.removeEventListener(OPEN, onOpen as EventListener);
+    };
   }, []);
   return (
     <>
@@ -32,16 +49,23 @@ export function PaletteButton({ reader }: { reader: Reader }) {
           setWanted(true);
           setOpen(true);
         }}
-        className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink"
+        className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink max-md:size-11 max-md:justify-center max-md:border-transparent max-md:bg-transparent max-md:px-0"
       >
-        <svg viewBox="0 0 16 16" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5">
+        <svg
+          viewBox="0 0 16 16"
+          aria-hidden="true"
+          className="size-4 max-md:size-5"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+        >
           <circle cx="7" cy="7" r="4.25" />
           <path d="m10.5 10.5 3 3" strokeLinecap="round" />
         </svg>
         <span className="sr-only">Search</span>
-        <span className="w-9 text-center font-sans text-xs max-sm:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
+        <span className="w-9 text-center font-sans text-xs max-md:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
       </button>
-      {wanted ? <Palette open={open} onOpenChange={setOpen} reader={reader} /> : null}
+      {wanted ? <Palette key={first} first={first} open={open} onOpenChange={setOpen} reader={reader} /> : null}
     </>
   );
 }

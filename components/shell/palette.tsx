@@ -2,17 +2,19 @@
 
 import { Command, defaultFilter } from "cmdk";
 import { useRouter } from "next/navigation";
-import { useEffect, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
-import { DASHBOARD_PAGES, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, SITE_PAGES, TO_ADMIN } from "./pages";
+import { dashboardPages, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, SITE_PAGES } from "./pages";
 
 interface PaletteProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly reader: Reader;
+  /** The query it starts with. */
+  readonly first: string;
 }
 
 /** Prefix of the values of hits in the docs. */
@@ -22,8 +24,8 @@ const GROUP =
 
 const PAGES: Readonly<Record<Reader, readonly PageLink[]>> = {
   guest: GUEST_PAGES,
-  developer: DASHBOARD_PAGES,
-  operator: [...DASHBOARD_PAGES, TO_ADMIN],
+  developer: dashboardPages(false),
+  operator: dashboardPages(true),
 };
 const ITEM =
   "flex cursor-default items-center justify-between gap-4 rounded-md px-3 py-2 text-sm pointer-coarse:py-3 data-[selected=true]:bg-sunken";
@@ -75,11 +77,13 @@ function scoreWith(hits: readonly DocsHit[]): typeof defaultFilter {
 }
 
 /** Search over pages, the docs, references and the user's keys. */
-export function Palette({ open, onOpenChange, reader }: PaletteProps) {
+export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
   const router = useRouter();
-  const [query, setQuery] = useState("");
-  const hits = useDocsSearch(query);
+  const [query, setQuery] = useState(first);
+  const { hits, pending } = useDocsSearch(query);
   const [selected, setSelected] = useState("");
+  // Enter came before the hits of the query: the first of them is opened once they are there.
+  const [awaited, setAwaited] = useState<string>();
   useEffect(() => {
     // Hits arrive after the palette has selected an entry: the first hit is selected when nothing else matches.
     const [best] = hits;
@@ -90,8 +94,24 @@ export function Palette({ open, onOpenChange, reader }: PaletteProps) {
     if (document) window.location.assign(href);
     else router.push(href);
   };
+  const waits = awaited === query && !pending;
+  useEffect(() => {
+    if (!waits) return;
+    setAwaited(undefined);
+    const [best] = hits;
+    if (best === undefined) return;
+    onOpenChange(false);
+    router.push(best.href);
+  }, [waits, hits, onOpenChange, router]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const onHit = selected === "" || selected.startsWith(DOCS);
+    if (event.key !== "Enter" || !pending || !onHit) return;
+    event.preventDefault();
+    setAwaited(query);
+  };
   return (
     <Command.Dialog
+      onKeyDown={onKeyDown}
       open={open}
       onOpenChange={onOpenChange}
       value={selected}

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ApiFailure } from "../portal/api";
 import { signOut } from "../portal/sign-in";
 import { Button } from "../ui/button";
-import { ADMIN_PAGES, DASHBOARD_PAGES, TO_ADMIN } from "./pages";
+import { ADMIN_PAGES, dashboardPages, isCurrentPage } from "./pages";
 
 const LINK =
   "block whitespace-nowrap rounded-md px-3 py-1.5 pointer-coarse:py-2.5 text-ink-soft text-sm leading-6 hover:text-ink aria-[current=page]:bg-line/70 aria-[current=page]:font-medium aria-[current=page]:text-ink";
@@ -20,14 +20,10 @@ interface SideNavProps {
 
 /** The navigation of a signed-in section: a column beside the page, a bar above it on narrow screens. */
 export function SideNav({ area, email, operator }: SideNavProps) {
-  const own = operator ? [...DASHBOARD_PAGES, TO_ADMIN] : DASHBOARD_PAGES;
+  const own = dashboardPages(operator);
   const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
-  // A page below another one belongs to it.
-  const current = pages
-    .map(({ href }) => href)
-    .filter((href) => path === href || path.startsWith(`${href}/`))
-    .reduce((longest, href) => (href.length > longest.length ? href : longest), "");
+  const current = pages.find(({ href }) => isCurrentPage(href, path, pages))?.href ?? "";
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
     // On a narrow screen the bar is wider than the screen: scrolls the current page into view.
@@ -40,7 +36,7 @@ export function SideNav({ area, email, operator }: SideNavProps) {
     setFailure("failure" in result ? result.failure : undefined);
   };
   return (
-    <div className="min-w-0 md:sticky md:top-8 md:w-48 md:shrink-0 md:self-start">
+    <div className="min-w-0 md:sticky md:top-[calc(var(--header-height)+2rem)] md:w-48 md:shrink-0 md:self-start">
       <nav
         ref={bar}
         aria-label={area}

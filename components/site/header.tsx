@@ -1,8 +1,14 @@
 import Link from "next/link";
-import { GUEST_PAGES, type Reader, SITE_PAGES } from "../shell/pages";
+import { GUEST_PAGES, SITE_PAGES } from "../shell/pages";
 import { PaletteButton } from "../shell/palette-button";
+import { buttonClass } from "../ui/button";
+import { AccountMenu } from "./account-menu";
+import type { SiteReader } from "./reader";
+import { SiteLinks } from "./site-links";
+import { SiteSheet } from "./site-sheet";
 
-const LINK = "inline-flex min-h-9 items-center whitespace-nowrap text-ink-soft hover:text-ink";
+const LINK =
+  "relative inline-flex h-(--header-height) items-center whitespace-nowrap text-ink-soft hover:text-ink aria-[current=page]:font-medium aria-[current=page]:text-ink aria-[current=page]:after:absolute aria-[current=page]:after:inset-x-0 aria-[current=page]:after:-bottom-px aria-[current=page]:after:h-0.5 aria-[current=page]:after:bg-accent";
 
 /** The name with its logo: a price line that ends in a live point. */
 function Wordmark() {
@@ -23,41 +29,51 @@ function Wordmark() {
   );
 }
 
-/** The header of every page. On a phone the public links have their own row. */
-export function SiteHeader({ reader }: { reader: Reader }) {
-  const own = reader === "guest" ? GUEST_PAGES : [{ href: "/dashboard", label: "Dashboard" }];
+function HomeLink() {
   return (
-    <header className="border-line border-b">
-      <div className="mx-auto flex w-full max-w-(--page-width) flex-wrap items-center gap-x-4 px-4 text-sm sm:gap-x-6 sm:px-8">
-        <Link prefetch={false} href="/" className="flex h-14 items-center gap-2 font-semibold text-base tracking-tight">
-          <Wordmark />
-        </Link>
-        <nav
-          aria-label="Main"
-          className="max-md:order-last max-md:-mx-4 max-md:basis-[calc(100%+2rem)] max-md:border-line max-md:border-t max-md:px-4 sm:max-md:-mx-8 sm:max-md:basis-[calc(100%+4rem)] sm:max-md:px-8"
-        >
+    <Link prefetch={false} href="/" className="flex min-h-11 items-center gap-2 font-semibold text-base tracking-tight">
+      <Wordmark />
+    </Link>
+  );
+}
+
+const [SIGN_IN, ...SIGN_UP] = GUEST_PAGES;
+
+function GuestLinks() {
+  return (
+    <nav aria-label="Account" className="max-md:hidden">
+      <ul className="flex items-center gap-5">
+        {SIGN_IN === undefined ? null : <SiteLinks pages={[SIGN_IN]} className={LINK} />}
+        <SiteLinks pages={SIGN_UP} className={buttonClass("primary")} />
+      </ul>
+    </nav>
+  );
+}
+
+/** The header of every page, one row that stays in view. On a phone a button opens the links as a sheet. */
+export function SiteHeader({ reader }: { reader: SiteReader | undefined }) {
+  return (
+    <header className="sticky top-0 z-30 border-line border-b bg-canvas print:hidden">
+      <div className="mx-auto flex h-(--header-height) w-full max-w-(--page-width) items-center gap-4 px-4 text-sm sm:px-8 md:gap-6">
+        <HomeLink />
+        <nav aria-label="Main" className="max-md:hidden">
           <ul className="flex items-center gap-6">
-            {SITE_PAGES.map(({ href, label }) => (
-              <li key={href}>
-                <Link prefetch={false} href={href} className={LINK}>
-                  {label}
-                </Link>
-              </li>
-            ))}
+            <SiteLinks pages={SITE_PAGES} className={LINK} />
           </ul>
         </nav>
-        <nav aria-label="Account" className="ml-auto">
-          <ul className="flex items-center gap-4 sm:gap-6">
-            {own.map(({ href, label }) => (
-              <li key={href} className="last:not-first:max-sm:hidden">
-                <Link prefetch={false} href={href} className={LINK}>
-                  {label}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <PaletteButton reader={reader} />
+        <div className="ml-auto flex items-center gap-2 md:gap-5">
+          <PaletteButton reader={reader === undefined ? "guest" : reader.operator ? "operator" : "developer"} />
+          {reader === undefined ? (
+            <GuestLinks />
+          ) : (
+            <div className="max-md:hidden">
+              <AccountMenu {...reader} />
+            </div>
+          )}
+          <SiteSheet reader={reader}>
+            <HomeLink />
+          </SiteSheet>
+        </div>
       </div>
     </header>
   );

@@ -1,10 +1,11 @@
 "use client";
 
-import { memo } from "react";
+import { memo, useState } from "react";
 import type { Venue } from "#lib/contract/primitives";
 import { HEALTH_BUCKET_S, type HealthBucket, type HealthHistory } from "#lib/contract/service-status";
+import { UPTIME_DAYS, type UptimeDays } from "#lib/contract/uptime";
 import { durationText } from "#lib/duration";
-import { MINUTE_MS, MINUTE_S } from "#lib/units";
+import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 
@@ -25,20 +26,24 @@ interface Look {
 }
 
 /** The colour of a bar, and its text. */
-function lookOf({ minutes, well, idle = 0 }: Bar): Look {
+function lookOf({ minutes, well, idle = 0 }: Bar, wholeMinutes: number): Look {
   const expected = minutes - idle;
   if (minutes === 0) return { fill: "fill-line", words: "no data" };
   if (expected === 0) return { fill: "fill-neutral/45", words: "market closed" };
+  const time = (count: number) => durationText(count * MINUTE_MS);
   if (well === expected)
     return {
       fill: "fill-positive",
-      words: minutes < BUCKET_MINUTES ? `operational for ${minutes} min, no data for the rest` : "operational",
+      words: minutes < wholeMinutes ? `operational for ${time(minutes)}, no data for the rest` : "operational",
     };
   if (well === 0) return { fill: "fill-danger", words: "down" };
-  return { fill: "fill-warning", words: `operational for ${well} of ${expected} min` };
+  return { fill: "fill-warning", words: `operational for ${time(well)} of ${time(expected)}` };
 }
 
+/** What a bar stands for: a quarter of an hour in the reader's zone, or a day in UTC. */
 function spanWords(fromMs: number, untilMs: number, timeZone: string): string {
+  if (untilMs - fromMs === DAY_MS)
+    return dateFormat({ day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" }).format(fromMs);
   const clock = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
   return `${clock.format(fromMs)} – ${clock.format(untilMs)}`;
 }
@@ -61,10 +66,13 @@ function summaryOf(bars: readonly Bar[]): string {
 interface StripProps {
   readonly label: string;
   readonly bars: readonly Bar[];
-  readonly history: Pick<HealthHistory, "from_ms" | "bucket_ms">;
+  readonly fromMs: number;
+  readonly bucketMs: number;
+  /** The time that the bars cover. */
+  readonly span: string;
 }
 
-const Strip = memo(function Strip({ label, bars, history: { from_ms, bucket_ms } }: StripProps) {
+const Strip = memo(function Strip({ label, bars, fromMs, bucketMs, span }: StripProps) {
   const timeZone = useTimeZone();
   const summary = summaryOf(bars);
   return (
@@ -77,15 +85,15 @@ const Strip = memo(function Strip({ label, bars, history: { from_ms, bucket_ms }
         viewBox={`0 0 ${bars.length * STEP - (STEP - BAR_WIDTH)} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}, last 24 hours: ${summary}`}
+        aria-label={`${label}, ${span}: ${summary}`}
         className="block h-8 w-full"
       >
         {bars.map((bar, index) => {
-          const { fill, words } = lookOf(bar);
-          const atMs = from_ms + index * bucket_ms;
+          const { fill, words } = lookOf(bar, bucketMs / MINUTE_MS);
+          const atMs = fromMs + index * bucketMs;
           return (
             <rect key={atMs} x={index * STEP} width={BAR_WIDTH} y="0" height={HEIGHT} className={fill}>
-              <title>{`${spanWords(atMs, atMs + bucket_ms, timeZone)}: ${words}`}</title>
+              <title>{`${spanWords(atMs, atMs + bucketMs, timeZone)}: ${words}`}</title>
             </rect>
           );
         })}
@@ -104,18 +112,74 @@ const LEGEND: readonly { readonly fill: string; readonly word: string }[] = [
 
 const FEEDS: Record<Venue, string> = { live: "Live feed", sandbox: "Sandbox feed" };
 
-/** The recorded last 24 hours of the service and its feeds, one bar per 15 minutes. */
-export function History({ history, bound }: { history: HealthHistory; bound: Readonly<Record<Venue, boolean>> }) {
+const RANGES = [1, 7, 30, UPTIME_DAYS] as const;
+type Range = (typeof RANGES)[number];
+const spanOf = (days: Range) => (days === 1 ? "last 24 hours" : `last ${days} days`);
+
+function RangeChoice({ chosen, onChoose }: { chosen: Range; onChoose: (range: Range) => void }) {
+  return (
+    <fieldset className="flex rounded-md border border-line p-0.5">
+      <legend className="sr-only">Range</legend>
+      {RANGES.map((days) => (
+        <label
+          key={days}
+          className="relative flex min-h-8 cursor-pointer items-center rounded px-2.5 text-ink-soft text-xs hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:font-medium has-checked:text-ink has-focus-visible:outline-accent pointer-coarse:min-h-10"
+        >
+          <input
+            type="radio"
+            name="range"
+            checked={chosen === days}
+            onChange={() => onChoose(days)}
+            className="absolute inset-0 cursor-pointer opacity-0"
+          />
+          {days === 1 ? "24 h" : `${days} d`}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+type Parts = Pick<HealthHistory, "rest" | "stream"> & { readonly feeds: Readonly<Record<Venue, readonly Bar[]>> };
+
+/** The last days of the long history. */
+function lastDays({ rest, stream, feeds }: UptimeDays, days: number): Parts {
+  return {
+    rest: rest.slice(-days),
+    stream: stream.slice(-days),
+    feeds: { live: feeds.live.slice(-days), sandbox: feeds.sandbox.slice(-days) },
+  };
+}
+
+interface HistoryProps {
+  readonly history: HealthHistory;
+  readonly days: UptimeDays;
+  /** Which venues have a provider. */
+  readonly bound: Readonly<Record<Venue, boolean>>;
+}
+
+/** The recorded health of the service and its feeds: the last 24 hours in bars of 15 minutes, or up to 90 days in bars of a day. */
+export function History({ history, days, bound }: HistoryProps) {
+  const [range, setRange] = useState<Range>(1);
+  const { rest, stream, feeds } = range === 1 ? history : lastDays(days, range);
+  const time =
+    range === 1
+      ? { fromMs: history.from_ms, bucketMs: history.bucket_ms }
+      : { fromMs: days.from_ms + (UPTIME_DAYS - range) * DAY_MS, bucketMs: DAY_MS };
+  const shown = { ...time, span: spanOf(range) };
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-2 sm:px-5">
-      <div className="divide-y divide-line">
-        <Strip label="REST" bars={history.rest} history={history} />
-        <Strip label="Streams" bars={history.stream} history={history} />
-        <Strip label={FEEDS.sandbox} bars={history.feeds.sandbox} history={history} />
-        {bound.live ? <Strip label={FEEDS.live} bars={history.feeds.live} history={history} /> : null}
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
+        <h3 className="font-medium text-sm">Uptime</h3>
+        <RangeChoice chosen={range} onChoose={setRange} />
+      </div>
+      <div className="divide-y divide-line border-line border-t">
+        <Strip label="REST" bars={rest} {...shown} />
+        <Strip label="Streams" bars={stream} {...shown} />
+        <Strip label={FEEDS.sandbox} bars={feeds.sandbox} {...shown} />
+        {bound.live ? <Strip label={FEEDS.live} bars={feeds.live} {...shown} /> : null}
       </div>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-line border-t py-3 text-ink-faint text-xs">
-        <p>Last 24 hours, one bar per {BUCKET_MINUTES} minutes</p>
+        <p>{range === 1 ? `One bar per ${BUCKET_MINUTES} minutes` : "One bar per day. Days are UTC."}</p>
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {LEGEND.map(({ fill, word }) => (
             <li key={word} className="flex items-center gap-1.5">

@@ -2,19 +2,23 @@
 
 import type { BoardRow } from "#lib/contract/board";
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
+import type { UptimeReport } from "#lib/contract/uptime";
 import { durationText } from "#lib/duration";
-import type { BoardStore, Feed } from "../board/board-store";
-import { FeedWord, troubleOf } from "../board/feed-line";
+import type { BoardStore } from "../board/board-store";
+import { type Feed, troubleOf } from "../board/feed";
+import { FeedWord } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
 import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
-import { Figure, Figures, PageHead, Section } from "../ui/card";
-import { headlineOf, type PartState, restState, streamState } from "./headline";
+import { Figure, Figures, Section } from "../ui/card";
+import { headlineOf, LEVEL_TONES, type PartState, restState, streamState } from "./headline";
 import { History } from "./history";
+import { CurrentNotes, Incidents } from "./incidents";
 import { STATUS_POLL_MS, useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
+const NOT_ANSWERED = "this page gets no answer";
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
 
 /** A feed's lag: the age of its newest tick, by the service's clock. */
@@ -22,7 +26,10 @@ function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: numb
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
     return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider" />;
-  if (lastMs === null) return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no ticks yet" />;
+  if (lastMs === null) {
+    const note = venue.last_tick_ms === null ? "no ticks yet" : NOT_ANSWERED;
+    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note={note} />;
+  }
   return (
     <Figure
       label={label}
@@ -38,8 +45,8 @@ function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: numb
 
 const PARTS: Record<PartState, { readonly tone: Tone; readonly word: string }> = {
   up: { tone: "positive", word: "Operational" },
-  down: { tone: "warning", word: "Down" },
-  unchecked: { tone: "neutral", word: "Unknown" },
+  down: { tone: "danger", word: "Down" },
+  unknown: { tone: "neutral", word: "Unknown" },
 };
 
 function PartWord({ state }: { state: PartState }) {
@@ -57,7 +64,15 @@ function RestFigure({ watched }: { watched: WatchedStatus }) {
     <Figure
       label="REST"
       value={<PartWord state={restState(watched)} />}
-      note={tookMs === null ? <Checked status={status} /> : `responded in ${Math.max(1, Math.round(tookMs))} ms`}
+      note={
+        watched.trouble !== undefined ? (
+          NOT_ANSWERED
+        ) : tookMs === null ? (
+          <Checked status={status} />
+        ) : (
+          `responded in ${Math.max(1, Math.round(tookMs))} ms`
+        )
+      }
     />
   );
 }
@@ -71,14 +86,17 @@ function Checked({ status: { checked } }: { status: ServiceStatus }) {
   );
 }
 
-function StreamFigure({ status, store, streams }: { status: ServiceStatus; store: BoardStore; streams: boolean }) {
+function StreamFigure({ watched, store, streams }: { watched: WatchedStatus; store: BoardStore; streams: boolean }) {
   const feed = useFeed(store);
+  const { status } = watched;
   return (
     <Figure
       label="Streams"
-      value={<PartWord state={streamState(status, feed)} />}
+      value={<PartWord state={streamState(watched, feed)} />}
       note={
-        feed.by === "stream" ? (
+        watched.trouble !== undefined ? (
+          NOT_ANSWERED
+        ) : feed.by === "stream" ? (
           "connected to this page"
         ) : streams && feed.by !== "page" ? (
           "not connected to this page"
@@ -90,9 +108,16 @@ function StreamFigure({ status, store, streams }: { status: ServiceStatus; store
   );
 }
 
+interface ConnectionProps {
+  readonly watched: WatchedStatus;
+  readonly feed: Feed;
+  /** What has a problem. */
+  readonly detail: string | undefined;
+}
+
 /** What this page sees of the service: that it responds, or why the page is out of date. */
-function Connection({ watched: { status, trouble }, feed }: { watched: WatchedStatus; feed: Feed }) {
-  if (trouble === undefined) return troubleOf(feed) ?? "The service is responding.";
+function Connection({ watched: { status, trouble }, feed, detail }: ConnectionProps) {
+  if (trouble === undefined) return troubleOf(feed) ?? detail ?? "All parts of the service respond.";
   return (
     <>
       {NO_ANSWER[trouble].says} Showing data from <Instant at={new Date(status.at_ms).toISOString()} to="clock" />.{" "}
@@ -106,21 +131,33 @@ interface SummaryProps {
   readonly watched: WatchedStatus;
   readonly store: BoardStore;
   readonly streams: boolean;
+  readonly notes: UptimeReport["notes"];
 }
 
+const DOTS: Record<Tone, string> = { positive: "bg-positive", neutral: "bg-neutral", warning: "bg-warning", danger: "bg-danger" };
+
 /** The overall state first, then what this page itself sees of the service. */
-function Summary({ lead, watched, store, streams }: SummaryProps) {
+function Summary({ lead, watched, store, streams, notes }: SummaryProps) {
   const feed = useFeed(store);
-  const isTroubled = watched.trouble !== undefined || troubleOf(feed) !== undefined;
+  const { level, title, detail } = headlineOf(watched, feed, notes);
+  const isTroubled = level !== "operational" || troubleOf(feed) !== undefined;
   return (
     <>
-      <PageHead title={headlineOf(watched, feed)}>{lead}</PageHead>
+      <div className="mb-6">
+        <p className="text-ink-faint text-sm">Status</p>
+        <h1 className="mt-1 flex items-center gap-3 font-semibold text-3xl tracking-tight">
+          <span aria-hidden="true" className={`size-3.5 shrink-0 rounded-full ${DOTS[LEVEL_TONES[level]]}`} />
+          {title}
+        </h1>
+        <p className="mt-2 max-w-prose text-ink-soft text-sm leading-6">{lead}</p>
+      </div>
+      <CurrentNotes notes={notes} nowMs={watched.status.at_ms} />
       <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
         <p role="status" className={isTroubled ? "text-warning" : ""}>
-          <Connection watched={watched} feed={feed} />
+          <Connection watched={watched} feed={feed} detail={detail} />
         </p>
         <div className="flex items-center gap-6">
-          {streams ? <FeedWord feed={feed} /> : null}
+          {streams && watched.trouble === undefined ? <FeedWord feed={feed} /> : null}
           <p className="text-ink-faint text-xs">
             as of{" "}
             <span className="font-mono">
@@ -137,50 +174,65 @@ interface StatusViewProps {
   /** The summary of the page, below its headline. */
   readonly lead: string;
   readonly first: ServiceStatus;
+  /** Null while the database does not respond. */
+  readonly uptime: UptimeReport | null;
   /** Some tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
   readonly rows: readonly BoardRow[];
   readonly demoKey: string | undefined;
 }
 
 /** The state of the service and its markets: as rendered, then kept up to date. */
-export function StatusView({ lead, first, rows, demoKey }: StatusViewProps) {
+export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, demoKey);
   const now = useNow();
   const { status, aheadMs } = watched;
   const nowMs = now === null ? null : now + aheadMs;
+  const isCut = watched.trouble !== undefined;
   const streams = demoKey !== undefined;
   const lastOf = ({ venue, last_tick_ms }: VenueStatus) =>
     venue === "sandbox" && last_tick_ms !== null ? Math.max(last_tick_ms, store.lastMs() ?? 0) : last_tick_ms;
   const bound = Object.fromEntries(status.venues.map(({ venue, provider }) => [venue, provider !== null]));
   return (
     <>
-      <Summary lead={lead} watched={watched} store={store} streams={streams} />
-      <Section title="Service" aside="last 24 hours">
+      <Summary lead={lead} watched={watched} store={store} streams={streams} notes={uptime?.notes ?? []} />
+      <Section title="Service">
         <Figures>
           <RestFigure watched={watched} />
-          <StreamFigure status={status} store={store} streams={streams} />
+          <StreamFigure watched={watched} store={store} streams={streams} />
           {status.venues.map((venue) => (
-            <FeedFigure key={venue.venue} venue={venue} lastMs={lastOf(venue)} nowMs={nowMs} />
+            <FeedFigure key={venue.venue} venue={venue} lastMs={isCut ? null : lastOf(venue)} nowMs={nowMs} />
           ))}
         </Figures>
         <div className="mt-4">
-          {status.history === null ? (
+          {status.history === null || uptime === null ? (
             <p className="rounded-xl border border-line border-dashed p-6 text-ink-soft text-sm">
               History is unavailable: the database is not responding.
             </p>
           ) : (
-            <History history={status.history} bound={{ live: bound.live === true, sandbox: bound.sandbox === true }} />
+            <History
+              history={status.history}
+              days={uptime.days}
+              bound={{ live: bound.live === true, sandbox: bound.sandbox === true }}
+            />
           )}
         </div>
       </Section>
+      {uptime === null ? null : (
+        <Section title="Incidents">
+          <Incidents incidents={uptime.incidents} notes={uptime.notes} nowMs={status.at_ms} />
+        </Section>
+      )}
       {status.venues.map((venue) => (
         <Section
           key={venue.venue}
           title={TITLES[venue.venue]}
           aside={venue.provider === null ? "no provider: market hours only" : `provider: ${venue.provider}`}
         >
-          <Venue venue={venue} aheadMs={aheadMs} />
+          {/* What was known last, without its colours, while nobody answers. */}
+          <div className={isCut ? "grayscale" : ""}>
+            <Venue venue={venue} aheadMs={aheadMs} />
+          </div>
         </Section>
       ))}
     </>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import useSWR from "swr";
 import { SERVICE_STATUS_PATH, type ServiceStatus } from "#lib/contract/service-status";
 import { SECOND_MS } from "#lib/units";
-import { type NoAnswer, useOnline } from "../portal/no-answer";
+import { type NoAnswer, noAnswerOf, useOnline } from "../portal/no-answer";
 import { polling } from "../portal/polling";
 
 /** Pause between two requests. */
@@ -28,11 +28,22 @@ export interface WatchedStatus {
   readonly aheadMs: number;
 }
 
+/** Why a read failed. */
+class StatusFailure extends Error {
+  constructor(readonly why: NoAnswer) {
+    super(why);
+  }
+}
+
+/** Reads the state of the service. @throws StatusFailure */
 async function readStatus(): Promise<Answer> {
   const startMs = performance.now();
-  const response = await fetch(SERVICE_STATUS_PATH, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`${SERVICE_STATUS_PATH} responded with ${response.status}.`);
-  const status: ServiceStatus = await response.json();
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(SERVICE_STATUS_PATH, { cache: "no-store", signal }).catch(() => {
+    throw new StatusFailure(noAnswerOf({ timedOut: signal.aborted }));
+  });
+  const status: ServiceStatus | undefined = response.ok ? await response.json().catch(() => undefined) : undefined;
+  if (status === undefined) throw new StatusFailure(noAnswerOf({ answered: true }));
   return { status, tookMs: performance.now() - startMs, aheadMs: status.at_ms - Date.now() };
 }
 
@@ -49,11 +60,11 @@ function pauseAfter({ at_ms, venues }: ServiceStatus): number {
 export function useStatus(first: ServiceStatus): WatchedStatus {
   const online = useOnline();
   const [pauseMs, setPauseMs] = useState(() => pauseAfter(first));
-  const { data, error } = useSWR<Answer, Error>(SERVICE_STATUS_PATH, readStatus, {
+  const { data, error } = useSWR<Answer, StatusFailure>(SERVICE_STATUS_PATH, readStatus, {
     ...polling(pauseMs),
     onSuccess: ({ status }) => setPauseMs(pauseAfter(status)),
   });
-  const trouble = !online ? "offline" : error === undefined ? undefined : "unreachable";
+  const trouble = !online ? "offline" : error?.why;
   // An answer from an earlier visit is older than the page.
   const latest = data !== undefined && data.status.at_ms >= first.at_ms ? data : undefined;
   return {

@@ -147,11 +147,15 @@ function Group({ group, aheadMs, folded }: GroupProps) {
   );
 }
 
-/** Test tickers: one per state, each with its reason. */
+/** Test tickers: one per state, each with its reason; folded, because their states are no news. */
 function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; aheadMs: number }) {
   const lines = groups.flatMap((group) => group.instruments.map((instrument) => ({ group, instrument })));
   return (
-    <Frame title={<h3 className="font-medium">Test tickers</h3>} aside="one per state that a client has to handle">
+    <details className="overflow-hidden rounded-xl border border-line bg-surface">
+      <summary className="cursor-pointer px-4 py-3 text-sm sm:px-5">
+        <h3 className="inline font-medium">Test tickers</h3>{" "}
+        <span className="text-ink-faint">{countText(lines.length)}, one per state that a client has to handle</span>
+      </summary>
       <ul className="divide-y divide-line border-line border-t text-sm">
         {lines
           .sort((a, b) => (a.instrument.ticker < b.instrument.ticker ? -1 : 1))
@@ -171,7 +175,7 @@ function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; ah
             </li>
           ))}
       </ul>
-    </Frame>
+    </details>
   );
 }
 

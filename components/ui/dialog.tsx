@@ -18,6 +18,8 @@ interface DialogProps {
   /** True keeps it open on a click outside, for content that cannot be shown again. */
   readonly sticky?: boolean;
   readonly wide?: boolean;
+  /** True takes most of a desktop screen, for editors. */
+  readonly widest?: boolean;
 }
 
 /** Focuses the element with `data-autofocus`; without one, the first control. */
@@ -29,7 +31,8 @@ function focusWanted(event: Event): void {
 }
 
 /** A modal dialog: traps the focus, closes with Esc, restores the focus. */
-export function Dialog({ open, onOpenChange, title, description, children, sticky = false, wide = false }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { open, onOpenChange, title, description, children, sticky = false, wide = false, widest = false } = props;
   const keep = (event: Event) => {
     if (sticky) event.preventDefault();
   };
@@ -38,7 +41,7 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
       <Plain.Portal>
         <Plain.Overlay className={OVERLAY} />
         <Plain.Content
-          className={`${PANEL} ${wide ? "sm:max-w-2xl" : ""}`}
+          className={`${PANEL} ${wide ? "sm:max-w-2xl" : ""} ${widest ? "sm:max-w-4xl" : ""}`}
           onInteractOutside={keep}
           onEscapeKeyDown={keep}
           onOpenAutoFocus={focusWanted}
@@ -53,7 +56,13 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
 }
 
 /** A question that has to be answered first; only its own buttons and Esc close it. */
-export function AlertDialog({ open, onOpenChange, title, description, children }: Omit<DialogProps, "sticky" | "wide">) {
+export function AlertDialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+}: Omit<DialogProps, "sticky" | "wide" | "widest">) {
   return (
     <Alert.Root open={open} onOpenChange={onOpenChange}>
       <Alert.Portal>

@@ -14,7 +14,7 @@ export interface Tab {
 export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
   return (
     <Radix.Root defaultValue={tabs[0].value}>
-      <Radix.List aria-label={label} className="flex gap-1 border-line border-b">
+      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto overflow-y-hidden border-line border-b">
         {tabs.map(({ value, label: name }) => (
           <Radix.Trigger
             key={value}

@@ -11,12 +11,26 @@ export const SPANS = {
   "90d": { label: "Last 90 days", ms: 90 * DAY_MS, grain: "day" },
 } as const satisfies Record<string, { label: string; ms: number; grain: UsageGrain }>;
 export type Span = keyof typeof SPANS;
+const SPAN_DEFAULT: Span = "24h";
 
 /** The selected filters; an empty text means "all". */
 export interface UsageFilter {
   readonly span: Span;
   readonly keyId: string;
   readonly operation: string;
+}
+
+const isSpan = (text: string | null): text is Span => text !== null && Object.hasOwn(SPANS, text);
+
+/** The filters in the address of the page; what it does not name is not filtered. */
+export function filterOf(asked: Pick<URLSearchParams, "get">): UsageFilter {
+  const span = asked.get("range");
+  return { span: isSpan(span) ? span : SPAN_DEFAULT, keyId: asked.get("key_id") ?? "", operation: asked.get("operation") ?? "" };
+}
+
+/** The query of the page with these filters. */
+export function addressOf({ span, keyId, operation }: UsageFilter): string {
+  return queryOf({ range: span === SPAN_DEFAULT ? "" : span, key_id: keyId, operation });
 }
 
 /** The query of the filters at an instant (ms). */

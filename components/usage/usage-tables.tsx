@@ -1,11 +1,16 @@
+"use client";
+
 import Link from "next/link";
+import type { ReactNode } from "react";
 import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
+import { queryOf } from "../portal/api";
 import { countText, shareText } from "../portal/numbers";
 import type { Read } from "../portal/read";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
+import type { UsageFilter } from "./usage-query";
 
 const NONE = "No calls in this range.";
 
@@ -18,6 +23,37 @@ const COUNTS: readonly Column<UsageShare>[] = [
 interface UsageTablesProps {
   readonly report: Read<UsageReport>;
   readonly keys: readonly PortalKey[];
+  readonly filter: UsageFilter;
+  /** Shows a part of these calls. */
+  readonly onFilter: (filter: UsageFilter) => void;
+}
+
+interface PartProps {
+  readonly children: ReactNode;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+}
+
+/** The name of a part, which shows that part alone; the chosen one leads back to all. */
+function Part({ children, chosen, onChoose }: PartProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={chosen}
+      onClick={onChoose}
+      title={chosen ? "Show all" : "Show only these calls"}
+      className="text-left text-accent [overflow-wrap:anywhere] hover:underline"
+    >
+      {children}
+      {chosen ? <span aria-hidden="true"> ×</span> : null}
+    </button>
+  );
+}
+
+/** The lines of the request log with this result. */
+function logsOf(code: number, { keyId, operation }: UsageFilter): string {
+  const status = code === 0 ? "2xx" : String(Math.floor(code / 100));
+  return `/dashboard/logs${queryOf({ status, key_id: keyId, operation })}`;
 }
 
 /** Titles by error code. A retired code has none. */
@@ -44,7 +80,7 @@ function Outcome({ code }: { code: number }) {
 }
 
 /** The calls of a time range by key, by operation and by result. */
-export function UsageTables({ report, keys }: UsageTablesProps) {
+export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps) {
   const states = { failure: report.error, retry: () => void report.mutate(), empty: NONE };
   const by = report.data?.by;
   const total = by?.codes.reduce((sum, { calls }) => sum + calls, 0) ?? 0;
@@ -60,7 +96,14 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
             {
               head: "Key",
               grow: true,
-              cell: ({ key_id }) => <span className="[overflow-wrap:anywhere]">{keyName(keys, key_id)}</span>,
+              cell: ({ key_id }) => (
+                <Part
+                  chosen={filter.keyId === key_id}
+                  onChoose={() => onFilter({ ...filter, keyId: filter.keyId === key_id ? "" : key_id })}
+                >
+                  {keyName(keys, key_id)}
+                </Part>
+              ),
             },
             ...COUNTS,
           ]}
@@ -76,7 +119,14 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
             {
               head: "Operation",
               grow: true,
-              cell: ({ operation }) => <code className="font-mono text-[13px]">{operation}</code>,
+              cell: ({ operation }) => (
+                <Part
+                  chosen={filter.operation === operation}
+                  onChoose={() => onFilter({ ...filter, operation: filter.operation === operation ? "" : operation })}
+                >
+                  <code className="font-mono text-[13px]">{operation}</code>
+                </Part>
+              ),
             },
             ...COUNTS,
           ]}
@@ -91,7 +141,20 @@ export function UsageTables({ report, keys }: UsageTablesProps) {
           columns={[
             { head: "Code", cell: ({ code }) => <code className="font-mono text-[13px] tabular-nums">{code}</code> },
             { head: "Result", grow: true, cell: ({ code }) => <Outcome code={code} /> },
-            { head: "Calls", numeric: true, cell: ({ calls }) => countText(calls) },
+            {
+              head: "Calls",
+              numeric: true,
+              cell: ({ code, calls }) => (
+                <Link
+                  prefetch={false}
+                  href={logsOf(code, filter)}
+                  title="Show in the logs"
+                  className="text-accent hover:underline"
+                >
+                  {countText(calls)}
+                </Link>
+              ),
+            },
             { head: "Share", numeric: true, from: "sm", cell: ({ calls }) => shareText(calls, total) },
           ]}
         />

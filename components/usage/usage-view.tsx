@@ -1,5 +1,6 @@
 "use client";
 
+import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
@@ -14,7 +15,7 @@ import { Tabs } from "../ui/tabs";
 import { Tooltip } from "../ui/tooltip";
 import type { Series } from "./chart";
 import { ChartCard } from "./chart-card";
-import { SPANS, type Span, totals, type UsageFilter, usageQuery } from "./usage-query";
+import { addressOf, filterOf, SPANS, type Span, totals, type UsageFilter, usageQuery } from "./usage-query";
 import { UsageTables } from "./usage-tables";
 
 const CALLS: readonly Series[] = [
@@ -95,12 +96,15 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
 }
 
 /**
- * The usage of the user's keys over a time range: charts, totals, tables, and a CSV export.
+ * The usage of the user's keys over a time range: charts, totals, tables that lead to their parts, and a CSV export. The
+ * filters are kept in the URL.
  * @param openedMs when the page was rendered, by the server's clock, so that server and browser render the same
  */
 export function UsageView({ openedMs }: { openedMs: number }) {
   const timeZone = useTimeZone();
-  const [filter, setFilter] = useState<UsageFilter>({ span: "24h", keyId: "", operation: "" });
+  const router = useRouter();
+  const path = usePathname();
+  const filter = filterOf(useSearchParams());
   // Fixed when the filter changes: a query that moves with the clock would never stop reloading.
   const [nowMs, setNowMs] = useState(openedMs);
   const query = usageQuery(filter, nowMs);
@@ -111,7 +115,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
   const chart = { points: report.data?.items, grain: SPANS[filter.span].grain };
   const choose = (next: UsageFilter) => {
     setNowMs(Date.now());
-    setFilter(next);
+    router.replace(path + addressOf(next), { scroll: false });
   };
   return (
     <>
@@ -153,7 +157,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
       )}
       {report.error === undefined ? (
         <div className="mt-10">
-          <UsageTables report={report} keys={keys} />
+          <UsageTables report={report} keys={keys} filter={filter} onFilter={choose} />
         </div>
       ) : null}
     </>

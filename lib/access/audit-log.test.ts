@@ -4,7 +4,7 @@ import { AUDIT_RETENTION_S } from "#lib/contract/portal";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { MINUTE_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { audit, COMMAND_LINE, NOT_SIGNED_IN } from "./audit";
+import { AuditSearchQuery, audit, COMMAND_LINE, NOT_SIGNED_IN } from "./audit";
 import { createAuditEvents } from "./audit-events";
 import { createAttempts } from "./limits/attempts";
 import { putPlan } from "./limits/plan-admin";
@@ -102,4 +102,8 @@ test("a flood of strangers adds few entries, the next one counts the rest, and i
   events.noteStranger(seen("access.flood", "203.0.113.2"));
   expect(await counting(12)).toEqual([first, { accountId: null, after: { left_out: 1 } }]);
   expect(logged).toEqual([]);
+});
+
+test("operators can filter for changes of incident notes", () => {
+  expect(AuditSearchQuery.parse({ kind: "incident" })).toMatchObject({ kind: "incident" });
 });

@@ -103,11 +103,27 @@ export async function auditOn(client: pg.ClientBase, change: AuditedChange): Pro
 /** What a reader asks of the audit log: the next page by `next_before` of the one before. */
 export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
 
+/** Kinds of entries, by the first part of their action. */
+export const AUDIT_KINDS = [
+  ...["access", "account", "calendar", "feed", "history", "incident", "instrument", "key", "operator", "passkey", "plan"],
+  ...["recovery_code", "second_factor"],
+] as const;
+const AUDIT_TEXT_MAX_CHARACTERS = 120;
+
+/** The same with filters, for operators. */
+export const AuditSearchQuery = AuditPageQuery.extend({
+  kind: z.enum(AUDIT_KINDS).optional(),
+  /** Text contained in the actor or the target. */
+  q: z.string().trim().max(AUDIT_TEXT_MAX_CHARACTERS).optional(),
+});
+
 /** Which entries to return: those of one account, or of all accounts if none is given. */
 interface AuditQuery {
   readonly accountId?: string;
   /** `next_before` of the page before. */
   readonly before?: string | undefined;
+  readonly kind?: (typeof AUDIT_KINDS)[number] | undefined;
+  readonly q?: string | undefined;
   /** At most LOG_PAGE_MAX_ROWS; 50 unless given. */
   readonly limit?: number;
 }
@@ -133,19 +149,26 @@ interface Row {
 const COLUMNS = "id, at, actor, action, target, before, after, address";
 const PAGE = `ORDER BY at DESC, id DESC LIMIT $2`;
 const OLDER = "(at, id) < (SELECT at, id FROM audit_entry WHERE id = $3)";
+const KIND = "starts_with(action, $4)";
+const TEXT = "(strpos(lower(actor), lower($5)) > 0 OR strpos(lower(target), lower($5)) > 0)";
 
 /** @throws Fault invalid_parameter for a `before` that no page gave */
 export async function listAudit(db: Pick<Database, "pool">, query: AuditQuery): Promise<AuditPage> {
-  const { accountId = null, before, limit = PAGE_DEFAULT_ROWS } = query;
+  const { accountId = null, before, limit = PAGE_DEFAULT_ROWS, kind, q } = query;
   if (before !== undefined && !z.uuid().safeParse(before).success)
     throw new Fault("invalid_parameter", {
       parameter: "before",
       detail: "`before` must be the `next_before` of the previous page.",
     });
-  // Written out by case, so that each has its index.
-  const of = accountId === null ? "$1::uuid IS NULL" : "account_id = $1::uuid";
-  const where = before === undefined ? of : `${of} AND ${OLDER}`;
-  const values = before === undefined ? [accountId, limit + 1] : [accountId, limit + 1, before];
+  // Written out by case, so that each has its index; every parameter is named, because PostgreSQL must know its type.
+  const conditions = [
+    accountId === null ? "$1::uuid IS NULL" : "account_id = $1::uuid",
+    before === undefined ? "$3::uuid IS NULL" : OLDER,
+    kind === undefined ? "$4::text IS NULL" : KIND,
+    q ? TEXT : "$5::text IS NULL",
+  ];
+  const values = [accountId, limit + 1, before ?? null, kind === undefined ? null : `${kind}.`, q || null];
+  const where = conditions.join(" AND ");
   const { rows } = await db.pool.query<Row>(`SELECT ${COLUMNS} FROM audit_entry WHERE ${where} ${PAGE}`, values);
   const items = rows.slice(0, limit).map((row) => ({ ...row, at: row.at.toISOString() }));
   return { items, next_before: rows.length > limit ? (items.at(-1)?.id ?? null) : null };

@@ -6,6 +6,11 @@ interface BoardPrice {
   readonly ask: number;
   /** Change in percent since the last trading day; null when unknown. */
   readonly change_pct: number | null;
+  /** Figures of the trading day, on pages that show them; null when unknown. */
+  readonly bid_high?: number | null;
+  readonly bid_low?: number | null;
+  readonly open?: number | null;
+  readonly close?: number | null;
   /** Unix milliseconds. */
   readonly time_msc: number;
 }

@@ -23,6 +23,10 @@ test("a weekly calendar with seconds and a close at 24:00 is valid", () => {
   expect(complaint({ ...weekly, week })).toBeNull();
 });
 
+test("names of dates are optional", () => {
+  expect(complaint({ ...weekly, names: { "2026-12-25": "Christmas Day" } })).toBeNull();
+});
+
 describe("an edit that cannot be meant is refused where it is wrong", () => {
   const dates = Object.fromEntries(
     Array.from({ length: 2_001 }, (_, day) => [new Date(day * DAY_MS).toISOString().slice(0, 10), "13:00"]),
@@ -45,6 +49,7 @@ describe("an edit that cannot be meant is refused where it is wrong", () => {
     ["too many segments", { ...weekly, week: Array(101).fill(weekly.week[0]) }, "week"],
     ["too many holidays", { ...weekly, holidays: Array(2_001).fill("2026-12-25") }, "holidays"],
     ["too many early closes", { ...weekly, earlyCloses: dates }, "earlyCloses"],
+    ["a name past 80 characters", { ...weekly, names: { "2026-12-25": "x".repeat(81) } }, "names.2026-12-25"],
     ["a cycle that is never open", { kind: "cycle", anchorS: 0, openS: 0, closedS: 60 }, "openS"],
     ["a cycle of part of a second", { kind: "cycle", anchorS: 0, openS: 0.5, closedS: 60 }, "openS"],
     ["a cycle of milliseconds", { kind: "cycle", anchorS: 1_767_225_600_000, openS: 60, closedS: 60 }, "anchorS"],

@@ -3,7 +3,8 @@ import { z } from "zod";
 /** Maximum segments per week; no market has more than a few a day. */
 const WEEK_MAX_SEGMENTS = 100;
 /** Maximum exceptions of one kind: a dozen a year for over a century. */
-const EXCEPTIONS_MAX_COUNT = 2_000;
+export const EXCEPTIONS_MAX_COUNT = 2_000;
+const EXCEPTION_NAME_MAX_CHARACTERS = 80;
 /** A later year must be a typing error, and every year up to it may have to be computed. */
 const COVERED_UNTIL_MAX_YEAR = 2100;
 const DATE_MIN_YEAR = 1970;
@@ -41,10 +42,27 @@ const Segment = z
     path: ["close"],
   });
 
-const DatedTimes = z
-  .record(LocalDateText, WallTimeText)
-  .refine((times) => Object.keys(times).length <= EXCEPTIONS_MAX_COUNT, `takes at most ${EXCEPTIONS_MAX_COUNT} dates.`)
-  .readonly();
+/** Values by local date. */
+const dated = <Value extends z.ZodType>(value: Value) =>
+  z
+    .record(LocalDateText, value)
+    .refine((values) => Object.keys(values).length <= EXCEPTIONS_MAX_COUNT, `takes at most ${EXCEPTIONS_MAX_COUNT} dates.`)
+    .readonly();
+
+const DatedTimes = dated(WallTimeText);
+const ExceptionName = z.string().max(EXCEPTION_NAME_MAX_CHARACTERS);
+
+/** One row of a list of holidays, as operators enter and import it; `time` is local, and empty when the whole day is closed. */
+export const CalendarException = z.discriminatedUnion("kind", [
+  z.strictObject({
+    date: LocalDateText,
+    kind: z.literal("closed"),
+    time: z.literal("", "must be empty when the whole day is closed."),
+    name: ExceptionName,
+  }),
+  z.strictObject({ date: LocalDateText, kind: z.enum(["early_close", "late_open"]), time: WallTimeText, name: ExceptionName }),
+]);
+export type CalendarException = z.infer<typeof CalendarException>;
 
 const Weekly = z
   .strictObject({
@@ -54,6 +72,7 @@ const Weekly = z
     holidays: z.array(LocalDateText).max(EXCEPTIONS_MAX_COUNT).readonly(),
     earlyCloses: DatedTimes,
     lateOpens: DatedTimes,
+    names: dated(ExceptionName).optional(),
     coveredUntil: LocalDateText,
   })
   .readonly();

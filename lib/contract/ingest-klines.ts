@@ -105,7 +105,7 @@ const TickerState = z.object({
 export const IngestState = z
   .object({
     server_time_msc: UnixMilliseconds.describe("Time of the server, Unix milliseconds."),
-    items: z.array(TickerState),
+    items: z.array(TickerState).describe("The state of each ticker, in the order you requested them."),
   })
   .meta({ id: "IngestState", description: "What is stored of each ticker, and which minutes are missing." });
 export type IngestState = z.infer<typeof IngestState>;

@@ -44,7 +44,12 @@ export const lineCounts = <Reason extends string>(reasons: readonly Reason[], ac
   rejected: z.int().min(0).describe("Number of lines rejected."),
   reasons: z.partialRecord(z.enum(reasons), z.int().min(1)).describe("Number of lines rejected for each reason."),
   rejections: z
-    .array(z.object({ line: z.int().min(1), reason: z.enum(reasons) }))
+    .array(
+      z.object({
+        line: z.int().min(1).describe("Line number in the request body, starting at 1."),
+        reason: z.enum(reasons).describe("Why the line was rejected."),
+      }),
+    )
     .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
 });
 

@@ -11,7 +11,8 @@ export type AssetClass = z.infer<typeof AssetClass>;
 export const Instrument = z
   .object({
     ticker: Ticker,
-    display_name: z.string().describe("Name to show in a user interface."),
+    display_name: z.string().describe("Short name to show in a user interface; currently the ticker."),
+    name: z.string().describe("Full name in English, for example `Gold / US Dollar`."),
     asset_class: AssetClass,
     base_currency: z.string().describe("Base currency of the ticker."),
     quote_currency: z.string().describe("Quote currency of the ticker."),
@@ -26,6 +27,7 @@ export type Instrument = z.infer<typeof Instrument>;
 export const instrumentExample: Instrument = {
   ticker: "EURUSD",
   display_name: "EURUSD",
+  name: "Euro / US Dollar",
   asset_class: "forex",
   base_currency: "EUR",
   quote_currency: "USD",

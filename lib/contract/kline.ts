@@ -5,7 +5,7 @@ import { Price, Ticker, Timeframe, UnixSeconds } from "./primitives";
 /** A candle of bid prices. */
 export const Kline = z
   .object({
-    type: z.literal("kline"),
+    type: z.literal("kline").describe("Kind of record."),
     ticker: Ticker,
     timeframe: Timeframe,
     time: UnixSeconds.describe("Open time, Unix seconds."),
@@ -53,7 +53,7 @@ export const KlineWindow = z
       .min(0)
       .nullable()
       .describe("Number of intervals in the range during which the market was open; null if the calendar is unknown."),
-    items: z.array(Kline),
+    items: z.array(Kline).describe("The klines, in ascending order by open time."),
   })
   .meta({ id: "KlineWindow", description: "A range of klines, in ascending order by open time." });
 export type KlineWindow = z.infer<typeof KlineWindow>;

@@ -3,6 +3,8 @@ import { DAY_S, HOUR_S } from "#lib/units";
 /** Every number the service promises. Names end in the unit. */
 
 export const KLINES_DEFAULT_LIMIT_ROWS = 500;
+/** The same over MCP: more rows than an agent reads at once cost it context. */
+export const MCP_KLINES_DEFAULT_LIMIT_ROWS = 100;
 export const KLINES_MAX_LIMIT_ROWS = 5000;
 /** One rate-limit unit buys this many rows of a klines request. */
 export const KLINES_ROWS_PER_COST_UNIT = 1000;
@@ -17,8 +19,8 @@ export const TICKER_MAX_CHARACTERS = 20;
 export const URI_MAX_BYTES = 8_192;
 /** Maximum length of one query parameter: twice what the longest list of tickers with commas needs. */
 export const QUERY_VALUE_MAX_CHARACTERS = 2 * TICKERS_PER_REQUEST_MAX_COUNT * (TICKER_MAX_CHARACTERS + 1);
-/** Maximum number of query parameters; more return 40001. */
-export const QUERY_PARAMETERS_MAX_COUNT = 50;
+/** Maximum number of query parameters; more return 40001. The longest list of tickers fits with a parameter for each. */
+export const QUERY_PARAMETERS_MAX_COUNT = TICKERS_PER_REQUEST_MAX_COUNT + 50;
 /** Maximum size of all request headers; Node answers 431 above it. */
 export const HEADERS_MAX_BYTES = 65_536;
 /** Maximum length of an incoming X-Request-Id. */

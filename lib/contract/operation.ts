@@ -3,13 +3,23 @@ import type { ErrorId } from "./errors";
 import type { Scope } from "./primitives";
 import type { ParameterIssue } from "./validate";
 
+const LIST_IN_QUERY =
+  "Separate them with commas, or send one parameter for each: `tickers=A&tickers=B`, `tickers[]=A` and `tickers[0]=A` work too.";
+
 /** One query parameter. Its schema takes the text from the URL and returns the parsed value. */
 export interface Parameter<Value = unknown> {
   readonly schema: z.ZodType<Value, string>;
   readonly required: boolean;
+  /** A list: its elements may come comma-separated, or with one parameter each, also named `x[]` or `x[0]`. Its schema gets them joined by commas. */
+  readonly list?: true;
   readonly description: string;
   /** A valid value, as text before URL encoding. */
   readonly example: string;
+}
+
+/** What a parameter of a query means, and how a list is written there. */
+export function describeParameter({ description, list }: Parameter): string {
+  return list ? `${description} ${LIST_IN_QUERY}` : description;
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;

@@ -14,12 +14,12 @@ import {
   INGEST_MAX_LINES,
   INGEST_PUSH_MIN_TICKS,
   KLINES_DEFAULT_LIMIT_ROWS,
-  KLINES_MAX_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
   TICKERS_PER_REQUEST_MAX_COUNT,
 } from "./limits";
 import { type Operation, operation } from "./operation";
 import {
+  describeLimit,
   InstantParameter,
   LimitParameter,
   OriginParameter,
@@ -60,7 +60,8 @@ const LIST_ERRORS = [
 const tickers = {
   schema: TickerListParameter,
   required: true,
-  description: `Comma-separated tickers, at most ${TICKERS_PER_REQUEST_MAX_COUNT}, in compact form: EURUSD, not EUR/USD.`,
+  list: true,
+  description: `Tickers, at most ${TICKERS_PER_REQUEST_MAX_COUNT}, in compact form: EURUSD, not EUR/USD.`,
   example: "EURUSD,XAUUSD",
 } as const;
 
@@ -94,20 +95,21 @@ export const operations = {
       from: {
         schema: UnixSecondsParameter,
         required: false,
-        description: "Start of the range in Unix seconds, inclusive. Without `to`, returns the oldest klines from this time on.",
+        description:
+          "Start of the range in Unix seconds, or in ISO 8601 with a UTC offset; inclusive. Without `to`, returns the oldest klines from this time on.",
         example: "1767225600",
       },
       to: {
         schema: UnixSecondsParameter,
         required: false,
         description:
-          "End of the range in Unix seconds, exclusive. Without `from`, returns the newest klines before this time. A time in the future is treated as now.",
+          "End of the range in Unix seconds, or in ISO 8601 with a UTC offset; exclusive. Without `from`, returns the newest klines before this time. A time in the future is treated as now.",
         example: "1767312000",
       },
       limit: {
         schema: LimitParameter,
         required: false,
-        description: `Maximum number of klines to return (default ${KLINES_DEFAULT_LIMIT_ROWS}). Values outside 1–${KLINES_MAX_LIMIT_ROWS} return an error.`,
+        description: describeLimit(KLINES_DEFAULT_LIMIT_ROWS),
         example: "24",
       },
     },
@@ -147,7 +149,7 @@ export const operations = {
     summary: "Instruments",
     description: "Returns the instruments available to your key, sorted by asset class, then ticker.",
     query: {},
-    data: z.object({ items: z.array(Instrument) }),
+    data: z.object({ items: z.array(Instrument).describe("The instruments, sorted by asset class, then ticker.") }),
     example: { items: [instrumentExample] },
     errors: ["invalid_parameter", ...GUARD_ERRORS],
     cost: () => 1,
@@ -160,7 +162,7 @@ export const operations = {
     summary: "Latest quotes",
     description: "Returns the latest quote of each ticker, in the order you requested them.",
     query: { tickers },
-    data: z.object({ items: z.array(Quote), missing }),
+    data: z.object({ items: z.array(Quote).describe("One quote per ticker, in the order you requested them."), missing }),
     example: { items: [quoteExample] },
     errors: [...LIST_ERRORS, "market_data_not_ready", ...GUARD_ERRORS],
     cost: () => 1,
@@ -173,7 +175,7 @@ export const operations = {
     summary: "Latest snapshots",
     description: "Returns the latest snapshot of each ticker, in the order you requested them.",
     query: { tickers },
-    data: z.object({ items: z.array(Snapshot), missing }),
+    data: z.object({ items: z.array(Snapshot).describe("One snapshot per ticker, in the order you requested them."), missing }),
     example: { items: [snapshotExample] },
     errors: [...LIST_ERRORS, "market_data_not_ready", ...GUARD_ERRORS],
     cost: () => 1,
@@ -194,7 +196,7 @@ export const operations = {
         example: "2026-12-25T12:00:00Z",
       },
     },
-    data: z.object({ items: z.array(MarketStatus) }),
+    data: z.object({ items: z.array(MarketStatus).describe("One status per ticker, in the order you requested them.") }),
     example: { items: [marketStatusExample] },
     errors: [...LIST_ERRORS, ...GUARD_ERRORS],
     cost: () => 1,

@@ -63,11 +63,27 @@ function parseInteger(text: string, ctx: z.RefinementCtx, detail: string): numbe
   return Number(text);
 }
 
-/** A query parameter in Unix seconds: text in, integer out. Milliseconds are detected and reported as such. */
+const SECONDS_RULE = "must be Unix seconds, or an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.";
+const OFFSET_INSTANT = z.iso.datetime({ offset: true });
+/** An unescaped "+" in an offset arrives as a space; it is read as "+". */
+const BLANK_OFFSET = / (?=\d{2}:\d{2}$)/;
+
+/** Unix milliseconds of an ISO 8601 timestamp with offset in a query; NaN for any other text and for times before 1970. */
+function parseInstant(text: string): number {
+  const instant = text.replace(BLANK_OFFSET, "+");
+  const at = OFFSET_INSTANT.safeParse(instant).success ? Date.parse(instant) : Number.NaN;
+  return at < 0 ? Number.NaN : at;
+}
+
+/**
+ * A query parameter in Unix seconds, or as ISO 8601 timestamp with offset: text in, integer out. Fractions of a second are rounded
+ * up, which keeps the meaning of both ends of a half-open range of whole seconds. Milliseconds are detected and reported as such.
+ */
 export const UnixSecondsParameter = z
   .string()
   .transform((text, ctx) => {
-    const seconds = parseInteger(text, ctx, "must be an integer, in Unix seconds.");
+    const seconds = INTEGER.test(text) ? Number(text) : Math.ceil(parseInstant(text) / 1000);
+    if (Number.isNaN(seconds)) return refuse(ctx, { fault: "invalid_parameter", detail: SECONDS_RULE });
     if (seconds >= UNIX_SECONDS_END)
       return refuse(ctx, {
         fault: "invalid_parameter",
@@ -79,6 +95,11 @@ export const UnixSecondsParameter = z
   .pipe(UnixSeconds);
 
 const LIMIT_RULE = `must be an integer between 1 and ${KLINES_MAX_LIMIT_ROWS}.`;
+
+/** The meaning of the row limit of klines, with this default. */
+export function describeLimit(defaultRows: number): string {
+  return `Maximum number of klines to return (default ${defaultRows}). Values outside 1–${KLINES_MAX_LIMIT_ROWS} return an error.`;
+}
 
 /** The row limit of klines. Values out of range are refused, never clamped. */
 export const LimitParameter = z
@@ -138,17 +159,12 @@ export const TickerListParameter = z
   })
   .pipe(z.array(Ticker).min(1).max(TICKERS_PER_REQUEST_MAX_COUNT));
 
-const OFFSET_INSTANT = z.iso.datetime({ offset: true });
-/** An unescaped "+" in an offset arrives as a space; it is read as "+". */
-const BLANK_OFFSET = / (?=\d{2}:\d{2}$)/;
-
 /** An ISO 8601 timestamp with offset in a query: text in, Unix milliseconds out. */
 export const InstantParameter = z
   .string()
   .transform((text, ctx) => {
-    const instant = text.replace(BLANK_OFFSET, "+");
-    const at = OFFSET_INSTANT.safeParse(instant).success ? Date.parse(instant) : Number.NaN;
-    if (Number.isNaN(at) || at < 0)
+    const at = parseInstant(text);
+    if (Number.isNaN(at))
       return refuse(ctx, {
         fault: "invalid_parameter",
         detail: "must be an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.",

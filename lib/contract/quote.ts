@@ -4,7 +4,7 @@ import { Price, Ticker, UnixMilliseconds } from "./primitives";
 /** A bid and ask price, not a trade. */
 export const Quote = z
   .object({
-    type: z.literal("quote"),
+    type: z.literal("quote").describe("Kind of record."),
     ticker: Ticker,
     time_msc: UnixMilliseconds.describe("Quote time, Unix milliseconds."),
     bid: Price.describe("Current bid price."),

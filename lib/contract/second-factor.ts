@@ -7,6 +7,8 @@ import { MINUTE_S } from "#lib/units";
 export const PROOF_LIFETIME_S = 10 * MINUTE_S;
 /** Time to enter the code after the password, and to use a passkey after the browser was asked for it. */
 export const SIGN_IN_STEP_LIFETIME_S = 10 * MINUTE_S;
+/** How long a browser that verified an address may take to be signed in. */
+export const ENTRY_LIFETIME_S = MINUTE_S;
 export const PASSKEY_CHALLENGE_LIFETIME_S = 5 * MINUTE_S;
 /** A code of an authenticator app: so many digits, for so long. */
 export const TOTP_DIGITS = 6;

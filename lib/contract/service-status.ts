@@ -8,8 +8,6 @@ export const SERVICE_STATUS_PATH = "/status.json";
 /** Length and resolution of the health history. */
 export const HEALTH_HISTORY_S = DAY_S;
 export const HEALTH_BUCKET_S = 900;
-/** How long samples are kept. */
-export const HEALTH_RETENTION_S = 172_800;
 /** Number of days of calendar sessions, starting before the last midnight in any time zone. */
 export const CALENDAR_STRIP_DAYS = 9;
 /** For a calendar with more sessions, only their number is given. */

@@ -6,7 +6,7 @@ const NullablePrice = Price.nullable();
 /** The current quote with figures for its trading day; unknown values are null. */
 export const Snapshot = z
   .object({
-    type: z.literal("snapshot"),
+    type: z.literal("snapshot").describe("Kind of record."),
     ticker: Ticker,
     time_msc: UnixMilliseconds.describe("Snapshot time, Unix milliseconds."),
     bid: Price.describe("Current bid price."),

@@ -28,7 +28,12 @@ export const IngestResult = z.object({
   seq: IngestSequence.describe("The `seq` of the message. All messages up to this one are handled."),
   ...{ received, accepted, rejected, reasons },
   rejections: z
-    .array(z.object({ index: z.int().min(0), reason: z.enum(TICK_REJECTIONS) }))
+    .array(
+      z.object({
+        index: z.int().min(0).describe("Position of the tick in `ticks`, starting at 0."),
+        reason: z.enum(TICK_REJECTIONS).describe("Why the tick was rejected."),
+      }),
+    )
     .describe(`The rejected ticks by their place in the message, at most ${INGEST_REJECTIONS_LISTED_COUNT}.`),
 });
 export type IngestResult = z.infer<typeof IngestResult>;

@@ -30,14 +30,14 @@ const PUSH = {
 };
 
 export const QuoteMessage = z
-  .object({ type: z.literal("quote"), ...PUSH, data: Quote })
+  .object({ type: z.literal("quote").describe("Type of the message."), ...PUSH, data: Quote })
   .meta({ id: "QuoteMessage", description: "A quote. `data` is the same object that REST returns." });
 export const SnapshotMessage = z
-  .object({ type: z.literal("snapshot"), ...PUSH, data: Snapshot })
+  .object({ type: z.literal("snapshot").describe("Type of the message."), ...PUSH, data: Snapshot })
   .meta({ id: "SnapshotMessage", description: "A snapshot. `data` is the same object that REST returns." });
 export const KlineMessage = z
   .object({
-    type: z.literal("kline"),
+    type: z.literal("kline").describe("Type of the message."),
     ...PUSH,
     event: z
       .enum(["snapshot", "update", "correction", "removal"])

@@ -91,7 +91,7 @@ export const METHOD_PARAMS = {
 } as const;
 
 function clientMessage<Method extends StreamMethod, Params extends z.ZodType>(method: Method, params: Params) {
-  return z.object({ id: MessageId.optional(), method: z.literal(method), params });
+  return z.object({ id: MessageId.optional(), method: z.literal(method).describe("What to do."), params });
 }
 
 /** What a client may send. */
@@ -111,9 +111,9 @@ const ErrorName = z.enum(ERROR_IDS as [ErrorId, ...ErrorId[]]);
 export const QuietTicker = z
   .object({
     ticker: Ticker,
-    final_display_state: z.enum(FINAL_DISPLAY_STATES),
-    reason: z.enum(STATUS_REASONS).nullable(),
-    next_open_at: IsoInstant.nullable(),
+    final_display_state: z.enum(FINAL_DISPLAY_STATES).describe("The state to show to users."),
+    reason: z.enum(STATUS_REASONS).nullable().describe("Reason for the state; null if there is nothing to explain."),
+    next_open_at: IsoInstant.nullable().describe("Next open of the market; null if unknown or never."),
   })
   .meta({ id: "QuietTicker", description: "A subscribed ticker without new records, and why." });
 export type QuietTicker = z.infer<typeof QuietTicker>;
@@ -121,9 +121,9 @@ export type QuietTicker = z.infer<typeof QuietTicker>;
 export const TickerRejection = z
   .object({
     ticker: z.string().describe("The ticker as the client sent it."),
-    code: z.int(),
-    message: ErrorName,
-    detail: z.string().optional(),
+    code: z.int().describe("Error code: HTTP status × 100 + n."),
+    message: ErrorName.describe("Stable error identifier."),
+    detail: z.string().optional().describe("What was wrong with this ticker."),
     suggestion: z.string().optional().describe("The ticker you probably meant."),
   })
   .meta({ id: "TickerRejection", description: "A ticker that was rejected, and why." });
@@ -137,8 +137,8 @@ export type Subscription = z.infer<typeof Subscription>;
 const SubscriptionsCount = z.int().min(0).describe("Current number of subscriptions on this connection.");
 
 const SubscribeResult = z.object({
-  accepted: z.array(Ticker),
-  rejected: z.array(TickerRejection),
+  accepted: z.array(Ticker).describe("Tickers that are now subscribed, including those that already were."),
+  rejected: z.array(TickerRejection).describe("Tickers that were rejected, and why."),
   resumed: z
     .array(Ticker)
     .optional()
@@ -147,21 +147,24 @@ const SubscribeResult = z.object({
   subscriptions: SubscriptionsCount,
 });
 const UnsubscribeResult = z.object({
-  accepted: z.array(Ticker),
-  rejected: z.array(TickerRejection),
+  accepted: z.array(Ticker).describe("Tickers that are no longer subscribed."),
+  rejected: z.array(TickerRejection).describe("Tickers that were rejected, and why."),
   subscriptions: SubscriptionsCount,
 });
-const ListResult = z.object({ subscriptions: SubscriptionsCount, items: z.array(Subscription) });
+const ListResult = z.object({
+  subscriptions: SubscriptionsCount,
+  items: z.array(Subscription).describe("All subscriptions of this connection."),
+});
 const PingResult = z.object({ time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds.") });
 
 function ack<Method extends StreamMethod, Data extends z.ZodType>(method: Method, data: Data) {
   return z.object({
-    type: z.literal("ack"),
-    id: MessageId.nullable(),
-    method: z.literal(method),
-    code: z.literal(0),
-    message: z.literal("success"),
-    data,
+    type: z.literal("ack").describe("Type of the message."),
+    id: MessageId.nullable().describe("The `id` of the message this answers; null if it had none."),
+    method: z.literal(method).describe("The method of the message this answers."),
+    code: z.literal(0).describe("0: the message was handled."),
+    message: z.literal("success").describe("Stable identifier of the result."),
+    data: data.describe("Result of the method."),
   });
 }
 
@@ -178,19 +181,19 @@ export type AckOf<Method extends StreamMethod> = Extract<Ack, { method: Method }
 
 export const ErrorMessage = z
   .object({
-    type: z.literal("error"),
+    type: z.literal("error").describe("Type of the message."),
     id: MessageId.nullable().describe(
       "The `id` of the message this answers. Null if that message had none or could not be parsed, or if this answers no message.",
     ),
-    code: z.int(),
-    message: ErrorName,
+    code: z.int().describe("Error code: HTTP status × 100 + n. A code is never reused."),
+    message: ErrorName.describe("Stable error identifier."),
     data: FailureData.extend({
       close_code: z.int().optional().describe("The server closes the connection with this code next."),
       expected_seq: z
         .int()
         .optional()
         .describe("After a refused ingest message: send again from this `seq` on. Until then, others are ignored."),
-    }),
+    }).describe("Details of the error."),
   })
   .meta({
     id: "ErrorMessage",
@@ -199,34 +202,36 @@ export const ErrorMessage = z
 export type ErrorMessage = z.infer<typeof ErrorMessage>;
 
 export const MarketStatusMessage = z
-  .object({ type: z.literal("market_status"), ticker: Ticker, data: MarketStatus })
+  .object({ type: z.literal("market_status").describe("Type of the message."), ticker: Ticker, data: MarketStatus })
   .meta({ id: "MarketStatusMessage", description: "The market status of a subscribed ticker changed." });
 export type MarketStatusMessage = z.infer<typeof MarketStatusMessage>;
 
 export const Welcome = z
   .object({
-    type: z.literal("welcome"),
-    protocol: z.literal(STREAM_PROTOCOL),
+    type: z.literal("welcome").describe("Type of the message."),
+    protocol: z.literal(STREAM_PROTOCOL).describe("Version of the message protocol."),
     connection_id: z.string().describe("Also the request ID of the handshake. Include it when you report a problem."),
-    venue: Venue,
+    venue: Venue.describe("The venue of the key."),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     epoch: Epoch,
-    heartbeat_interval_s: z.int(),
-    limits: z.object({
-      connections: z.int().describe("Maximum stream connections of the account, including this one."),
-      subscriptions: z.int().describe("Maximum subscriptions on this connection."),
-      messages_per_second: z.int(),
-      messages_burst: z.int(),
-      message_max_bytes: z.int(),
-      tickers_per_message: z.int(),
-    }),
+    heartbeat_interval_s: z.int().describe("Seconds between two heartbeats."),
+    limits: z
+      .object({
+        connections: z.int().describe("Maximum stream connections of the account, including this one."),
+        subscriptions: z.int().describe("Maximum subscriptions on this connection."),
+        messages_per_second: z.int().describe("Messages that the client can send per second."),
+        messages_burst: z.int().describe("Messages that the client can send at once."),
+        message_max_bytes: z.int().describe("Maximum size of a message from the client, in bytes."),
+        tickers_per_message: z.int().describe("Maximum tickers in one message."),
+      })
+      .describe("Limits of this connection."),
   })
   .meta({ id: "Welcome", description: "The first message of a connection." });
 export type Welcome = z.infer<typeof Welcome>;
 
 export const Heartbeat = z
   .object({
-    type: z.literal("heartbeat"),
+    type: z.literal("heartbeat").describe("Type of the message."),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     quiet: z
       .array(QuietTicker)
@@ -239,7 +244,7 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 
 const ServerShutdown = z
   .object({
-    type: z.literal("server_shutdown"),
+    type: z.literal("server_shutdown").describe("Type of the message."),
     time_msc: UnixMilliseconds.describe("The server's clock, Unix milliseconds."),
     reconnect_after_ms: z.int().describe("Reconnect after a random delay of at most this long."),
   })

@@ -49,6 +49,9 @@ const SECURITY_SCHEMES = {
 const security = (...schemes: (keyof typeof SECURITY_SCHEMES)[]) =>
   schemes.map((scheme) => reference("components", "securitySchemes", scheme));
 
+/** The host that the committed document proposes. */
+export const ASYNCAPI_DEFAULT_HOST = "localhost:3000";
+
 function servers(host: string): Record<string, AsyncApiServer> {
   const variables = { host: { default: host, description: "Host name of this installation, with the port if needed." } };
   return {
@@ -145,7 +148,7 @@ function operationsOf(channel: ChannelId, messages: StreamMessages): Record<stri
  * clients send.
  * @param options.host host of the installation, `host[:port]`; readers of the document can replace it.
  */
-export function asyncApiDocument({ host = "localhost:3000" }: { host?: string } = {}): AsyncApiDocument {
+export function asyncApiDocument({ host = ASYNCAPI_DEFAULT_HOST }: { host?: string } = {}): AsyncApiDocument {
   const printer = schemaPrinter("draft-7");
   const messages = streamMessages(printer);
   const named = Object.values(messages).flatMap((group: Record<string, NamedMessage>) => Object.values(group));

@@ -1,6 +1,15 @@
 import { createHash } from "node:crypto";
-import { asyncApiText } from "./asyncapi";
+import { LRUCache } from "lru-cache";
+import { ASYNCAPI_DEFAULT_HOST, asyncApiText } from "./asyncapi";
 import { openApiText } from "./openapi";
+
+/** Documents kept for each address under which the service is reached; the sender of a request chooses Host. */
+const KEPT_COUNT = 8;
+const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+/** A relative URL: what the committed document says, which names no installation. */
+const ANYWHERE = '"url": "/"';
+
+type Respond = (request?: Request, publicUrl?: string) => Response;
 
 /** A document as it is sent, with the headers of this version. */
 interface Printed {
@@ -8,27 +17,48 @@ interface Printed {
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
 }
 
-function printed(text: string): Printed {
+function printed(text: string, cacheable: "public" | "private"): Printed {
   return {
     text,
     headers: {
       etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
-      "cache-control": "public, max-age=300",
+      "cache-control": `${cacheable}, max-age=300`,
       "access-control-allow-origin": "*",
       "access-control-expose-headers": "ETag",
     },
   };
 }
 
+/** The address of the service without a trailing slash: PUBLIC_URL, else that of the request; undefined where neither is known. */
+function addressOf(request: Request | undefined, publicUrl: string | undefined): string | undefined {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
+  const host = request?.headers.get("host") ?? "";
+  if (!HOST.test(host)) return undefined;
+  return `${request?.headers.get("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
+}
+
 /**
  * Creates the handler of a generated document: JSON for any origin, revalidated by ETag (304 when the reader's copy is
- * current). The contract cannot change while the process runs, so `print` is called once, on the first request.
+ * current). It names the server it was fetched from. The contract cannot change while the process runs, so `print` is called
+ * once, on the first request, and `place` puts the address into its text. The second argument is PUBLIC_URL.
  */
-function createDocumentResponse(print: () => string): (request?: Request) => Response {
-  let document: Printed | undefined;
-  return (request) => {
-    document ??= printed(print());
-    const { text, headers } = document;
+function createDocumentResponse(print: () => string, place: (text: string, address: URL) => string): Respond {
+  const kept = new LRUCache<string, Printed>({ max: KEPT_COUNT });
+  let unplaced: string | undefined;
+
+  function documentFor(address: string | undefined, publicUrl: string | undefined): Printed {
+    const known = kept.get(address ?? "");
+    if (known !== undefined) return known;
+    unplaced ??= print();
+    const text = address === undefined ? unplaced : place(unplaced, new URL(address));
+    // A shared cache must not hand the address that one reader chose to another.
+    const made = printed(text, publicUrl === undefined ? "private" : "public");
+    kept.set(address ?? "", made);
+    return made;
+  }
+
+  return (request, publicUrl) => {
+    const { text, headers } = documentFor(addressOf(request, publicUrl), publicUrl);
     const known = request?.headers.get("if-none-match") ?? "";
     // A proxy may have weakened the tag; for a document a weak match is good enough.
     const current = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === headers.etag);
@@ -38,7 +68,13 @@ function createDocumentResponse(print: () => string): (request?: Request) => Res
 }
 
 /** Answers /openapi.json. */
-export const openApiResponse = createDocumentResponse(openApiText);
+export const openApiResponse = createDocumentResponse(openApiText, (text, { href }) =>
+  text.replace(ANYWHERE, `"url": "${href.replace(/\/$/, "")}"`),
+);
 
 /** Answers /asyncapi.json. */
-export const asyncApiResponse = createDocumentResponse(asyncApiText);
+export const asyncApiResponse = createDocumentResponse(asyncApiText, (text, { host, protocol }) =>
+  text
+    .replaceAll(`"default": "${ASYNCAPI_DEFAULT_HOST}"`, `"default": "${host}"`)
+    .replace('"protocol": "wss"', `"protocol": "${protocol === "https:" ? "wss" : "ws"}"`),
+);

@@ -39,3 +39,14 @@ export function docsSections(): NavSection[] {
   }
   return sections;
 }
+
+/** Where a page is in the left tree, as words: "Reference · REST operations". Undefined for a page outside of it. */
+export function sectionOf(url: string): string | undefined {
+  for (const { title, entries } of docsSections()) {
+    for (const entry of entries) {
+      if ("href" in entry && entry.href === url) return title;
+      if ("pages" in entry && entry.pages.some(({ href }) => href === url)) return `${title} · ${entry.label}`;
+    }
+  }
+  return undefined;
+}

@@ -5,8 +5,9 @@ import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { ERROR_IDS, ERRORS, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
+import { asyncApiDocument } from "./asyncapi";
 import { breakingChanges } from "./breaking";
-import { openApiResponse } from "./document-response";
+import { asyncApiResponse, openApiResponse } from "./document-response";
 import type { JsonSchema } from "./json-schema";
 import { openApiDocument, openApiText } from "./openapi";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "./openapi-types";
@@ -136,6 +137,32 @@ describe("/openapi.json", () => {
     const response = openApiResponse(request);
     expect(response.status).toBe(304);
     expect(await response.text()).toBe("");
+  });
+
+  test.each([
+    [{ host: "prices.example.com" }, "http://prices.example.com"],
+    [{ host: "prices.example.com", "x-forwarded-proto": "https" }, "https://prices.example.com"],
+    [{ host: "[::1]:3000" }, "http://[::1]:3000"],
+    [{ host: 'evil", "x": "' }, "/"],
+    [{}, "/"],
+  ])("names the server it was fetched from (%j)", async (headers, url) => {
+    const ask = () => openApiResponse(new Request("http://internal/openapi.json", { headers }));
+    const { servers, ...rest } = await ask().json();
+    expect(servers).toEqual([{ url }]);
+    expect(rest).toEqual(JSON.parse(JSON.stringify({ ...openApiDocument(), servers: undefined })));
+    expect(ask().headers.get("cache-control")).toBe("private, max-age=300");
+  });
+
+  test("is AsyncAPI for streams, with the host and the protocol it was fetched by", async () => {
+    const ask = (headers: Record<string, string>) =>
+      asyncApiResponse(new Request("http://internal/asyncapi.json", { headers })).json();
+    const plain = asyncApiDocument({ host: "localhost:4000" });
+    const { websocket, ...other } = plain.servers;
+    expect(await ask({ host: "localhost:4000" })).toEqual(
+      JSON.parse(JSON.stringify({ ...plain, servers: { ...other, websocket: { ...websocket, protocol: "ws" } } })),
+    );
+    const secure = asyncApiDocument({ host: "prices.example.com" });
+    expect(await ask({ host: "prices.example.com", "x-forwarded-proto": "https" })).toEqual(JSON.parse(JSON.stringify(secure)));
   });
 
   test("answers whole to a reader whose copy is old", () => {

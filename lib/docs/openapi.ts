@@ -1,6 +1,6 @@
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
-import type { Operation, Parameter } from "#lib/contract/operation";
+import { describeParameter, type Operation, type Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
@@ -44,7 +44,7 @@ function queryParameter(name: string, parameter: Parameter, printer: SchemaPrint
   return {
     name,
     in: "query",
-    description: parameter.description,
+    description: describeParameter(parameter),
     required: parameter.required,
     ...(schema.type === "array" ? { style: "form" as const, explode: false } : {}),
     schema,

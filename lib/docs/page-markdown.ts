@@ -24,6 +24,12 @@ function printElement(node: Node, inside: () => string): string | undefined {
     }
     case "Tab":
       return `${String(attribute(node, "value"))}:\n\n${inside()}`;
+    case "Card":
+      return `- [${String(attribute(node, "title"))}](${String(attribute(node, "href"))}): ${inside().trim()}`;
+    case "Diagram":
+      return `*Diagram: ${inside().trim()}*`;
+    case "Cards":
+    case "Steps":
     case "Tabs":
       return inside();
     default:

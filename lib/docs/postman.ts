@@ -1,6 +1,6 @@
 import type { ErrorId } from "#lib/contract/errors";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
-import type { Operation } from "#lib/contract/operation";
+import { describeParameter, type Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { type RecordedAnswer, recordedAnswer, recordedError } from "./reference/recorded";
 import { SAMPLE_BASE } from "./sample-words";
@@ -60,7 +60,7 @@ function request({ method, path, query, description, body }: Operation): Postman
   const parameters = Object.entries(query).map(([key, parameter]) => ({
     key,
     value: parameter.example,
-    description: parameter.description,
+    description: describeParameter(parameter),
     disabled: !parameter.required,
   }));
   const sent = parameters.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);

@@ -63,6 +63,16 @@ describe("a page as Markdown", () => {
     expect(markdownOf.stringify({ type: "paragraph" }, undefined, state, undefined)).toBeUndefined();
   });
 
+  test("has lists for cards, and the captions of diagrams", () => {
+    const card = print("Card", [
+      { name: "title", value: "History" },
+      { name: "href", value: "/docs/klines" },
+    ]);
+    expect(card).toBe("- [History](/docs/klines): first\n\nsecond");
+    expect(print("Diagram", [{ name: "name", value: "paging" }])).toBe("*Diagram: first\n\nsecond*");
+    for (const name of ["Cards", "Steps"]) expect(print(name)).toBe("first\n\nsecond");
+  });
+
   test("has tables whose cells cannot end them", () => {
     expect(markdownTable(["a"], [["x | y\nz"]])).toBe("| a |\n| --- |\n| x \\| y z |");
   });

@@ -5,7 +5,7 @@ import { type DocsPage, docs } from "./source";
 export type PageKind = "Guide" | "Reference";
 
 /** Parts of pages of the reference that say the same on each, or what stands above them once more. */
-const REPEATED: ReadonlySet<string | undefined> = new Set(["headers", "errors", "example"]);
+const REPEATED: ReadonlySet<string | undefined> = new Set(["request", "headers", "errors", "example", "response-example"]);
 
 /** A page as entries of the index: the page itself with what stands above its first heading, then each part of it. */
 function entriesOf({ type, url, data }: DocsPage): Index[] {

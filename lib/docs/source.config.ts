@@ -4,6 +4,8 @@ import { defineConfig, defineDocs } from "fumadocs-mdx/config";
 import { z } from "zod";
 import { highlighting } from "./highlight";
 import { markdownOf } from "./page-markdown";
+import { operationColumns } from "./rehype-operation-columns";
+import { schemaTrees } from "./rehype-schema-tree";
 import { labelCells } from "./rehype-table-labels";
 import { expandContract } from "./remark-contract";
 
@@ -37,7 +39,7 @@ export default defineConfig({
     remarkCodeTabOptions: { Tabs: "Tabs" },
     remarkImageOptions: false,
     remarkNpmOptions: false,
-    rehypePlugins: (preset) => [labelCells, ...preset],
+    rehypePlugins: (preset) => [schemaTrees, labelCells, operationColumns, ...preset],
     rehypeCodeOptions: highlighting satisfies RehypeCodeOptions,
   },
 });

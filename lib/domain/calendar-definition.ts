@@ -22,6 +22,8 @@ export interface WeeklyCalendar {
   readonly earlyCloses: Readonly<Record<LocalDate, WallTime>>;
   /** The day starts at this wall time; after an early close on the same day, the market is closed in between. */
   readonly lateOpens: Readonly<Record<LocalDate, WallTime>>;
+  /** Names of the exceptions by date, for operators; they do not decide anything. */
+  readonly names?: Readonly<Record<LocalDate, string>> | undefined;
   /** Last local date the dated exceptions are known for; past it the state is unknown. */
   readonly coveredUntil: LocalDate;
 }

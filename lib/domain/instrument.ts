@@ -1,5 +1,6 @@
 import type { AssetClass, Instrument } from "#lib/contract/instrument";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
+import { nameOf } from "./instrument-name";
 
 /** One row of the catalogue: an instrument and how its market is judged. */
 export interface Listing {
@@ -26,6 +27,7 @@ export function toInstrument(listing: Listing): Instrument {
   return {
     ticker: listing.ticker,
     display_name: listing.ticker,
+    name: nameOf(listing),
     asset_class: listing.assetClass,
     base_currency: listing.base,
     quote_currency: listing.quote,

@@ -36,6 +36,14 @@ describe("a request of a browser", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
+  test("a request that names the service itself as its origin passes with every key, like one without an origin", async () => {
+    const { text: key } = await t.issueKey({ origins: [] });
+    const host = "prices.example.com";
+    for (const origin of [`https://${host}`, `http://${host}`])
+      expect((await t.ask(QUOTES, { key, headers: { origin, host } })).status).toBe(200);
+    expect((await t.ask(QUOTES, { key, headers: { origin: `https://${host}.example.net`, host } })).status).toBe(403);
+  });
+
   test("a browser request with the demo key passes from any origin", async () => {
     for (const origin of [APP, "null", "http://localhost:5173"])
       expect(admitted(await t.ask(QUOTES, { key: DEMO_KEY, headers: { origin } }))).toBe(origin);

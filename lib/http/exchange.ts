@@ -2,6 +2,8 @@ import type { Principal } from "#lib/access/principal";
 import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import type { SentBody } from "#lib/market/question";
+import { runningParts } from "#lib/runtime";
+import { foreignOrigin } from "./own-origin";
 import { requestIdOf } from "./request-id";
 import { type AnswerHeaders, jsonHeaders } from "./respond";
 
@@ -35,6 +37,7 @@ export interface Exchange {
   /** The text after "?"; empty without one. */
   readonly queryText: string;
   readonly given: GivenHeaders | undefined;
+  /** The Origin header; null without one, and for the service's own origin. */
   readonly origin: string | null;
   /** Response headers. */
   readonly headers: AnswerHeaders;
@@ -66,6 +69,12 @@ export function openBareExchange(
   return exchangeOf({ request: null, body }, method, target, context);
 }
 
+/** Reads Host only beside an Origin, which most requests lack. */
+function foreignOriginOf(source: Pick<Exchange, "given" | "request">): string | null {
+  const origin = headerOf(source, "origin");
+  return origin === null ? null : foreignOrigin(origin, headerOf(source, "host"), runningParts()?.env.PUBLIC_URL);
+}
+
 interface Received {
   readonly request: Request | null;
   readonly body: AsyncIterable<Uint8Array> | null;
@@ -84,7 +93,7 @@ function exchangeOf({ request, body }: Received, method: string, target: string,
     path: at === -1 ? target : target.slice(0, at),
     queryText: at === -1 ? "" : target.slice(at + 1),
     given: context.headers,
-    origin: headerOf(source, "origin"),
+    origin: foreignOriginOf(source),
     headers,
     startMs: performance.now(),
     principal: undefined,

@@ -8,6 +8,7 @@ import { Fault, parameterFault, requireValid } from "#lib/fault";
 const PARSED_KEPT_COUNT = 2_000;
 /** Longer queries are not cached, which bounds memory. */
 const PARSED_KEPT_MAX_CHARACTERS = 1_000;
+const ELEMENT_NAME = /^(\w+)\[\d{0,3}\]$/;
 const IGNORED_NAME = /[^A-Za-z0-9_.-]/g;
 const IGNORED_NAME_MAX_CHARACTERS = 40;
 const IGNORED_LISTED_COUNT = 10;
@@ -43,6 +44,12 @@ function decode(text: string): string {
   }
 }
 
+/** The name of the list that this is an element of, as many clients write arrays: `tickers[]`, `tickers[0]`. */
+function listNameOf({ query }: Operation, written: string): string | undefined {
+  const name = ELEMENT_NAME.exec(written)?.[1];
+  return name !== undefined && Object.hasOwn(query, name) && query[name]?.list ? name : undefined;
+}
+
 /** Name and value of each parameter, in order. */
 function pairsOf(text: string): [string, string][] {
   const parts = text.split("&").filter((part) => part !== "");
@@ -61,10 +68,14 @@ function pairsOf(text: string): [string, string][] {
 function parseQuery(operation: Operation, text: string): ParsedQuery {
   const given = new Map<string, string>();
   const ignored = new Set<string>();
-  for (const [name, value] of pairsOf(text)) {
-    if (!Object.hasOwn(operation.query, name)) ignored.add(name.replace(IGNORED_NAME, "?").slice(0, IGNORED_NAME_MAX_CHARACTERS));
-    else if (given.has(name)) refuse(name, "was given twice.");
-    else given.set(name, value);
+  for (const [written, value] of pairsOf(text)) {
+    const name = listNameOf(operation, written) ?? written;
+    const before = given.get(name);
+    const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
+    if (parameter === undefined) ignored.add(name.replace(IGNORED_NAME, "?").slice(0, IGNORED_NAME_MAX_CHARACTERS));
+    else if (before === undefined) given.set(name, value);
+    else if (parameter.list) given.set(name, `${before},${value}`);
+    else refuse(name, "was given twice.");
   }
   const query: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(operation.query)) {

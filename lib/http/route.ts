@@ -19,8 +19,10 @@ const RETRY_AFTER_S = 1;
 /** The input of a question: the market, and the caller and address for the few that need them. */
 export interface GuardedCall<Query> extends Call<Query> {
   readonly principal: Principal;
-  /** Null for a request without one. */
+  /** Null for a request without one, and for the service's own. */
   readonly origin: string | null;
+  /** The host under which the request reached the service. */
+  readonly host: string | null;
   readonly access: Access;
   /** The rate limit after this request. */
   readonly verdict: Verdict;
@@ -160,10 +162,11 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
-  { sent, headers, origin, address }: Exchange,
+  exchange: Exchange,
   { markets, access }: Runtime,
   nowMs: number,
 ): Omit<GuardedCall<Query>, "verdict"> {
+  const { sent, headers, origin, address } = exchange;
   const { venue, mayRead, tickers } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
@@ -175,7 +178,7 @@ function callOf<Query>(
   const admitTicks = sent === null ? undefined : admit;
   const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
   const known = { query: query.value.query as Query, market, mayRead, tickers, nowMs, principal, origin, access };
-  return { ...known, sent, admitTicks, admitDays };
+  return { ...known, host: headerOf(exchange, "host"), sent, admitTicks, admitDays };
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

@@ -20,10 +20,13 @@ export function smtpDelivery(url: string, from: string): Deliver {
   };
 }
 
+/** The first link of an email. In the text it is followed by an escaped line break, which terminals take as part of it. */
+const LINK = /https?:\/\/\S+/;
+
 /** Replaces a mail server: writes emails to the log, including their links, and keeps the latest. */
 export function logDelivery(outbox: CapturedMails, clock: Clock, log: Logger): Deliver {
   return async (message) => {
     outbox.add({ ...message, atMs: clock.now() });
-    log.info({ mail: message }, "email not sent: SMTP_URL is not set");
+    log.info({ mail: message, link: LINK.exec(message.text)?.[0] }, "email not sent: SMTP_URL is not set");
   };
 }

@@ -34,6 +34,13 @@ describe("calendar preview", () => {
     ]);
   });
 
+  test("a preview shows the part of today that is over as it was", () => {
+    const sinceMs = NOW_MS - 24 * HOUR_MS;
+    const { sessions } = previewCalendar(OFFICE, [halt], NOW_MS, sinceMs);
+    expect(sessions?.[0]).toEqual({ opens_at: iso(sinceMs), closes_at: iso(NOW_MS) });
+    expect(sessions?.at(-1)).toEqual(previewCalendar(OFFICE, [halt], NOW_MS).sessions?.at(-1));
+  });
+
   test("a preview applies overrides", () => {
     const { now, sessions } = previewCalendar(OFFICE, [halt], NOW_MS);
     expect(now).toMatchObject({ state: "closed", reason: "operator_override", next_open_at: iso(NOW_MS + HOUR_MS) });

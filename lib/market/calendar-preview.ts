@@ -20,9 +20,8 @@ export function toldSession({ openMs, closeMs }: { openMs: number; closeMs: numb
 }
 
 /** Collects sessions hour by hour, so that a calendar that flips each second stops early; null when the calendar gives null. */
-function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; closeMs: number }[] | null {
+function firstSessions(calendar: Calendar, fromMs: number, endMs: number): { openMs: number; closeMs: number }[] | null {
   const sessions: { openMs: number; closeMs: number }[] = [];
-  const endMs = fromMs + PREVIEW_MS;
   for (let hourMs = fromMs; hourMs < endMs && sessions.length <= PREVIEW_SESSIONS_MAX_COUNT; hourMs += HOUR_MS) {
     const found = calendar.sessionsBetween(hourMs, Math.min(hourMs + HOUR_MS, endMs));
     if (found === null) return null;
@@ -35,11 +34,15 @@ function firstSessions(calendar: Calendar, fromMs: number): { openMs: number; cl
   return sessions;
 }
 
-/** Previews the two weeks from `fromMs` (Unix ms) for a definition and overrides that are not stored yet. */
+/**
+ * Previews the two weeks from `nowMs` (Unix ms) for a definition and overrides that are not stored yet, with the sessions since
+ * `sinceMs`, so that the part of today that is over is drawn too.
+ */
 export function previewCalendar(
   definition: CalendarDefinitionSchema,
   overrides: readonly AdminOverride[],
-  fromMs: number,
+  nowMs: number,
+  sinceMs = nowMs,
 ): CalendarPreview {
   const spans = overrides.map(({ state, starts_at, ends_at }) => ({
     state,
@@ -47,8 +50,8 @@ export function previewCalendar(
     untilMs: ends_at === null ? null : Date.parse(ends_at),
   }));
   const calendar = compileCalendar(definition, spans);
-  const { state, reason, nextOpen, nextClose } = calendar.sessionAt(fromMs);
-  const sessions = firstSessions(calendar, fromMs);
+  const { state, reason, nextOpen, nextClose } = calendar.sessionAt(nowMs);
+  const sessions = firstSessions(calendar, sinceMs, nowMs + PREVIEW_MS);
   return {
     now: { state, reason, next_open_at: isoOrNull(nextOpen), next_close_at: isoOrNull(nextClose) },
     sessions: sessions?.slice(0, PREVIEW_SESSIONS_MAX_COUNT).map(toldSession) ?? null,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
+import { HEALTH_RETENTION_S } from "#lib/contract/uptime";
 import { createLog } from "#lib/log";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
@@ -74,7 +74,7 @@ async function record(watched = markets(), knock = async () => doors) {
 /** Rows of one venue, oldest first. */
 async function rowsOf(venue: string) {
   const { rows } = await t.db.pool.query(
-    "SELECT at, rest, stream, expected, fresh, lag_ms::int FROM health_sample WHERE venue = $1 ORDER BY at",
+    "SELECT at, rest, stream, expected, fresh, lag_ms::float8 FROM health_sample WHERE venue = $1 ORDER BY at",
     [venue],
   );
   return rows;

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import { HEALTH_RETENTION_S } from "#lib/contract/service-status";
 import { DISPLAY_CLASS } from "#lib/contract/status";
+import { HEALTH_RETENTION_S } from "#lib/contract/uptime";
 import type { Logger } from "#lib/log";
 import { repeat } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
@@ -37,8 +37,14 @@ export function lastTickOf({ catalogue, view }: Market): number | null {
   return times.length === 0 ? null : Math.max(...times);
 }
 
+/** The health of a venue's feed at an instant. */
+type FeedHealth = Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> & {
+  /** Unix milliseconds of the newest tick, null before the first. */
+  readonly lastTickMs: number | null;
+};
+
 /** The current health of a venue's feed. */
-function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" | "expected" | "fresh" | "lagMs"> {
+export function feedHealth(market: Market, wallMs: number): FeedHealth {
   const nowMs = market.now?.() ?? wallMs;
   const states = market.catalogue
     .list()
@@ -46,9 +52,9 @@ function feedHealth(market: Market, wallMs: number): Pick<HealthSample, "venue" 
     .map((listing) => statusAt({ market, nowMs }, listing));
   const open = market.provider === null ? [] : states.filter(({ calendar_state }) => calendar_state === "open");
   const fresh = open.filter(({ final_display_state }) => DISPLAY_CLASS[final_display_state] === "positive");
-  const lastMs = lastTickOf(market);
-  const lagMs = lastMs === null ? null : Math.max(0, wallMs - lastMs);
-  return { venue: market.venue, expected: open.length, fresh: fresh.length, lagMs };
+  const lastTickMs = lastTickOf(market);
+  const lagMs = lastTickMs === null ? null : Math.max(0, wallMs - lastTickMs);
+  return { venue: market.venue, expected: open.length, fresh: fresh.length, lagMs, lastTickMs };
 }
 
 // When several processes share a database, the healthy one counts: it is the one that serves. Expected and fresh come from the

@@ -52,6 +52,7 @@ describe("instruments", () => {
     expect(items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(LIVE_LISTINGS.map(({ ticker }) => ticker));
     expect(items[0]).toMatchObject({
       display_name: items[0].ticker,
+      name: "Australian Dollar / Canadian Dollar",
       asset_class: "forex",
       streams: ["quote", "kline", "snapshot"],
     });

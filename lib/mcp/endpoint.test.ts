@@ -3,8 +3,11 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { JsonSchemaType } from "@modelcontextprotocol/sdk/validation";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { revokeKey } from "#lib/access/keys";
+import { type KlineTable, tableOf } from "#lib/contract/kline-table";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { route } from "#lib/http/route";
 import { instruments } from "#lib/market/instruments";
@@ -123,8 +126,51 @@ describe("the MCP tools", () => {
     const { body } = await t.ask(operations[id].path + REST[id], { key });
     expect(body.code).toBe(0);
     expect(result.isError).not.toBe(true);
-    expect(result.structuredContent).toEqual(body.data);
-    expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(body.data);
+    const data = id === "klines" ? tableOf(body.data) : body.data;
+    expect(result.structuredContent).toEqual(data);
+    expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(data);
+  });
+
+  test("klines come as a table with 100 rows unless a limit says otherwise, in a few tokens a row", async () => {
+    const from = TEST_START_MS / 1_000 - 10 * HOUR_S;
+    await t.markets.live.store.writeBatch(testKlines("XAUUSD", "M1", from, 500, 60), []);
+    const ask = { ticker: "XAUUSD", timeframe: "M1", from: new Date(from * 1_000).toISOString() };
+    const client = await connect(key);
+    const { tools } = await client.listTools();
+    const limit = tools.find(({ name }) => name === "klines")?.inputSchema.properties?.limit;
+    expect(limit).toMatchObject({ default: 100, description: expect.stringContaining("(default 100)") });
+    const result = await client.callTool({ name: "klines", arguments: ask });
+    const table = result.structuredContent as KlineTable;
+    expect(table).toMatchObject({
+      count: 100,
+      limit: 100,
+      next_from: from + 6_000,
+      columns: expect.arrayContaining(["time", "close"]),
+    });
+    expect(table.rows[0]?.[table.columns.indexOf("time")]).toBe(from);
+    const { items } = (await t.ask(`${operations.klines.path}?ticker=XAUUSD&timeframe=M1&from=${from}&limit=100`, { key })).body
+      .data;
+    const rowsOf = (table: KlineTable) =>
+      table.rows.map((row) => Object.fromEntries(row.map((value, index) => [table.columns[index], value])));
+    expect(items).toEqual(rowsOf(table).map((row) => ({ type: "kline", ticker: "XAUUSD", timeframe: "M1", ...row })));
+    expect((result.content as { text: string }[])[0]?.text.length).toBeLessThan(100 * 90);
+  });
+
+  test("a list is accepted as a list and as text, and a time as seconds and in ISO 8601, by schema and by service", async () => {
+    const client = await connect(key);
+    const { tools } = await client.listTools();
+    const validator = new AjvJsonSchemaValidator();
+    const forms: [ToolId, Record<string, unknown>][] = [
+      ["latestQuotes", { tickers: ["EURUSD", "XAUUSD"] }],
+      ["latestQuotes", { tickers: "EURUSD,XAUUSD" }],
+      ["klines", { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 60 }],
+      ["klines", { ticker: "EURUSD", timeframe: "M1", from: "2026-01-01T00:00:00Z" }],
+    ];
+    for (const [name, args] of forms) {
+      const schema = tools.find((tool) => tool.name === name)?.inputSchema as JsonSchemaType;
+      expect(validator.getValidator(schema)(args), JSON.stringify(args)).toMatchObject({ valid: true });
+      expect((await client.callTool({ name, arguments: args })).isError, JSON.stringify(args)).not.toBe(true);
+    }
   });
 
   test("the MCP tools work with the demo key, on its venue", async () => {

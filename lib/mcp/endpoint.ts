@@ -20,14 +20,14 @@ import { type Answer, type AnswerHeaders, failureOf, faultOf, withoutBody } from
 import { counted, handlerOf, type RouteHandler } from "#lib/http/route";
 import { readBody } from "#lib/portal/input";
 import { type Runtime, runtime } from "#lib/runtime";
-import { isToolId, listTools, type ToolId, targetOf } from "./tools";
+import { isToolId, listTools, resultOf, type ToolId, targetOf } from "./tools";
 
 /** Operation name under which messages that call no tool are counted. */
 const OPERATION = "mcp";
 const SERVER = { name: "spotwire", title: "Spotwire", version: "1.0.0" };
 const INSTRUCTIONS = [
   "Quotes, snapshots, klines, instruments and market hours for forex and metals. All tools are read-only.",
-  "Tickers are compact: EURUSD, not EUR/USD; `instruments` lists them. Klines take Unix seconds, from <= time < to.",
+  "Tickers are compact: EURUSD, not EUR/USD; `instruments` lists them. Klines are a table of rows with from <= time < to; both take Unix seconds or ISO 8601.",
   "An error has `message`, a stable identifier, and `data.detail`. After rate_limited, wait `data.retry_after` seconds.",
 ].join(" ");
 const RETRY_AFTER_S = 1;
@@ -56,7 +56,8 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
   if (status !== 200) return { content: [{ type: "text", text }], isError: true };
   const { data } = JSON.parse(text) as Success<Record<string, unknown>>;
-  return { content: [{ type: "text", text: JSON.stringify(data) }], structuredContent: data };
+  const result = resultOf(id, data);
+  return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
 }
 
 /** The error result of a call whose query is too long for REST; undefined for any other. */

@@ -1,7 +1,11 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { Operation } from "#lib/contract/operation";
+import type { KlineWindow } from "#lib/contract/kline";
+import { KlineTable, tableOf } from "#lib/contract/kline-table";
+import { MCP_KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
+import type { Operation, Parameter } from "#lib/contract/operation";
 import { type OperationId, operations } from "#lib/contract/operations";
-import { type JsonSchema, schemaPrinter } from "#lib/docs/json-schema";
+import { describeLimit, LimitParameter, UnixSecondsParameter } from "#lib/contract/primitives";
+import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "#lib/docs/json-schema";
 
 /** Operations offered as tools. */
 export const TOOL_IDS = [
@@ -35,22 +39,35 @@ function selfContained(schema: JsonSchema, named: Record<string, JsonSchema>): O
   return JSON.parse(JSON.stringify(whole).replaceAll(COMPONENTS, "#/$defs/"));
 }
 
+/**
+ * A parameter as agents may write it: a list also as text with commas, a time also in ISO 8601. Hosts check arguments against this
+ * schema before they send them. The limit has a default of its own.
+ */
+function argumentSchemaOf({ schema, list, description }: Parameter, printer: SchemaPrinter): JsonSchema {
+  const printed = printer.parameter(schema);
+  if (list) return { anyOf: [printed, { type: "string" }], description: `${description} As a list, or as text with commas.` };
+  if (schema === LimitParameter)
+    return { ...printed, default: MCP_KLINES_DEFAULT_LIMIT_ROWS, description: describeLimit(MCP_KLINES_DEFAULT_LIMIT_ROWS) };
+  if (schema === UnixSecondsParameter) return { anyOf: [printed, { type: "string", format: "date-time" }], description };
+  return { ...printed, description };
+}
+
 function inputSchemaOf({ query }: Operation): ObjectSchema {
   const printer = schemaPrinter("draft-2020-12");
   const entries = Object.entries(query);
-  const properties = entries.map(([name, { schema, description }]) => [name, { ...printer.parameter(schema), description }]);
+  const properties = entries.map(([name, parameter]) => [name, argumentSchemaOf(parameter, printer)]);
   const required = entries.filter(([, parameter]) => parameter.required).map(([name]) => name);
   const schema = { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
   return selfContained(schema, printer.named());
 }
 
-function outputSchemaOf({ data }: Operation): ObjectSchema {
+function outputSchemaOf({ id, data }: Operation): ObjectSchema {
   const printer = schemaPrinter("draft-2020-12");
-  const schema = printer.of(data);
+  const schema = printer.of(id === operations.klines.id ? KlineTable : data);
   return selfContained(schema, printer.named());
 }
 
-/** The tools, generated from the contract: the input is the query, the output is the envelope's `data`. */
+/** The tools, generated from the contract: the input is the query, the output is the envelope's `data`; klines are a table. */
 export function listTools(): Tool[] {
   return TOOL_IDS.map((id) => {
     const operation = operations[id] as unknown as Operation;
@@ -65,6 +82,11 @@ export function listTools(): Tool[] {
   });
 }
 
+/** The result of a tool from the data of its operation. */
+export function resultOf(id: ToolId, data: Record<string, unknown>): Record<string, unknown> {
+  return id === "klines" ? tableOf(data as KlineWindow) : data;
+}
+
 /** True for a tool name. */
 export function isToolId(name: unknown): name is ToolId {
   return (TOOL_IDS as readonly unknown[]).includes(name);
@@ -76,7 +98,7 @@ function textOf(value: unknown): string | null {
 }
 
 /**
- * A tool call as path and query of a GET. Lists are joined by commas; null counts as absent.
+ * A tool call as path and query of a GET. Lists are joined by commas; null counts as absent, and klines have a default limit.
  * @returns undefined for arguments that a query cannot contain: objects and nested lists
  */
 export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): string | undefined {
@@ -87,6 +109,7 @@ export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): s
     if (texts.includes(null)) return undefined;
     given.push([name, texts.join(",")]);
   }
+  if (id === "klines" && !given.some(([name]) => name === "limit")) given.push(["limit", String(MCP_KLINES_DEFAULT_LIMIT_ROWS)]);
   const search = new URLSearchParams(given).toString();
   return operations[id].path + (search === "" ? "" : `?${search}`);
 }

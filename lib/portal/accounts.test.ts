@@ -49,7 +49,7 @@ describe("signing up", () => {
     expect(answer).toMatchObject({ status: 200, body: { code: 0, data: {} } });
     expect(await userOf(email)).toMatchObject({ name: "Ada", emailVerifiedAt: null, operator: false });
     const verified = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
-    expect(verified.body.data).toEqual({ email, waiting_for: null });
+    expect(verified.body.data).toEqual({ email, waiting_for: null, entry: "ready" });
     expect((await userOf(email))?.emailVerifiedAt).not.toBeNull();
   });
 
@@ -263,9 +263,9 @@ describe("a signed-in user", () => {
     expect((await browser.send(changeEmail, { body: { email: next } })).status).toBe(200);
     expect(await userOf(next)).toBeNull();
     const confirmed = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, next) } });
-    expect(confirmed.body.data).toEqual({ email, waiting_for: "old_address" });
+    expect(confirmed.body.data).toEqual({ email, waiting_for: "old_address", entry: "none" });
     const approved = await browser.send(verify, { body: { token: mailedToken(t.capturedMails, email) } });
-    expect(approved.body.data).toEqual({ email: next, waiting_for: null });
+    expect(approved.body.data).toEqual({ email: next, waiting_for: null, entry: "none" });
     expect(subjects(email)[0]).toBe("Your email address was changed");
     expect(await portalBrowser().signIn(email, PASSWORD)).toBe("CredentialsSignin");
     expect(await portalBrowser().signIn(next, PASSWORD)).toBeNull();

@@ -14,7 +14,10 @@ import * as dataYears from "#app/api/portal/admin/data/[ticker]/years/route";
 import * as stored from "#app/api/portal/admin/data/route";
 import * as feedPin from "#app/api/portal/admin/feeds/pin/route";
 import * as feeds from "#app/api/portal/admin/feeds/route";
+import * as health from "#app/api/portal/admin/health/route";
 import * as undo from "#app/api/portal/admin/imports/[number]/undo/route";
+import * as incidentNote from "#app/api/portal/admin/incident-notes/[id]/route";
+import * as incidentNotes from "#app/api/portal/admin/incident-notes/route";
 import * as override from "#app/api/portal/admin/overrides/[id]/route";
 import * as plan from "#app/api/portal/admin/plans/[name]/route";
 import * as plans from "#app/api/portal/admin/plans/route";
@@ -77,11 +80,14 @@ async function call({ route, method = "GET", params = {}, body = {}, query = "",
 
 const LIMITS = { rest_per_minute: 300, rest_burst: 30, stream_connections: 3, subscriptions_per_connection: 30 };
 const HALT = { state: "closed", starts_at: null, ends_at: null, note: "halt" };
+const NOTE = { title: "Late prices", text: "", impact: "degraded", starts_at: "2026-01-05T10:00:00Z", ends_at: null };
 const ALWAYS = { definition: { kind: "always" } };
 const forex = { name: "forex" };
 const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "GET accounts", route: accounts.GET },
   { name: "PATCH accounts/[id]", route: account.PATCH, method: "PATCH", params: { id: UNKNOWN_ID }, body: { plan: "pro" } },
+  { name: "GET accounts/[id]", route: account.GET, params: { id: UNKNOWN_ID } },
+  { name: "GET health", route: health.GET },
   { name: "GET plans", route: plans.GET },
   { name: "PUT plans/[name]", route: plan.PUT, method: "PUT", params: { name: "free" }, body: LIMITS },
   { name: "GET calendars", route: calendars.GET },
@@ -89,6 +95,10 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "POST preview", route: preview.POST, method: "POST", params: forex, body: ALWAYS },
   { name: "POST overrides", route: overrides.POST, method: "POST", params: forex, body: HALT },
   { name: "DELETE overrides/[id]", route: override.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
+  { name: "GET incident-notes", route: incidentNotes.GET },
+  { name: "POST incident-notes", route: incidentNotes.POST, method: "POST", body: NOTE },
+  { name: "PUT incident-notes/[id]", route: incidentNote.PUT, method: "PUT", params: { id: UNKNOWN_ID }, body: NOTE },
+  { name: "DELETE incident-notes/[id]", route: incidentNote.DELETE, method: "DELETE", params: { id: UNKNOWN_ID } },
   { name: "GET feeds", route: feeds.GET },
   { name: "PUT feeds/pin", route: feedPin.PUT, method: "PUT", body: { provider: null } },
   { name: "GET data", route: stored.GET },
@@ -300,5 +310,47 @@ describe("an operator", () => {
       expect(await call({ route: override.DELETE, method: "DELETE", params: { id: name } })).toMatchObject({ status: 404 });
       expect(await call({ route: account.PATCH, method: "PATCH", params: { id: name } })).toMatchObject({ status: 404 });
     }
+  });
+});
+
+test("an operator reads one account with its keys and their use, which its owner sees in the activity", async () => {
+  const { id } = await putAccount(t.keyContext, "one account");
+  await t.issueKey({ account: "one account", name: "Shop" });
+  const { status, data } = await call({ route: account.GET, params: { id } });
+  expect(status).toBe(200);
+  expect(data).toMatchObject({ account: { id, name: "one account", active_keys: 1 }, keys: [{ name: "Shop" }], use: [] });
+  expect(data.usage.items).toHaveLength(30);
+  expect(data.keys[0]).not.toHaveProperty("text");
+  expect(await lastEntry()).toMatchObject({ action: "access.read", target: "the account" });
+  for (const unknown of [UNKNOWN_ID, "not-an-id"])
+    expect(await call({ route: account.GET, params: { id: unknown } })).toMatchObject({ status: 404, message: "not_found" });
+});
+
+test("the health of a node has its counters, venues and storage", async () => {
+  const before = (await call({ route: health.GET })).data;
+  await t.ask("/api/v1/market/quotes/latest?tickers=NOSUCH");
+  const after = (await call({ route: health.GET })).data;
+  expect(after.node.calls - before.node.calls).toBe(1);
+  expect(after.node.rejected - before.node.rejected).toBe(1);
+  expect(after.node).toMatchObject({ process: before.node.process, failed: 0, connections: 0 });
+  expect(after.venues.map(({ venue }: { venue: string }) => venue).sort()).toEqual(["live", "sandbox"]);
+  expect(after.node.loop_lag_ms).toBeGreaterThan(0);
+  expect(after.storage.database_bytes).toBeGreaterThan(0);
+});
+
+test("the audit log is filtered by kind and by text, also on its older pages", async () => {
+  const find = async (query: string) =>
+    (await call({ route: auditLog.GET, query })).data.items as { action: string; target: string }[];
+  await call({ route: plan.PUT, method: "PUT", params: { name: "searched-plan" }, body: LIMITS });
+  const plansOnly = await find("?kind=plan");
+  expect(plansOnly.length).toBeGreaterThan(0);
+  expect(plansOnly.every(({ action }) => action.startsWith("plan."))).toBe(true);
+  expect((await find("?q=SEARCHED-plan")).map(({ target }) => target)).toEqual(["searched-plan"]);
+  // These are no wildcards.
+  expect(await find("?q=%25")).toEqual([]);
+  expect(await find("?kind=access&q=searched-plan")).toEqual([]);
+  expect(await call({ route: auditLog.GET, query: "?kind=everything" })).toMatchObject({
+    status: 400,
+    message: "invalid_parameter",
   });
 });

@@ -15,7 +15,7 @@ const ACTIONS: Readonly<Record<string, readonly Method[]>> = {
   signout: ["GET", "POST"],
 };
 /** Our own ways to sign in: a form of our page, never a page of somebody else that returns here. */
-const OWN_WAYS: readonly (string | undefined)[] = ["credentials", "code", "passkey"];
+const OWN_WAYS: readonly (string | undefined)[] = ["credentials", "code", "entry", "passkey"];
 
 /** The methods of a path below /api/auth; undefined when there is none. */
 function methodsOf([action = "", provider, ...more]: readonly string[], env: Env): readonly Method[] | undefined {

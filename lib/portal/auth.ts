@@ -6,7 +6,7 @@ import { requestIdOf } from "#lib/http/request-id";
 import { type AnswerHeaders, failureOf, faultOf, jsonHeaders, toResponse } from "#lib/http/respond";
 import { requireAction } from "./auth-actions";
 import { authOptions } from "./auth-options";
-import { callbackPath, ownCookie, readCookies } from "./cookies";
+import { callbackPath, ownCookie, readCookies, readOwnCookie } from "./cookies";
 import { readBody } from "./input";
 import { knownBrowserCookie } from "./known-browser";
 import { ceremonyOf } from "./passkey-ceremony";
@@ -103,9 +103,10 @@ async function answer(
     claimed,
     ceremony: ceremonyOf(running, request.headers),
     step: readStep(running, cookieHeader),
+    entry: readOwnCookie(env, "entry", cookieHeader),
     next: callbackPath(env, cookieHeader),
     onStep: (step) => kept.push(stepCookie(running, step)),
-    onSignIn: (userId) => kept.push(knownBrowserCookie(running, userId), ownCookie(env, "step", "")),
+    onSignIn: (userId) => kept.push(knownBrowserCookie(running, userId), ownCookie(env, "step", ""), ownCookie(env, "entry", "")),
   });
   await NextAuth(asked as never, reply as never, options);
   const response = toAnswer();

@@ -3,6 +3,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import type { CalendarAdmin } from "#lib/market/calendar-admin";
 import type { PinAdmin } from "#lib/market/feed-pin";
 import type { HistoryAdmin } from "#lib/market/import-undo";
+import type { NotesAdmin } from "#lib/market/incident-notes";
 import type { PortalRuntime } from "./runtime";
 
 /** A user who changes their own account. Resources of other accounts do not exist for them. */
@@ -30,6 +31,12 @@ export function calendarAdmin(call: OperatorCall): CalendarAdmin {
 
 /** What an operator pins a provider with: each change is audited in its own transaction. */
 export function pinAdmin(call: OperatorCall): PinAdmin {
+  const { db, clock } = call.running;
+  return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
+}
+
+/** What an operator changes notes of the status page with: each change is audited in its own transaction. */
+export function notesAdmin(call: OperatorCall): NotesAdmin {
   const { db, clock } = call.running;
   return { db, clock, record: (tx, change) => audit(tx, { ...operatorOf(call), accountId: null, ...change }) };
 }

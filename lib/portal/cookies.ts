@@ -1,6 +1,6 @@
 import type { CookiesOptions } from "next-auth";
 import { KNOWN_BROWSER_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
-import { PASSKEY_CHALLENGE_LIFETIME_S, SIGN_IN_STEP_LIFETIME_S } from "#lib/contract/second-factor";
+import { ENTRY_LIFETIME_S, PASSKEY_CHALLENGE_LIFETIME_S, SIGN_IN_STEP_LIFETIME_S } from "#lib/contract/second-factor";
 import type { Env } from "#lib/env";
 
 /** Cookies read from one request; the rest are ignored. */
@@ -31,6 +31,8 @@ const OWN_COOKIES = {
   challenge: PASSKEY_CHALLENGE_LIFETIME_S,
   /** Who may go on to the second factor, signed. */
   step: SIGN_IN_STEP_LIFETIME_S,
+  /** Signs in once the browser that has just verified an address. */
+  entry: ENTRY_LIFETIME_S,
 } as const;
 type OwnCookie = keyof typeof OWN_COOKIES;
 

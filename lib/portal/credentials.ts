@@ -1,5 +1,6 @@
 import Credentials from "next-auth/providers/credentials";
 import type { Visitor } from "#lib/access/users/context";
+import { redeemEntry } from "#lib/access/users/entry";
 import { type Ceremony, userOfPasskey } from "#lib/access/users/passkeys";
 import { passSecondStep, type SignInStep, secondStepOf } from "#lib/access/users/second-factor";
 import { checkSignIn } from "#lib/access/users/sign-in";
@@ -21,6 +22,8 @@ export interface SignInCall {
   readonly ceremony: Ceremony | undefined;
   /** The sign-in it began. */
   readonly step: SignInStep | undefined;
+  /** What it was given when it verified an address. */
+  readonly entry: string | undefined;
   /** The page that was asked for. */
   readonly next: string;
   /** Called for a sign-in that still needs the second factor. */
@@ -54,6 +57,16 @@ async function byCode({ running: { users }, visitor, step }: SignInCall, given: 
   throw refused(outcome);
 }
 
+async function byEntry({ running: { users }, entry, onStep }: SignInCall): Promise<Outcome> {
+  const id = entry === undefined ? undefined : await redeemEntry(users, entry);
+  if (id === undefined) throw refused("step_expired");
+  // It was asked for when the ticket was made, and may have been added since.
+  const step = await secondStepOf(users, id);
+  if (step === undefined) return { id };
+  onStep(step);
+  throw refused(SECOND_FACTOR);
+}
+
 async function byPasskey({ running: { users }, ceremony }: SignInCall, given: unknown): Promise<Outcome> {
   const { passkey } = (given ?? {}) as Record<string, unknown>;
   const used = UsedPasskey.safeParse(jsonOf(passkey));
@@ -71,7 +84,7 @@ function jsonOf(text: unknown): unknown {
 }
 
 /**
- * The ways to sign in on our own: a password, the code after it, a passkey. A failure has a fault's identifier or one of ours as
+ * The ways to sign in on our own: a password, the code after it, a passkey, the link that verified the address. A failure has a fault's identifier or one of ours as
  * its message, which next-auth passes to the sign-in page as `error`.
  */
 export function ownCredentials(call: SignInCall) {
@@ -90,6 +103,7 @@ export function ownCredentials(call: SignInCall) {
   return [
     Credentials({ credentials: { email: { type: "email" }, password: { type: "password" } }, authorize: guarded(byPassword) }),
     Credentials({ id: "code", name: "Code", credentials: { code: field }, authorize: guarded(byCode) }),
+    Credentials({ id: "entry", name: "Verified address", credentials: {}, authorize: guarded(byEntry) }),
     Credentials({ id: "passkey", name: "Passkey", credentials: { passkey: field }, authorize: guarded(byPasskey) }),
   ];
 }

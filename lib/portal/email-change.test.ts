@@ -74,7 +74,7 @@ test("the old address gets the same email when the new one is taken", async () =
 test("a thief who opens the link of the new address first gets nothing without the old address", async () => {
   const { email, loot, owner, thief } = await theft();
   const cancelLink = cancelLinkTo(email);
-  expect((await thief.send(verify, linkTo(loot))).body.data).toEqual({ email, waiting_for: "old_address" });
+  expect((await thief.send(verify, linkTo(loot))).body.data).toEqual({ email, waiting_for: "old_address", entry: "none" });
   expect(await t.db.prisma.user.count({ where: { email: loot } })).toBe(0);
   expect((await owner.send(cancel, cancelLink)).status).toBe(200);
   expect(t.capturedMails.list().find(({ to }) => to === email)?.subject).toBe("Your email address stays the same");
@@ -89,10 +89,10 @@ test.each([
   const { id } = await t.db.prisma.user.findUniqueOrThrow({ where: { email } });
   const links = { new: linkTo(next), old: linkTo(email) };
   const [first, second] = [links[order[0]], links[order[1]]];
-  expect((await asking.send(verify, first)).body.data).toEqual({ email, waiting_for: `${order[1]}_address` });
+  expect((await asking.send(verify, first)).body.data).toEqual({ email, waiting_for: `${order[1]}_address`, entry: "none" });
   expect(await asking.send(verify, first)).toMatchObject({ status: 400 });
   expect(await addressOf(id)).toBe(email);
-  expect((await asking.send(verify, second)).body.data).toEqual({ email: next, waiting_for: null });
+  expect((await asking.send(verify, second)).body.data).toEqual({ email: next, waiting_for: null, entry: "none" });
   expect(await addressOf(id)).toBe(next);
   expect(await signedIn(owner)).toBe(false);
 });
@@ -107,11 +107,11 @@ test("two links opened at the same moment change the address once", async () => 
 
 test("an approval of one change is none of the next", async () => {
   const { email, owner, thief } = await theft();
-  expect((await thief.send(verify, linkTo(email))).body.data).toMatchObject({ waiting_for: "new_address" });
+  expect((await thief.send(verify, linkTo(email))).body.data).toMatchObject({ waiting_for: "new_address", entry: "none" });
   await t.clock.advance(60_000);
   const other = newEmail();
   await owner.send(changeEmail, { body: { email: other } });
-  expect((await owner.send(verify, linkTo(other))).body.data).toEqual({ email, waiting_for: "old_address" });
+  expect((await owner.send(verify, linkTo(other))).body.data).toEqual({ email, waiting_for: "old_address", entry: "none" });
 });
 
 test("the old address approves in the browser that asked for the change, or with the password", async () => {
@@ -128,7 +128,7 @@ test("an address that nobody verified need not approve", async () => {
   await browser.send(signUp, { body: { email, password: PASSWORD } });
   await browser.signIn(email, PASSWORD);
   await browser.send(changeEmail, { body: { email: next } });
-  expect((await browser.send(verify, linkTo(next))).body.data).toEqual({ email: next, waiting_for: null });
+  expect((await browser.send(verify, linkTo(next))).body.data).toEqual({ email: next, waiting_for: null, entry: "none" });
 });
 
 test("the link that cancels a change works for nothing else, and not after the change", async () => {

@@ -1,6 +1,7 @@
 import type { Access } from "#lib/access/access";
 import type { UserContext } from "#lib/access/users/context";
 import type { Clock } from "#lib/clock";
+import type { UptimeReport } from "#lib/contract/uptime";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
@@ -26,6 +27,8 @@ export interface PortalRuntime {
   readonly reports: MarketReports;
   /** Stored history as the pages for operators show it. */
   readonly storedData: StoredData;
+  /** Uptime, incidents and operators' notes, for the status page. */
+  readonly uptime: () => Promise<UptimeReport>;
 }
 
 const SLOT = Symbol.for("spotwire.portal");

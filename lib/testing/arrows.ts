@@ -51,7 +51,7 @@ const ARROWS: readonly ArrowRule[] = [
   {
     place: "lib/docs/",
     project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/units"],
-    packages: ["zod", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
+    packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {
     place: "lib/market/",
@@ -69,7 +69,11 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
   {
     place: "lib/portal/",
-    project: [...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/env"], ...MEANING, ...GROUND],
+    project: [
+      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/env", "lib/duration"],
+      ...MEANING,
+      ...GROUND,
+    ],
     packages: ["node:", "zod", "next", "next-auth"],
   },
   {
@@ -119,6 +123,7 @@ const ARROWS: readonly ArrowRule[] = [
       "lib/client/",
       "lib/docs/samples/",
       "lib/duration",
+      "lib/instrument-search",
       "lib/browser-name",
       "lib/units",
     ],

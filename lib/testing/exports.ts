@@ -4,7 +4,7 @@ import { lineOf, type SourceFile, walk } from "./sources";
 
 /** Files whose exports are used by name from outside the project: by Next, by a tool, by users of the client. */
 const ENTRIES = [
-  /^app\/(.*\/)?(page|layout|route|error|not-found|forbidden)\.tsx?$/,
+  /^app\/(.*\/)?(page|layout|route|error|not-found|forbidden|opengraph-image)\.tsx?$/,
   /\.config\.ts$/,
   /\.d\.ts$/,
   /^lib\/client\/index\.ts$/,

@@ -34,7 +34,10 @@ export function startProcess(file: string, env: Record<string, string> = {}, arg
   return childOf(spawnFile(file, env, args));
 }
 
-/** Starts a file as a server, TypeScript or built, and waits for its "listening on URL" line. */
+/** How a server says where it listens: our benches in words, the product in its log. */
+const LISTENING = /listening on (http:\/\/\S+)|"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
+
+/** Starts a file as a server, TypeScript or built, and waits until it says where it listens. */
 export function startChild(file: string, env: Record<string, string>, args: readonly string[] = []): Promise<Contestant> {
   const process = spawnFile(file, env, args);
   const child = childOf(process);
@@ -46,7 +49,8 @@ export function startChild(file: string, env: Record<string, string>, args: read
     let output = "";
     process.stdout?.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-8_192);
-      const url = /listening on (http:\/\/\S+)/.exec(output)?.[1];
+      const [, said, logged] = LISTENING.exec(output) ?? [];
+      const url = said ?? logged;
       if (url === undefined) return;
       clearTimeout(timer);
       resolve({ ...child, url, output });

@@ -79,7 +79,7 @@ async function coldStart({ shared }: Stores, key: string, last: number): Promise
     ROLE: "edge",
     PORT: `${port}`,
     HOST: "127.0.0.1",
-    LOG_LEVEL: "error",
+    LOG_LEVEL: "info",
   });
   try {
     const [quotesMs, klinesMs] = await Promise.all([

@@ -8,6 +8,7 @@ import { benchFlood } from "./flood";
 import { benchImport } from "./import";
 import { benchIngest } from "./ingest";
 import { benchKlines } from "./klines";
+import { benchLighthouse } from "./lighthouse";
 import { benchProcesses } from "./processes";
 import { benchQuotes } from "./quotes";
 import { benchStrangers } from "./strangers";
@@ -41,6 +42,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   cluster: benchCluster,
   cold: benchCold,
   units: benchUnits,
+  lighthouse: benchLighthouse,
 };
 
 const USAGE = `npm run bench -- [NAME…] [--seconds 5]

@@ -1,16 +1,31 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { CLIENT_PACKAGE } from "#lib/docs/client-package";
+import { buildClient } from "./build-client";
 import { bundleServer } from "./bundle";
 import { compressAssets } from "./compress-assets";
 
-/** Bundles the server, and builds the pages when their sources changed since the last build, so that a second start is quick. */
+/**
+ * Bundles the server, and builds the pages and the client's package when their sources changed since the last build, so that a
+ * second start is quick.
+ */
 
 const SOURCES = ["app", "components", "lib", "next.config.ts", "postcss.config.mjs", "package-lock.json", "tsconfig.json"];
 /** Made of other sources, each time in the order in which the disk lists them: it would change the digest without a reason. */
 const MADE = path.join("lib", "generated", "docs");
 const STAMP = path.join(".next", "spotwire-sources");
+/** What the package of the client is made of. */
+const CLIENT_SOURCES = [
+  path.join("lib", "client"),
+  path.join("lib", "contract"),
+  path.join("lib", "units.ts"),
+  path.join("server", "cli", "build-client.ts"),
+  path.join("server", "cli", "client-declarations.ts"),
+  "package.json",
+];
+const CLIENT_STAMP = path.join(".next", "spotwire-client-sources");
 
 function filesOf(entry: string): string[] {
   if (!existsSync(entry)) return [];
@@ -22,22 +37,39 @@ function filesOf(entry: string): string[] {
     .sort();
 }
 
-function digest(): string {
+function digest(sources: readonly string[]): string {
   const hash = createHash("sha256").update(process.version);
-  for (const source of SOURCES) {
+  for (const source of sources) {
     const files = /\.\w+$/.test(source) ? [source] : filesOf(source);
     for (const file of files) hash.update(file).update("\0").update(readFileSync(file));
   }
   return hash.digest("hex");
 }
 
-const wanted = digest();
-const built = existsSync(STAMP) ? readFileSync(STAMP, "utf8") : "";
-if (built !== wanted) {
+/** Does the work unless it was done for these sources, which the file `stamp` notes. */
+async function whenChanged(stamp: string, sources: readonly string[], work: () => Promise<void>): Promise<void> {
+  const wanted = digest(sources);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  await work();
+  writeFileSync(stamp, wanted);
+}
+
+async function buildPages(): Promise<void> {
   const next = path.join("node_modules", "next", "dist", "bin", "next");
   const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit" });
   if (result.status !== 0) process.exit(result.status ?? 1);
   await compressAssets(path.join(".next", "static"));
-  writeFileSync(STAMP, wanted);
 }
+
+/** Packs the typed client, which the service offers for download. */
+async function packClient(): Promise<void> {
+  const folder = path.join(".next", "spotwire-client");
+  const tarball = await buildClient(path.resolve(folder));
+  mkdirSync(path.dirname(CLIENT_PACKAGE), { recursive: true });
+  renameSync(tarball, CLIENT_PACKAGE);
+  rmSync(folder, { recursive: true });
+}
+
+await whenChanged(STAMP, SOURCES, buildPages);
+await whenChanged(CLIENT_STAMP, CLIENT_SOURCES, packClient);
 await bundleServer();

@@ -4,6 +4,7 @@ import { databaseTime, openDatabase } from "#lib/db";
 import { type Env, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { createStoredData } from "#lib/market/stored-data";
+import { createUptime } from "#lib/market/uptime";
 import { setPortal } from "#lib/portal/runtime";
 import { createSteadyClock } from "#lib/steady-clock";
 import { openSharedRedis } from "#server/cluster/shared-redis";
@@ -60,7 +61,15 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
       remaining: (...account) => market.ask("remaining", ...account),
     },
     storedData: createStoredData({ db, clock }),
-    reports: { board: () => market.ask("board"), status: () => market.ask("status"), feeds: () => market.ask("feeds") },
+    uptime: createUptime({ db, clock }),
+    reports: {
+      board: () => market.ask("board"),
+      markets: (venue) => market.ask("markets", venue),
+      market: (venue, ticker) => market.ask("market", venue, ticker),
+      status: () => market.ask("status"),
+      feeds: () => market.ask("feeds"),
+      node: () => market.ask("node"),
+    },
   });
   const server = await servePages(env, socketPath, log);
   stops.unshift({ name: "pages", stop: createDrain(server) });

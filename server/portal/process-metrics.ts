@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
+import { collectProcess } from "#lib/metrics";
 
 /** Tells the metrics of the portal's process from those of the market process, which publishes both. */
 const PREFIX = "spotwire_portal_";
@@ -6,6 +7,6 @@ const PREFIX = "spotwire_portal_";
 /** Collects memory, processor time and event loop lag of the portal's process; returns how to read them as Prometheus text. */
 export function createProcessMetrics(): () => Promise<string> {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  collectProcess(registry, PREFIX);
   return () => registry.metrics();
 }

@@ -22,10 +22,11 @@ test("an admission releases its slot when a drain began while the slot was taken
       taken ||= connections.count(accountId) > 0;
       return taken;
     },
+    publicUrl: undefined,
     generation: () => 0,
     onFull: () => undefined,
   });
-  const coming = admissions.admit({ key, ticket: null, origin: null, address: freshAddress(), id: "one" });
+  const coming = admissions.admit({ key, ticket: null, origin: null, host: null, address: freshAddress(), id: "one" });
   await expect(coming).rejects.toMatchObject({ id: "service_unavailable" });
   expect([taken, connections.count(accountId)]).toEqual([true, 0]);
 });

@@ -287,6 +287,18 @@ describe("a ticket", () => {
     await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   });
 
+  test.each(["websocket", "socket.io"] as const)(
+    "a client that sends the address of the service as its origin opens a %s",
+    async (transport) => {
+      const { text } = await t.issueKey({ origins: [] });
+      const client = await t.connect({ transport, key: text, origin: t.url });
+      expect(await client.next("welcome")).toMatchObject({ venue: "live" });
+      await client.close();
+      const ticket = await ticketOf(text, t.url);
+      await (await t.connect({ transport, ticket, origin: t.url })).close();
+    },
+  );
+
   test("a ticket opens Socket.IO as well", async () => {
     const client = await t.connect({ transport: "socket.io", ticket: await ticketOf(browserKey, ORIGIN), origin: ORIGIN });
     expect(await client.next("welcome")).toMatchObject({ venue: "live" });

@@ -5,6 +5,7 @@ import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
 import { bearerOf } from "#lib/http/guards";
+import { foreignOrigin } from "#lib/http/own-origin";
 import type { Connections } from "./connections";
 import { handshakeId } from "./refuse-upgrade";
 
@@ -50,6 +51,7 @@ export function credentialsOf(request: IncomingMessage, address: string): Creden
     key: bearerOf(headers.authorization ?? null),
     ticket: headers.authorization === undefined ? ticketOf(headers["sec-websocket-protocol"]) : null,
     origin: headers.origin ?? null,
+    host: headers.host ?? null,
     address,
     id: handshakeId(request),
   };
@@ -61,6 +63,8 @@ export interface Credentials {
   readonly ticket: string | null;
   /** The Origin header; null without one. */
   readonly origin: string | null;
+  /** The Host header. */
+  readonly host: string | null;
   readonly address: string;
   /** Id of the request, and then of the connection. */
   readonly id: string;
@@ -70,6 +74,7 @@ export interface Credentials {
 export interface Admission {
   readonly id: string;
   readonly principal: Principal;
+  /** Null without one, and for the service's own. */
   readonly origin: string | null;
   readonly address: string;
   /** Where it counts towards a limit. */
@@ -122,6 +127,8 @@ interface AdmissionsOptions {
   access: Access;
   connections: Connections;
   draining: () => boolean;
+  /** PUBLIC_URL: with the Host header it says which origin is our own. */
+  publicUrl: string | undefined;
   /** Rises with each change of keys or accounts. */
   generation: () => number;
   /** Called with an owner who has no slot left. */
@@ -133,7 +140,14 @@ const DRAINING_RETRY_AFTER_S = 1;
 const FULL_RETRY_AFTER_S = 5;
 
 /** Creates the admission check. Its guards run in the order of REST: key, account, scope, origin, address, rate, then the slot. */
-export function createAdmissions({ access, connections, draining, generation, onFull }: AdmissionsOptions): Admissions {
+export function createAdmissions({
+  access,
+  connections,
+  draining,
+  publicUrl,
+  generation,
+  onFull,
+}: AdmissionsOptions): Admissions {
   function requireRunning(): void {
     if (draining())
       throw new Fault("service_unavailable", { detail: "The server is shutting down.", retry_after: DRAINING_RETRY_AFTER_S });
@@ -160,7 +174,8 @@ export function createAdmissions({ access, connections, draining, generation, on
   }
 
   return {
-    async admit({ key, ticket, origin, address, id }) {
+    async admit({ key, ticket, origin: sent, host, address, id }) {
+      const origin = foreignOrigin(sent, host, publicUrl);
       requireRunning();
       const judgedBy = generation();
       const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));

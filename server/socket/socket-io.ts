@@ -125,11 +125,12 @@ function textOf(value: unknown): string | null {
 function credentialsOf({ handshake, request }: Connected, address: string): Credentials {
   requireNoKeyInQuery(new URLSearchParams(handshake.url.split("?")[1] ?? ""));
   const { key, ticket } = handshake.auth;
-  const { origin } = request.headers;
+  const { origin, host } = request.headers;
   return {
     key: textOf(key),
     ticket: key === undefined ? textOf(ticket) : null,
     origin: origin ?? null,
+    host: host ?? null,
     address,
     id: handshakeId(request),
   };

@@ -55,7 +55,8 @@ interface StreamsOptions {
   redis?: Redis | undefined;
   /** True while control messages arrive without gaps. */
   controlConnected: () => boolean;
-  docsBase: string;
+  /** PUBLIC_URL: base of links to the documentation, and an origin of our own. */
+  publicUrl: string | undefined;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -63,7 +64,8 @@ interface StreamsOptions {
 
 /** Starts hubs, sessions and transports on top of the running markets. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { markets, access, usage, addressOf, draining, redis, controlConnected, docsBase, clock, log, metrics } = options;
+  const { markets, access, usage, addressOf, draining, redis, controlConnected, publicUrl, clock, log, metrics } = options;
+  const docsBase = publicUrl ?? "";
   const stopping = new AbortController();
   const alignment = createAlignment();
   const running: Promise<void>[] = [];
@@ -85,7 +87,14 @@ export function startStreams(options: StreamsOptions): Streams {
   const flusher = createFlusher();
   const sessions = createSessions({ venues, access, connections, flusher, tally, usage, controlConnected, docsBase, clock, log });
   metrics.streamConnections(() => sessions.count());
-  const admissions = createAdmissions({ access, connections, draining, generation: sessions.generation, onFull: sessions.probe });
+  const admissions = createAdmissions({
+    access,
+    connections,
+    draining,
+    publicUrl,
+    generation: sessions.generation,
+    onFull: sessions.probe,
+  });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
   const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics });
   running.push(sessions.run(stopping.signal));

@@ -31,7 +31,7 @@ export interface PortalBrowser {
   /** Signs in with a password; resolves to the `error` in the redirect URL, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
   /** Signs in with what another of our own ways takes, as `code` or `passkey`; resolves like signIn. */
-  signInBy(way: "code" | "passkey", given: string): Promise<string | null>;
+  signInBy(way: "code" | "entry" | "passkey", given?: string): Promise<string | null>;
 }
 
 function keep(cookies: Map<string, string>, response: Response): void {
@@ -92,7 +92,7 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
     },
     signIn: (email, password) => enter("credentials", { email, password }),
-    signInBy: (way, given) => enter(way, { [way]: given }),
+    signInBy: (way, given = "") => enter(way, { [way]: given }),
   };
 }
 

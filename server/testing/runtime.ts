@@ -12,6 +12,7 @@ import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createReports } from "#lib/market/reports";
 import { createStoredData } from "#lib/market/stored-data";
+import { createUptime } from "#lib/market/uptime";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
@@ -52,7 +53,7 @@ export interface Ask {
 /** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
 export interface TestRuntime
   extends Omit<Runtime, "clock" | "access" | "markets" | "db">,
-    Pick<PortalRuntime, "users" | "capturedMails" | "storedData"> {
+    Pick<PortalRuntime, "users" | "capturedMails" | "storedData" | "uptime"> {
   readonly clock: ManualClock;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -160,8 +161,9 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
       const portalMetrics = async () => "";
       const storedData = createStoredData({ db, clock });
+      const uptime = createUptime({ db, clock });
       const parts = {
-        ...{ env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, storedData, portalMetrics },
+        ...{ env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, storedData, uptime, portalMetrics },
         ...state,
       };
       setRuntime(parts);

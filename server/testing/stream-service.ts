@@ -131,7 +131,7 @@ export async function startStreamService(): Promise<StreamService> {
     addressOf,
     draining: isDraining,
     controlConnected,
-    docsBase: "",
+    publicUrl: undefined,
     clock,
     log,
     metrics,

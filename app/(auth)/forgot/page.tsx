@@ -4,7 +4,10 @@ import { AuthCard, TEXT_LINK } from "#components/auth/auth-card";
 import { ForgotForm } from "#components/auth/forgot-form";
 import { RESET_LINK_LIFETIME_S } from "#lib/contract/portal";
 
-export const metadata: Metadata = { title: "Forgot your password" };
+export const metadata: Metadata = {
+  title: "Forgot your password",
+  description: "Get a link by email that sets a new password.",
+};
 
 /** Requests a link to set a new password. */
 export default function ForgotPage() {

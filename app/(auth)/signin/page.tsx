@@ -9,7 +9,10 @@ import { isFault } from "#lib/fault";
 import { type SignInChoice, signInChoices } from "#lib/portal/providers";
 import { portal } from "#lib/portal/runtime";
 
-export const metadata: Metadata = { title: "Sign in" };
+export const metadata: Metadata = {
+  title: "Sign in",
+  description: "Sign in to create API keys and see their usage and request logs.",
+};
 
 /** Other ways to sign in; none before the service is up. */
 function choices(): SignInChoice[] {

@@ -4,7 +4,10 @@ import { signedInUser } from "#app/session";
 import { SignUpForm } from "#components/auth/sign-up-form";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
 
-export const metadata: Metadata = { title: "Create an account" };
+export const metadata: Metadata = {
+  title: "Create an account",
+  description: "Create an account to get API keys for quotes, klines and streams.",
+};
 
 /** Sign-up in one form. */
 export default async function SignUpPage() {

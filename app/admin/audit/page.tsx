@@ -1,11 +1,13 @@
 import type { Metadata } from "next";
 import { requireOperator } from "#app/admin/operator";
+import { type PageSearch, searchText } from "#app/page-search";
 import { AuditView } from "#components/admin/audit-view";
+import { AUDIT_KINDS } from "#lib/access/audit";
 
 export const metadata: Metadata = { title: "Audit log" };
 
 /** The audit log. */
-export default async function AuditPage() {
-  await requireOperator("/admin/audit");
-  return <AuditView />;
+export default async function AuditPage({ searchParams }: PageSearch) {
+  await requireOperator(`/admin/audit${searchText(await searchParams)}`);
+  return <AuditView kinds={AUDIT_KINDS} />;
 }

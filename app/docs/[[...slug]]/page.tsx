@@ -8,6 +8,9 @@ import { DocsFooter } from "#components/docs/docs-footer";
 import { DocsHead } from "#components/docs/docs-head";
 import { mdxComponents } from "#components/docs/mdx";
 import { Outline } from "#components/docs/outline";
+import { tryIt } from "#components/try/try-operation";
+import { sectionOf } from "#lib/docs/navigation";
+import { SAMPLE_KEY } from "#lib/docs/sample-words";
 import { type DocsPage, docs, updatedOn } from "#lib/docs/source";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
 
@@ -21,29 +24,39 @@ async function pageOf({ params }: Props): Promise<DocsPage> {
 
 export async function generateMetadata(props: Props): Promise<Metadata> {
   const { data, url } = await pageOf(props);
-  return { title: data.title, description: data.description, alternates: { types: { "text/markdown": `${url}.md` } } };
+  // Some calls are called as the guide about them.
+  const title = url.startsWith("/docs/operations/") ? `${data.title} (API call)` : data.title;
+  return { title, description: data.description, alternates: { types: { "text/markdown": `${url}.md` } } };
+}
+
+/** Pages with a column of their own in place of the outline. */
+function isOperation({ type, slugs }: DocsPage): boolean {
+  return type === "reference" && slugs[0] === "operations" && slugs.length > 1;
 }
 
 /** One page: its text between the tree and its outline. */
 export default async function DocumentationPage(props: Props) {
   const page = await pageOf(props);
   const { title, description, toc, body: Body } = page.data;
+  const { url } = page;
+  const words = await readerWords();
+  const wide = isOperation(page);
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
-  const { previous, next } = findNeighbour(docs.getPageTree(), page.url);
+  const { previous, next } = findNeighbour(docs.getPageTree(), url);
   return (
     <>
-      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+      <main id="main" tabIndex={-1} data-wide={wide || undefined} className="min-w-0 flex-1 outline-none">
         <article>
-          <DocsHead title={title} description={description} url={page.url} />
+          <DocsHead section={sectionOf(url)} title={title} description={description} url={url} />
           <CodeLanguages chosen={languages}>
             <div className="prose">
-              <Body components={mdxComponents(await readerWords())} />
+              <Body components={{ ...mdxComponents(words), TryIt: tryIt(words(SAMPLE_KEY)) }} />
             </div>
           </CodeLanguages>
         </article>
         <DocsFooter updated={updatedOn(page)} previous={previous} next={next} />
       </main>
-      <Outline items={toc} />
+      {wide ? null : <Outline items={toc} />}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { usePages } from "../../portal/read";
  * reading it again would give another one.
  */
 export function useAllPages<Row>(path: string, query: string) {
-  const { items, failure, busy, more, reload } = usePages<Row>(path, query, true);
+  const { items, failure, busy, more, reload } = usePages<Row>(path, query, { isFixed: true });
   const isReading = items === undefined || busy;
   useEffect(() => {
     if (!isReading && failure === undefined) more?.();

@@ -112,7 +112,7 @@ export function startBrowsing(product: Product, browser: Browser, pauseMs: numbe
       const answer = page.getByRole("region", { name: "Answer", exact: true });
       await page.getByRole("button", { name: "Send", exact: true }).click();
       await answer.getByText("200 OK").waitFor();
-      await answer.getByText("Live from the kline stream").waitFor();
+      await answer.getByText("Live", { exact: true }).waitFor();
     } finally {
       await context.close();
     }

@@ -2,7 +2,9 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import { ERROR_IDS, ERRORS, errorDocsPath } from "#lib/contract/errors";
 import { LOG_PAGE_MAX_ROWS, type RequestLogEntry } from "#lib/contract/portal";
+import { LOG_INTERVAL_S, LOG_INTERVALS_COUNT, type LogInterval } from "#lib/contract/portal-activity";
 import { Fault } from "#lib/fault";
+import { SECOND_MS } from "#lib/units";
 
 const FILTER_MAX_CHARACTERS = 60;
 const SEARCH_MAX_CHARACTERS = 120;
@@ -46,14 +48,19 @@ interface LogExplanation {
 
 const COLUMNS = "id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent";
 // A search may read a whole log, and LIKE with the likely cases is several times faster than ILIKE.
+const FILTERS = `
+     ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
+     AND ($7::text[] IS NULL OR path LIKE ANY($7) OR request_id LIKE ANY($7) OR address LIKE ANY($7) OR origin LIKE ANY($7))`;
 const PAGE = `
   SELECT ${COLUMNS} FROM request_log
-   WHERE account_id = $1 AND id < $2
-     AND ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
-     AND ($7::text[] IS NULL OR path LIKE ANY($7) OR request_id LIKE ANY($7) OR address LIKE ANY($7) OR origin LIKE ANY($7))
+   WHERE account_id = $1 AND id < $2 AND ${FILTERS}
    ORDER BY id DESC LIMIT ${LOG_PAGE_MAX_ROWS + 1}`;
 // A client can reuse a request id; the newest request counts.
 const ONE = `SELECT ${COLUMNS} FROM request_log WHERE account_id = $1 AND request_id = $2 ORDER BY id DESC LIMIT 1`;
+const HISTOGRAM = `
+  SELECT floor(extract(epoch FROM at - $2) / ${LOG_INTERVAL_S})::int AS interval, count(*)::int AS calls,
+         count(*) FILTER (WHERE status >= 400)::int AS errors
+    FROM request_log WHERE account_id = $1 AND at >= $2 AND ${FILTERS} GROUP BY interval`;
 const NEWEST = "9223372036854775807";
 
 type Row = Omit<RequestLogEntry, "at" | "latency_ms"> & { at: Date; latency_us: number };
@@ -74,11 +81,31 @@ function patterns(text: string | undefined): string[] | null {
   return [...forms].map((form) => `%${form.replace(/[\\%_]/g, "\\$&")}%`);
 }
 
+/** $3 to $7 of the filters. */
+function filterValues({ key_id, status, operation, q }: LogQuery): unknown[] {
+  return [key_id || null, ...statusRange(status), operation || null, patterns(q)];
+}
+
+/** The requests that match the filters, by interval up to now, oldest first; empty intervals too. */
+export async function requestHistogram(
+  pool: Pick<Pool, "query">,
+  accountId: string,
+  query: LogQuery,
+  nowMs: number,
+): Promise<LogInterval[]> {
+  const lengthMs = LOG_INTERVAL_S * SECOND_MS;
+  const fromMs = nowMs - (nowMs % lengthMs) - (LOG_INTERVALS_COUNT - 1) * lengthMs;
+  const values = [accountId, new Date(fromMs), ...filterValues(query)];
+  const { rows } = await pool.query<{ interval: number; calls: number; errors: number }>(HISTOGRAM, values);
+  return Array.from({ length: LOG_INTERVALS_COUNT }, (_, index) => {
+    const { calls = 0, errors = 0 } = rows.find(({ interval }) => interval === index) ?? {};
+    return { at: new Date(fromMs + index * lengthMs).toISOString(), calls, errors };
+  });
+}
+
 /** One page of an account's log. */
 export async function listRequests(pool: Pick<Pool, "query">, accountId: string, query: LogQuery): Promise<LogPage> {
-  const { before, key_id, status, operation, q } = query;
-  const values = [accountId, before ?? NEWEST, key_id || null, ...statusRange(status), operation || null, patterns(q)];
-  const { rows } = await pool.query<Row>(PAGE, values);
+  const { rows } = await pool.query<Row>(PAGE, [accountId, query.before ?? NEWEST, ...filterValues(query)]);
   const items = rows.slice(0, LOG_PAGE_MAX_ROWS).map(toEntry);
   return { items, next_before: rows.length > LOG_PAGE_MAX_ROWS ? (items.at(-1)?.id ?? null) : null };
 }

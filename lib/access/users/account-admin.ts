@@ -1,12 +1,18 @@
 import { z } from "zod";
 import { type AccountChange, changeColumns } from "#lib/access/accounts";
 import { audit, type ChangedBy } from "#lib/access/audit";
-import type { KeyContext } from "#lib/access/keys";
+import { toPortalKey } from "#lib/access/key-json";
+import { type KeyContext, listKeys } from "#lib/access/keys";
 import { parsePermissions } from "#lib/access/permissions";
+import { keyUse } from "#lib/access/usage/key-use";
+import { usageReport } from "#lib/access/usage/query";
 import type { Clock } from "#lib/clock";
 import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
+import type { AccountReport } from "#lib/contract/portal-activity";
+import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
+import { DAY_MS } from "#lib/units";
 
 /** Filters of the list of accounts. */
 interface AccountsPageQuery {
@@ -60,6 +66,31 @@ export async function listAccounts({ db, clock }: KeyContext, { q, before }: Acc
   });
   const items = rows.slice(0, LOG_PAGE_MAX_ROWS).map(toPortalAccount);
   return { items, next_before: rows.length > LOG_PAGE_MAX_ROWS ? (items.at(-1)?.id ?? null) : null };
+}
+
+/** Days of usage in the report of one account. */
+const REPORT_DAYS = 30;
+
+/**
+ * One account with its keys and their use.
+ * @throws Fault not_found
+ */
+export async function reportAccount(
+  context: KeyContext & { readonly db: Pick<Database, "pool"> },
+  id: string,
+): Promise<AccountReport> {
+  const { db, clock } = context;
+  const row = z.uuid().safeParse(id).success ? await find(db.prisma, clock, id) : null;
+  if (row === null) throw new Fault("not_found", { detail: "This account does not exist." });
+  const nowMs = clock.now();
+  const toMs = nowMs - (nowMs % DAY_MS) + DAY_MS;
+  const span = { grain: "day", fromMs: toMs - REPORT_DAYS * DAY_MS, toMs, keyId: null, operation: null } as const;
+  const [keys, use, usage] = await Promise.all([
+    listKeys(context, { accountId: id }),
+    keyUse(db.pool, id, nowMs),
+    usageReport(db.pool, id, span),
+  ]);
+  return { account: toPortalAccount(row), keys: keys.map(toPortalKey), use, usage };
 }
 
 /**

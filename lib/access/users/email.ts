@@ -7,6 +7,7 @@ import type { Prisma, User } from "#lib/generated/prisma/client";
 import { alreadyMail, changeMail } from "#lib/mail/messages";
 import { changeCanceledMail, changeRequestedMail, emailChangedMail } from "#lib/mail/security-messages";
 import type { UserContext, Visitor } from "./context";
+import { type Entry, entryOf } from "./entry";
 import { occasionOf } from "./notices";
 import { isFromBrowser, issueToken, mintSecret, readToken, redeemToken, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
@@ -229,11 +230,13 @@ interface Verified {
   readonly email: string;
   /** The address that has yet to agree to a change; null when all is done. */
   readonly waiting_for: WaitingFor | null;
+  /** How the browser that opened it goes on. */
+  readonly entry: Entry;
 }
 
 /**
  * Handles the link of a verification email, or one of the two of an email change. When it is done, every session ends; after a
- * sign-up, except that of `reader`, the user signed in to this browser.
+ * sign-up, except that of `reader`, the user signed in to this browser. A sign-up lets this browser in; a change of email never.
  * @throws Fault invalid_parameter for a used, expired or invalid link; missing_parameter or invalid_parameter naming
  * `password` when the link was requested in another browser; rate_limited
  */
@@ -246,20 +249,21 @@ export async function verifyEmail(
   const { db, clock, send } = context;
   const { address } = visitor;
   await requireProof(context, form, visitor);
-  const { old, now, waitingFor } = await db.prisma.$transaction(async (tx) => {
+  const { userId, old, now, waitingFor, isSignUp } = await db.prisma.$transaction(async (tx) => {
     const { userId, purpose, passwordHash } = await redeemToken(tx, clock, form.token, VERIFYING);
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     if (purpose === "change_email" || purpose === "approve_email") {
       const waitingFor = await followChange(tx, context, user, purpose, address);
       const { email: now } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
-      return { old: user.email, now, waitingFor };
+      return { userId, old: user.email, now, waitingFor, isSignUp: false };
     }
     const sessionId = reader?.id === userId ? reader.sessionId : undefined;
     await confirmSignUp(tx, context, user, passwordHash, { address, sessionId });
-    return { old: user.email, now: user.email };
+    return { userId, old: user.email, now: user.email, isSignUp: true };
   });
-  if (waitingFor !== undefined) return { email: now, waiting_for: waitingFor };
+  if (waitingFor !== undefined) return { email: now, waiting_for: waitingFor, entry: { kind: "none" } };
   if (old !== now) send(emailChangedMail(old, now, occasionOf(context, visitor)));
   await db.control.publish({ kind: "sessions" });
-  return { email: now, waiting_for: null };
+  const entry: Entry = isSignUp ? await entryOf(context, { userId, email: now }, reader) : { kind: "none" };
+  return { email: now, waiting_for: null, entry };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "#lib/clock";
 import { RESET_LINK_LIFETIME_S, VERIFY_LINK_LIFETIME_S } from "#lib/contract/portal";
+import { ENTRY_LIFETIME_S } from "#lib/contract/second-factor";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { OneTimeToken } from "#lib/generated/prisma/client";
@@ -12,9 +13,10 @@ const LIFETIME_S = {
   approve_email: VERIFY_LINK_LIFETIME_S,
   cancel_email: VERIFY_LINK_LIFETIME_S,
   reset: RESET_LINK_LIFETIME_S,
+  entry: ENTRY_LIFETIME_S,
 } as const;
 
-/** Purpose of the link in an email. */
+/** Purpose of the link in an email, or of the cookie that signs in a browser once. */
 type TokenPurpose = keyof typeof LIFETIME_S;
 
 /** The database or a transaction. */

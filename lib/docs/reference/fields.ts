@@ -14,6 +14,12 @@ interface Field {
   readonly meaning: string;
 }
 
+/** How fields are described. */
+interface FieldOptions {
+  /** Spells out the fields of records with a page of their own too, so that nobody has to leave. */
+  readonly expanded?: boolean;
+}
+
 const NAMED = /^#\/components\/schemas\//;
 
 /** Describes schemas of the contract in words. Records with their own page become links; everything else is spelled out. */
@@ -47,7 +53,7 @@ function namesOf(schema: JsonSchema): string[] {
 }
 
 /** Creates a reader. */
-export function createFieldReader(): FieldReader {
+export function createFieldReader({ expanded = false }: FieldOptions = {}): FieldReader {
   const printer = schemaPrinter("draft-2020-12");
   const nameOf = ({ $ref }: JsonSchema) => $ref?.replace(NAMED, "");
 
@@ -82,7 +88,7 @@ export function createFieldReader(): FieldReader {
   /** The nested object of a field without its own page, and the separator before its field names. */
   function inner(schema: JsonSchema): { parent: JsonSchema; join: string } | undefined {
     const name = nameOf(schema);
-    if (name !== undefined && recordPath(name) !== undefined) return undefined;
+    if (!expanded && name !== undefined && recordPath(name) !== undefined) return undefined;
     const of = resolve(schema);
     if (of.type === "array" && of.items !== undefined) {
       const below = inner(of.items);
@@ -107,13 +113,38 @@ export function createFieldReader(): FieldReader {
   };
 }
 
-/** Fields as a Markdown table. Optional fields are marked; required is the default. */
-export function fieldsTable(fields: readonly Field[]): string {
+const LIST_MARKS = /(?:\[\])+$/;
+const EXAMPLE_MAX_CHARACTERS = 80;
+
+/** The value of a field in an example: of the first item of each list. */
+function valueAt(example: unknown, name: string): unknown {
+  let value = example;
+  for (const part of name.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[part.replace(LIST_MARKS, "")];
+    while (Array.isArray(value) && LIST_MARKS.test(part)) value = value[0];
+  }
+  return value;
+}
+
+/** A value as code; empty for what is no single value, or too long to help. */
+function exampleCell(value: unknown): string {
+  if (value === undefined || typeof value === "object") return "";
+  const code = JSON.stringify(value);
+  return code.length > EXAMPLE_MAX_CHARACTERS ? "" : `\`${code}\``;
+}
+
+/**
+ * Fields as a Markdown table. Optional fields are marked; required is the default.
+ * @param example an object with these fields, for the column of examples
+ */
+export function fieldsTable(fields: readonly Field[], example: unknown): string {
   if (fields.length === 0) return "None.";
   const row = ({ name, type, required, meaning }: Field): Cell[] => [
     `\`${name}\``,
     `${type}${required ? "" : ", optional"}`,
     meaning,
+    exampleCell(valueAt(example, name)),
   ];
-  return markdownTable(["Field", "Type", "Description"], fields.map(row));
+  return markdownTable(["Field", "Type", "Description", "Example"], fields.map(row));
 }

@@ -32,12 +32,13 @@ function cost(operation: Operation): string {
 
 function parameters({ query }: Operation): string {
   const reader = createFieldReader();
-  const rows = Object.entries(query).map(([name, { schema, required, description }]) => [
+  const rows = Object.entries(query).map(([name, { schema, required, description, example }]) => [
     `\`${name}\``,
     `${reader.parameterType(schema)}${required ? "" : ", optional"}`,
     description,
+    `\`${example}\``,
   ]);
-  return rows.length === 0 ? "None." : markdownTable(["Parameter", "Type", "Description"], rows);
+  return rows.length === 0 ? "None." : markdownTable(["Parameter", "Type", "Description", "Example"], rows);
 }
 
 function body({ body: sent }: Operation): string | undefined {
@@ -45,7 +46,7 @@ function body({ body: sent }: Operation): string | undefined {
   return blocks(
     "## Body",
     `\`${sent.mediaType}\`. ${sent.description} At most ${sent.maxLines} lines and ${sent.maxBytes} bytes.`,
-    fieldsTable(createFieldReader().of(sent.line)),
+    fieldsTable(createFieldReader().of(sent.line), JSON.parse(sent.example)),
   );
 }
 
@@ -55,6 +56,13 @@ function headers(operation: Operation): string {
     ["Header", "Description"],
     names.map((name) => [`\`${name}\``, HEADERS[name]?.description ?? ""]),
   );
+}
+
+/** The errors of one operation with their causes and fixes. */
+function errorsTable(ids: readonly ErrorId[]): string {
+  const sorted = [...ids].sort((a, b) => ERRORS[a].code - ERRORS[b].code);
+  const row = (id: ErrorId) => [`[\`${id}\`](${errorDocsPath(id)})`, httpStatus(id), ERRORS[id].cause, ERRORS[id].fix];
+  return markdownTable(["Error", "Status", "Cause", "Fix"], sorted.map(row));
 }
 
 /** Link to the playground with the required parameters filled in. */
@@ -74,6 +82,7 @@ function operationPage(operation: Operation): ReferencePage {
     body: blocks(
       `\`${operation.method} ${operation.path}\``,
       `Scope ${scopeText(operation)}. ${cost(operation)}`,
+      "## Request",
       requestSamples(operation),
       tryIt(operation),
       "## Parameters",
@@ -81,14 +90,14 @@ function operationPage(operation: Operation): ReferencePage {
       body(operation),
       "## Response",
       "The `data` of the [envelope](/docs/operations#envelope):",
-      fieldsTable(createFieldReader().of(operation.data)),
-      "### Example",
-      `The sandbox's response to \`${answer.method} ${answer.path}\`:`,
-      jsonBlock(answer.body),
+      fieldsTable(createFieldReader({ expanded: true }).of(operation.data), (answer.body as { data: unknown }).data),
       "### Headers",
       headers(operation),
       "## Errors",
-      errorRows(operation.errors),
+      errorsTable(operation.errors),
+      "## Response example",
+      `The sandbox's response to \`${answer.method} ${answer.path}\`:`,
+      jsonBlock(answer.body),
     ),
   };
 }

@@ -89,7 +89,7 @@ function recordPage(name: RecordName): ReferencePage {
     body: blocks(
       givenBy(name),
       "## Fields",
-      fieldsTable(createFieldReader().of(schema)),
+      fieldsTable(createFieldReader().of(schema), EXAMPLES[name]()),
       "## Example",
       jsonBlock(EXAMPLES[name]()),
     ),

@@ -34,7 +34,7 @@ describe("the reference", () => {
     const known = new Set([...addresses, ...guides.map((file) => `/docs/${file.replace(/(\/?index)?\.mdx$/, "")}`), "/docs"]);
     const guideTexts = guides.map((file) => readFileSync(new URL(`../guides/${file}`, import.meta.url), "utf8"));
     const texts = [...pages.map(pageText), ...guideTexts].join("\n");
-    const targets = [...texts.matchAll(/\]\((\/docs[^)#\s]*)/g)].map(([, target = ""]) => target);
+    const targets = [...texts.matchAll(/(?:\]\(|href=")(\/docs[^)#"\s]*)/g)].map(([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(100);
     expect([...new Set(targets)].filter((target) => !known.has(target))).toEqual([]);
   });
@@ -47,9 +47,28 @@ describe("the reference", () => {
       for (const [name, { description }] of Object.entries(operation.query))
         expect(body).toMatch(new RegExp(`\\| \`${name}\` \\|.*\\| ${description.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")} \\|`));
       for (const id of operation.errors) expect(body).toContain(`[\`${id}\`](${errorDocsPath(id)})`);
-      for (const { name } of createFieldReader().of(operation.data)) expect(body).toContain(`| \`${name}\` |`);
+      for (const { name } of createFieldReader({ expanded: true }).of(operation.data)) expect(body).toContain(`| \`${name}\` |`);
     },
   );
+
+  test("gives the meaning of every field", () => {
+    const rows = pages.flatMap(({ path, body }) =>
+      [...body.matchAll(/^\| (`[\w.[\]]+`) \| (.+?) \| (.*?) \| .*\|$/gm)].map(([, name, , meaning]) => ({
+        path,
+        name,
+        meaning,
+      })),
+    );
+    expect(rows.length).toBeGreaterThan(400);
+    expect(rows.filter(({ meaning }) => meaning === "")).toEqual([]);
+  });
+
+  test("shows beside a field what the example holds, of the first item of a list", () => {
+    const body = bodyOf("/docs/operations/latest-quotes");
+    expect(body).toContain(
+      '| `items[].ticker` | string, 3 to 20 letters and digits | Ticker in compact form: letters and digits, no separator. | `"EURUSD"` |',
+    );
+  });
 
   test.each(ERROR_IDS)("tells the cause and the fix of %s", (id) => {
     const body = bodyOf(errorDocsPath(id));

@@ -8,17 +8,21 @@ import { createFieldReader, fieldsTable } from "./fields";
 import { blocks, type ReferencePage } from "./page";
 import { jsonBlock, recordedMessage } from "./recorded";
 
+/** The sandbox takes no ticks. */
+const ackExample = (method: StreamMethod): unknown =>
+  method === "ingest" ? ACK_EXAMPLES.ingest[0]?.payload : recordedMessage(`ack.${method}`);
+
 function methodSection(method: StreamMethod): string {
   const { title, summary, description } = CLIENT_WORDS[method];
   const reader = createFieldReader();
   return blocks(
     `## ${title}`,
     `${summary} ${description}`,
-    fieldsTable(reader.of(ofMethod(ClientMessage.options, method))),
+    fieldsTable(reader.of(ofMethod(ClientMessage.options, method)), CLIENT_EXAMPLES[method][0]?.payload),
     ...CLIENT_EXAMPLES[method].flatMap((example) => [example.summary, jsonBlock(example.payload)]),
     `### ${ACK_WORDS[method].title}`,
     `${ACK_WORDS[method].summary} ${ACK_WORDS[method].description}`,
-    fieldsTable(reader.of(ofMethod(Ack.options, method))),
+    fieldsTable(reader.of(ofMethod(Ack.options, method)), ackExample(method)),
     // The sandbox takes no ticks.
     ...(method === "ingest"
       ? ACK_EXAMPLES.ingest.flatMap((example) => [example.summary, jsonBlock(example.payload)])
@@ -31,7 +35,7 @@ function pushedSection(type: PushedType): string {
   return blocks(
     `## ${title}`,
     `\`type: "${type}"\`. ${summary} ${description}`,
-    fieldsTable(createFieldReader().of(SERVER_MESSAGES[type])),
+    fieldsTable(createFieldReader().of(SERVER_MESSAGES[type]), recordedMessage(type)),
     "A message from the sandbox:",
     jsonBlock(recordedMessage(type)),
   );

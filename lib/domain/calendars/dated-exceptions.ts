@@ -6,17 +6,19 @@ import type { LocalDate, WallTime, WeeklyCalendar } from "#lib/domain/calendar";
  */
 export type DatedException = readonly [date: LocalDate, ends: WallTime, begins: WallTime | null, why: string];
 
-/** The three kinds of dated exceptions of a weekly calendar, from one table. */
+/** The three kinds of dated exceptions of a weekly calendar with their names, from one table. */
 export function datedExceptions(
   table: readonly DatedException[],
-): Pick<WeeklyCalendar, "holidays" | "earlyCloses" | "lateOpens"> {
+): Pick<WeeklyCalendar, "holidays" | "earlyCloses" | "lateOpens" | "names"> {
   const holidays: LocalDate[] = [];
   const earlyCloses: Record<LocalDate, WallTime> = {};
   const lateOpens: Record<LocalDate, WallTime> = {};
-  for (const [date, ends, begins] of table) {
+  const names: Record<LocalDate, string> = {};
+  for (const [date, ends, begins, why] of table) {
+    names[date] = why;
     if (ends !== "00:00") earlyCloses[date] = ends;
     if (begins !== null) lateOpens[date] = begins;
     if (ends === "00:00" && begins === null) holidays.push(date);
   }
-  return { holidays, earlyCloses, lateOpens };
+  return { holidays, earlyCloses, lateOpens, names };
 }

@@ -1,10 +1,10 @@
-import { AuditPageQuery, listAudit } from "#lib/access/audit";
+import { AuditSearchQuery, listAudit } from "#lib/access/audit";
 import { otherMethods } from "#lib/portal/methods";
 import { noteRead } from "#lib/portal/operator-read";
 import { portalRoute } from "#lib/portal/route";
 
 /** The audit log of the whole installation. */
-export const GET = portalRoute({ input: AuditPageQuery, user: "operator" }, async (call) => {
+export const GET = portalRoute({ input: AuditSearchQuery, user: "operator" }, async (call) => {
   const page = await listAudit(call.running.db, call.input);
   await noteRead(call, { target: "audit log", after: { page: call.input.before ?? "newest" } });
   return page;

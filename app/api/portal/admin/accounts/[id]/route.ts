@@ -1,9 +1,18 @@
 import type { AccountChange } from "#lib/access/accounts";
-import { changeAccount } from "#lib/access/users/account-admin";
+import { changeAccount, reportAccount } from "#lib/access/users/account-admin";
 import { AccountForm } from "#lib/contract/portal";
 import { operatorOf } from "#lib/portal/changed-by";
 import { otherMethods } from "#lib/portal/methods";
+import { noteRead } from "#lib/portal/operator-read";
 import { portalRoute } from "#lib/portal/route";
+
+/** One account, with its keys and their use. */
+export const GET = portalRoute({ user: "operator" }, async (call) => {
+  const report = await reportAccount(call.running, call.params.id ?? "");
+  const { id, name } = report.account;
+  await noteRead(call, { target: "the account", accountId: id, after: { account: name } });
+  return report;
+});
 
 export const PATCH = portalRoute({ input: AccountForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
@@ -11,4 +20,4 @@ export const PATCH = portalRoute({ input: AccountForm, user: "operator" }, async
   return { account };
 });
 
-export const { DELETE, GET, HEAD, OPTIONS, POST, PUT } = otherMethods({ PATCH });
+export const { DELETE, OPTIONS, POST, PUT } = otherMethods({ GET, PATCH });

@@ -1,0 +1,28 @@
+import { readerAddress } from "#app/reader-address";
+import { docs } from "#lib/docs/source";
+import { otherMethods } from "#lib/portal/methods";
+import { runningPortal } from "#lib/portal/runtime";
+
+/** Public pages beside the docs. */
+const PAGES = ["/", "/markets", "/playground", "/status", "/signup"];
+
+/** All public pages, for search engines (sitemaps.org). */
+export async function GET(): Promise<Response> {
+  const base = await readerAddress();
+  const markets = await runningPortal()?.reports.markets("sandbox");
+  const listed = markets?.filter(({ asset_class }) => asset_class !== "test") ?? [];
+  const paths = [...PAGES, ...listed.map(({ ticker }) => `/markets/${ticker}`), ...docs.getPages().map(({ url }) => url)];
+  // Paths of pages hold no character that XML reserves, and the address is a host that was checked.
+  const urls = paths.map((path) => `  <url><loc>${base}${path === "/" ? "/" : path}</loc></url>`);
+  const xml = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...urls,
+    "</urlset>",
+  ];
+  return new Response(`${xml.join("\n")}\n`, {
+    headers: { "content-type": "application/xml; charset=utf-8", "cache-control": "private, no-cache" },
+  });
+}
+
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

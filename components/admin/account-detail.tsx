@@ -1,0 +1,98 @@
+"use client";
+
+import Link from "next/link";
+import type { PortalKey } from "#lib/contract/portal";
+import type { AccountReport } from "#lib/contract/portal-activity";
+import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "../keys/key-text";
+import { KeyUseBars } from "../keys/key-use";
+import { countText, shareText } from "../portal/numbers";
+import { usePortal } from "../portal/read";
+import { Instant } from "../portal/time";
+import { Badge } from "../ui/badge";
+import { Figure, Figures, PageHead, Section } from "../ui/card";
+import { FailureNotice } from "../ui/failure";
+import { Skeleton } from "../ui/skeleton";
+import { type Column, Table } from "../ui/table";
+import type { Series } from "../usage/chart";
+import { ChartCard } from "../usage/chart-card";
+import { totals } from "../usage/usage-query";
+import { permissionsText } from "./account-permissions";
+
+const CALLS: readonly Series[] = [
+  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
+];
+
+function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
+  return [
+    {
+      head: "Key",
+      grow: true,
+      cell: (key) => (
+        <>
+          <span className="line-clamp-2 font-medium leading-5 [overflow-wrap:anywhere]">{key.name}</span>
+          <KeyMark apiKey={key} />
+        </>
+      ),
+    },
+    { head: "Venue", from: "sm", cell: ({ venue }) => VENUE_WORDS[venue] },
+    {
+      head: "Use",
+      from: "md",
+      cell: ({ id }) => <KeyUseBars calls={use.find(({ key_id }) => key_id === id)?.calls} />,
+    },
+    { head: "Last used", from: "lg", cell: (key) => <LastUsed apiKey={key} /> },
+    { head: "State", cell: (key) => <KeyState apiKey={key} /> },
+  ];
+}
+
+/** One account: its plan and permissions, its calls of 30 days, and its keys. */
+export function AccountDetail({ id }: { id: string }) {
+  const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
+  const back = (
+    <Link href="/admin/accounts" className="text-accent underline">
+      All accounts
+    </Link>
+  );
+  if (data === undefined)
+    return (
+      <>
+        <PageHead title="Account">{back}</PageHead>
+        {error === undefined ? (
+          <Skeleton className="h-96 w-full" />
+        ) : (
+          <FailureNotice failure={error} retry={() => void mutate()} />
+        )}
+      </>
+    );
+  const { account, keys, usage } = data;
+  const { calls, errors, connections, messages } = totals(usage.items);
+  return (
+    <>
+      <PageHead title={account.name} action={account.suspended_at === null ? undefined : <Badge tone="danger">Suspended</Badge>}>
+        {back} · plan {account.plan} · can read {permissionsText(account.permissions)} · since{" "}
+        <Instant at={account.created_at} to="day" />
+      </PageHead>
+      <Section title="Last 30 days">
+        <Figures>
+          <Figure label="Calls" value={countText(calls)} />
+          <Figure label="Errors" value={countText(errors)} note={`${shareText(errors, calls)} of all calls`} />
+          <Figure label="Stream connections" value={countText(connections)} />
+          <Figure label="Stream messages" value={countText(messages)} />
+        </Figures>
+        <div className="mt-6">
+          <ChartCard
+            summary="Calls and errors per day over 30 days"
+            points={usage.items}
+            grain="day"
+            series={CALLS}
+            unit="count"
+          />
+        </div>
+      </Section>
+      <Section title="Keys">
+        <Table caption="Keys of this account" columns={keyColumns(data)} rows={keys} rowKey={(key) => key.id} empty="No keys." />
+      </Section>
+    </>
+  );
+}

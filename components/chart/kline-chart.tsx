@@ -1,0 +1,144 @@
+"use client";
+
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import type { Timeframe } from "#lib/contract/primitives";
+import { Badge } from "../ui/badge";
+import { type BarSeries, startBars } from "./bars";
+import type { Break, Hours } from "./breaks";
+import { onThemeChange } from "./colours";
+import { type DrawnChart, drawChart } from "./draw-chart";
+import { Legend, timeText } from "./legend";
+import type { Bar, BarSource, LiveState } from "./source";
+
+/** What a chart shows. */
+export interface KlineChartProps {
+  readonly ticker: string;
+  readonly digits: number;
+  readonly timeframe: Timeframe;
+  /** Bars that are known already, ascending. They and the source must not change while the chart is shown. */
+  readonly first: readonly Bar[];
+  readonly source: BarSource;
+  /** When the market was open, to tell closed hours from missing klines; null when unknown. */
+  readonly hours?: Hours | null;
+  /** Height of the plot, as a class. */
+  readonly height: string;
+}
+
+const LIVE_WORDS: Readonly<Record<LiveState["phase"], string>> = {
+  history: "History",
+  connecting: "Connecting",
+  live: "Live",
+  stopped: "Not live",
+};
+
+/** The chart in a sentence, for those who cannot see it. */
+function summaryOf(ticker: string, timeframe: Timeframe, bars: readonly Bar[], digits: number, byDay: boolean): string {
+  const [oldest] = bars;
+  const newest = bars.at(-1);
+  if (oldest === undefined || newest === undefined) return `${ticker} ${timeframe}: no klines yet.`;
+  const high = Math.max(...bars.map((bar) => bar.high)).toFixed(digits);
+  const low = Math.min(...bars.map((bar) => bar.low)).toFixed(digits);
+  const range = `${timeText(oldest.time, byDay)} to ${timeText(newest.time, byDay)} UTC`;
+  return `${ticker} ${timeframe}: ${bars.length} klines of bid prices, ${range}. High ${high}, low ${low}, last ${newest.close.toFixed(digits)}.`;
+}
+
+/** What a key does to the chart; undefined for keys it does not take. */
+function actionOf(key: string, chart: DrawnChart): (() => void) | undefined {
+  const actions = new Map([
+    ["ArrowLeft", () => chart.point(-1)],
+    ["ArrowRight", () => chart.point(1)],
+    ["Escape", () => chart.point(undefined)],
+    ["Home", () => chart.moveTo("start")],
+    ["End", () => chart.moveTo("end")],
+    ["+", () => chart.zoom("in")],
+    ["=", () => chart.zoom("in")],
+    ["-", () => chart.zoom("out")],
+  ]);
+  return actions.get(key);
+}
+
+/** Klines as candles with their tick volume: read page by page as the reader scrolls back, followed while the source is live. */
+export function KlineChart({ ticker, digits, timeframe, first, source, hours = null, height }: KlineChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<DrawnChart>(undefined);
+  const helpId = useId();
+  const [live, setLive] = useState<LiveState>({ phase: source.follow === undefined ? "history" : "connecting" });
+  const [point, setPoint] = useState<Bar | Break>();
+  const [newest, setNewest] = useState(first.at(-1));
+  const [summary, setSummary] = useState("");
+  const [byKeys, setByKeys] = useState(false);
+  const byDay = timeframe === "D1" || timeframe === "W1" || timeframe === "MN1";
+
+  useEffect(() => {
+    if (place.current === null) return;
+    let series: BarSeries | undefined;
+    const chart = drawChart(place.current, {
+      ...{ digits, timeframe, hours },
+      onPoint: setPoint,
+      onNearStart: () => series?.older(),
+    });
+    drawn.current = chart;
+    setLive({ phase: source.follow === undefined ? "history" : "connecting" });
+    series = startBars({
+      ...{ timeframe, source, first },
+      onAll(bars) {
+        chart.showAll(bars);
+        setNewest(bars.at(-1));
+        setSummary(summaryOf(ticker, timeframe, bars, digits, byDay));
+      },
+      onLast(bar) {
+        chart.showLast(bar);
+        setNewest(bar);
+      },
+      onState: setLive,
+    });
+    const stopTheme = onThemeChange(chart.recolour);
+    return () => {
+      series?.stop();
+      stopTheme();
+      drawn.current = undefined;
+      chart.remove();
+    };
+  }, [ticker, digits, timeframe, first, source, hours, byDay]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const action = drawn.current && actionOf(event.key, drawn.current);
+    if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    setByKeys(true);
+    action();
+  }
+
+  return (
+    <figure className="min-w-0">
+      <div className="mb-2 flex items-start justify-between gap-x-4">
+        <div aria-live={byKeys ? "polite" : "off"} className="min-w-0">
+          <Legend point={point ?? newest} digits={digits} byDay={byDay} />
+        </div>
+        <Badge tone={live.phase === "live" ? "positive" : "neutral"}>{LIVE_WORDS[live.phase]}</Badge>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: no element stands for a picture that the keyboard moves in */}
+      <div
+        ref={place}
+        role="group"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the crosshair
+        tabIndex={0}
+        aria-label={summary}
+        aria-describedby={helpId}
+        onKeyDown={onKeyDown}
+        onPointerMove={() => setByKeys(false)}
+        onBlur={() => drawn.current?.point(undefined)}
+        className={`w-full overflow-hidden rounded-lg border border-line ${height}`}
+      />
+      <p id={helpId} className="sr-only">
+        Left and right arrow keys read one kline after the other, plus and minus zoom, Home and End go to either end.
+      </p>
+      <figcaption className="mt-2 flex flex-wrap justify-between gap-x-4 text-ink-faint text-xs leading-5">
+        <span>{live.why ?? `${ticker} ${timeframe}, bid prices with tick volume. All times UTC.`}</span>
+        <a href="https://www.tradingview.com/" target="_blank" rel="noopener" className="underline">
+          Charts by TradingView
+        </a>
+      </figcaption>
+    </figure>
+  );
+}

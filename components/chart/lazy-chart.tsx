@@ -1,0 +1,32 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useEffect, useRef, useState } from "react";
+import type { KlineChartProps } from "./kline-chart";
+
+/** The chart is as large as the rest of a page: it is loaded shortly before it is seen. */
+const AHEAD = "200px";
+
+const KlineChart = dynamic(() => import("./kline-chart").then((module) => module.KlineChart), { ssr: false });
+
+/** A chart that loads when it comes into view; its place has the chart's height from the start. */
+export function LazyChart(props: KlineChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const watch = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true), { rootMargin: AHEAD });
+    if (place.current !== null) watch.observe(place.current);
+    return () => watch.disconnect();
+  }, []);
+  return (
+    <div ref={place} className="grid *:col-start-1 *:row-start-1">
+      {/* Keeps the height of legend, plot and caption until the chart covers it. */}
+      <div aria-hidden="true" className="min-w-0">
+        <div className="mb-2 h-10 sm:h-6" />
+        <div className={`rounded-lg border border-line bg-surface ${props.height}`} />
+        <div className="mt-2 h-5" />
+      </div>
+      {seen ? <KlineChart key={props.timeframe} {...props} /> : null}
+    </div>
+  );
+}

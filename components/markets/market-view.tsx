@@ -1,0 +1,85 @@
+"use client";
+
+import { useMemo, useState } from "react";
+import type { MarketDetail } from "#lib/contract/markets";
+import type { Timeframe } from "#lib/contract/primitives";
+import { FeedLine, FeedNote } from "../board/feed-line";
+import { Change, Price } from "../board/price";
+import { StatusBadge } from "../board/status-badge";
+import { useBoardStore, useRow } from "../board/use-board";
+import { LazyChart } from "../chart/lazy-chart";
+import type { Bar, BarSource } from "../chart/source";
+import { Timeframes } from "../chart/timeframes";
+import { InstrumentMark } from "../ui/instrument-mark";
+import { MarketFigures } from "./figures";
+
+/** The timeframe of the klines that the page has from the start. */
+const FIRST: Timeframe = "H1";
+const NONE: readonly Bar[] = [];
+/** Without a key there is nothing to read or to follow. */
+const STILL: BarSource = {};
+
+interface MarketViewProps {
+  readonly detail: Pick<MarketDetail, "row" | "instrument" | "bars" | "hours">;
+  /** The public demo key; undefined when nothing streams. */
+  readonly demoKey: string | undefined;
+}
+
+/** The head of a market's page, its chart and its numbers, live while the page is visible. */
+export function MarketView({ detail: { row, instrument, bars, hours }, demoKey }: MarketViewProps) {
+  const rows = useMemo(() => [row], [row]);
+  const store = useBoardStore(rows, demoKey);
+  const { ticker, digits, price, state, reason } = useRow(store, row);
+  const [timeframe, setTimeframe] = useState(FIRST);
+  const first = useMemo(
+    () => bars.map(([time, open, high, low, close, tick_volume]): Bar => ({ time, open, high, low, close, tick_volume })),
+    [bars],
+  );
+  const source = useMemo(() => (demoKey === undefined ? STILL : store.bars(ticker)), [store, demoKey, ticker]);
+  return (
+    <>
+      <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
+        <div className="flex min-w-0 items-center gap-4">
+          <span className="max-sm:hidden sm:scale-150 sm:px-3">
+            <InstrumentMark base={row.base_currency} quote={row.quote_currency} />
+          </span>
+          <div className="min-w-0">
+            <div className="flex items-center gap-3">
+              <h1 className="font-semibold text-2xl leading-8 tracking-tight">{ticker}</h1>
+              <StatusBadge state={state} reason={reason} />
+            </div>
+            <p className="text-ink-soft text-sm leading-6">{row.name}</p>
+          </div>
+        </div>
+        <p className="flex items-baseline gap-4">
+          <span className="sr-only">Bid</span>
+          <span className="font-medium text-3xl leading-9">
+            <Price value={price?.bid} digits={digits} />
+          </span>
+          <Change value={price?.change_pct} />
+        </p>
+      </div>
+      <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="min-w-0">
+          {demoKey === undefined ? null : (
+            <div className="mb-3">
+              <Timeframes value={timeframe} onChange={setTimeframe} offered={instrument.timeframes} />
+            </div>
+          )}
+          <LazyChart
+            {...{ ticker, digits, timeframe, source, hours }}
+            first={timeframe === FIRST ? first : NONE}
+            height="h-80 sm:h-[28rem]"
+          />
+        </div>
+        <div className="min-w-0">
+          <MarketFigures row={row} price={price} />
+          <div className="mt-4 overflow-hidden rounded-xl border border-line bg-surface">
+            <FeedLine store={store} />
+            <FeedNote store={store} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}

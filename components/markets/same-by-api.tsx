@@ -1,0 +1,61 @@
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { operations } from "#lib/contract/operations";
+import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
+import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
+import { ApiSample } from "./api-sample";
+
+interface SampleProps {
+  readonly title: string;
+  readonly call: RestCall | StreamCall;
+  /** Link to the playground with the same call. */
+  readonly playground: string;
+  readonly children: ReactNode;
+}
+
+function Sample({ title, call, playground, children }: SampleProps) {
+  return (
+    <div className="flex min-w-0 flex-col overflow-hidden rounded-xl border border-line bg-surface">
+      <div className="flex items-start justify-between gap-4 p-4">
+        <div>
+          <h3 className="font-medium text-sm">{title}</h3>
+          <p className="text-ink-soft text-sm leading-6">{children}</p>
+        </div>
+        <Link prefetch={false} href={playground} className="whitespace-nowrap text-accent text-sm leading-6 hover:underline">
+          Open in playground
+        </Link>
+      </div>
+      <ApiSample title={title} samples={generate(call).map(({ label, code }) => ({ label, code }))} />
+    </div>
+  );
+}
+
+interface SameByApiProps {
+  readonly ticker: string;
+  readonly base: string;
+  /** A key that may be printed; null for none. */
+  readonly demoKey: string | null;
+}
+
+/** The klines and prices of a market's page as calls, in the reader's language. */
+export function SameByApi({ ticker, base, demoKey: key }: SameByApiProps) {
+  const stream = { method: "STREAM", path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE } as const;
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-2">
+      <Sample
+        title="Klines"
+        call={{ operation: operations.klines, base, key, parameters: { ticker, timeframe: "H1", limit: "150" } }}
+        playground={`/playground?op=klines&ticker=${ticker}&timeframe=H1&limit=150`}
+      >
+        The candles of the chart.
+      </Sample>
+      <Sample
+        title="Live prices"
+        call={{ operation: stream, base, key, parameters: { stream: "snapshot", tickers: [ticker] } }}
+        playground={`/playground?op=snapshotStream&tickers=${ticker}`}
+      >
+        Each change of the quote, with the figures of the day.
+      </Sample>
+    </div>
+  );
+}

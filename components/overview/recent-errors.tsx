@@ -1,0 +1,47 @@
+import Link from "next/link";
+import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
+import type { UsageReport } from "#lib/contract/portal";
+import { countText } from "../portal/numbers";
+import { Skeleton } from "../ui/skeleton";
+
+const SHOWN_MAX_COUNT = 5;
+const BY_CODE = new Map((Object.keys(ERRORS) as ErrorId[]).map((id) => [ERRORS[id].code as number, id]));
+
+/** The most frequent errors of the last day, each with its page in the docs and its lines in the logs. */
+export function RecentErrors({ report }: { report: UsageReport | undefined }) {
+  if (report === undefined) return <Skeleton className="h-32 w-full" />;
+  const errors = report.by.codes.filter(({ code }) => code !== 0).slice(0, SHOWN_MAX_COUNT);
+  if (errors.length === 0)
+    return (
+      <p className="rounded-lg border border-line border-dashed p-4 text-ink-soft text-sm leading-6">
+        {report.by.codes.length === 0 ? "No calls in the last 24 hours." : "No errors in the last 24 hours."}
+      </p>
+    );
+  return (
+    <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
+      {errors.map(({ code, calls }) => {
+        const id = BY_CODE.get(code);
+        return (
+          <li key={code} className="flex items-baseline justify-between gap-x-4 px-4 py-2.5">
+            <span className="min-w-0">
+              {id === undefined ? (
+                `Retired error ${code}`
+              ) : (
+                <Link prefetch={false} href={errorDocsPath(id)} className="hover:underline">
+                  {ERRORS[id].title} <code className="ml-1 font-mono text-ink-faint text-xs">{code}</code>
+                </Link>
+              )}
+            </span>
+            <Link
+              prefetch={false}
+              href={`/dashboard/logs?status=${Math.floor(code / 100)}`}
+              className="shrink-0 text-accent tabular-nums hover:underline"
+            >
+              {calls === 1 ? "1 call" : `${countText(calls)} calls`}
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

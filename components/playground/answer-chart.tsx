@@ -1,0 +1,54 @@
+"use client";
+
+import { useMemo } from "react";
+import type { Kline, KlineWindow } from "#lib/contract/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Hours } from "../chart/breaks";
+import { KlineChart } from "../chart/kline-chart";
+import type { BarSource } from "../chart/source";
+import { Timeframes } from "../chart/timeframes";
+import type { Bearers } from "./credential";
+import { liveKlines } from "./live-klines";
+import type { Credential, StreamOperation } from "./model";
+
+interface AnswerChartProps {
+  readonly window: KlineWindow;
+  readonly bearers: Bearers;
+  readonly credential: Credential | undefined;
+  readonly stream: StreamOperation;
+  /** The path of the call, without its query. */
+  readonly path: string;
+  /** Sends the call again with another timeframe. */
+  readonly onTimeframe: (timeframe: Timeframe) => void;
+}
+
+/** A range that ends this close to now continues with the stream; an older one is history. */
+const LIVE_WITHIN_S = 60;
+
+/** Decimals of the prices: those of the most precise one. */
+function digitsOf(items: readonly Kline[]): number {
+  return Math.max(0, ...items.map(({ close }) => String(close).split(".")[1]?.length ?? 0));
+}
+
+/** When the answer has every kline that was expected, the market was closed between them; otherwise that is unknown. */
+function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null {
+  return expected_count === count ? { from, to: Math.max(to, Date.now()), open: [] } : null;
+}
+
+/** The klines of an answer as candles, followed while the window includes the present. */
+export function AnswerChart({ window: klines, bearers, credential, stream, path, onTimeframe }: AnswerChartProps) {
+  const { ticker, timeframe, items } = klines;
+  const source = useMemo((): BarSource => {
+    const open = klines.next_from === null && klines.to >= Date.now() / 1_000 - LIVE_WITHIN_S;
+    if (!open || credential === undefined) return {};
+    return liveKlines({ bearers, credential, stream, path, klines });
+  }, [klines, bearers, credential, stream, path]);
+  const hours = useMemo(() => hoursOf(klines), [klines]);
+  const digits = useMemo(() => digitsOf(items), [items]);
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <Timeframes value={timeframe} onChange={onTimeframe} />
+      <KlineChart {...{ ticker, digits, timeframe, source, hours }} first={items} height="h-96" />
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useEffect, useRef, useState } from "react";
+import type { BoardRow } from "#lib/contract/board";
+import type { Timeframe } from "#lib/contract/primitives";
+import { Board } from "../board/board";
+import type { BoardStore } from "../board/board-store";
+import { useBoardStore } from "../board/use-board";
+import { useNow } from "../portal/time";
+
+const HEIGHT = "h-[23rem]";
+const SHOWN_TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly Timeframe[];
+// Its legend above and its note below keep their place while it loads.
+const Waiting = () => <div className={`${HEIGHT} mt-8 mb-7 animate-pulse rounded-lg bg-sunken motion-reduce:animate-none`} />;
+const HeroChart = dynamic(() => import("./hero-chart").then((module) => module.HeroChart), { ssr: false, loading: Waiting });
+
+/** True from the first time that the element was near the screen. */
+function useSeen() {
+  const place = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (place.current === null) return;
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      setSeen(true);
+      observer.disconnect();
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+  return { place, seen };
+}
+
+/** How fast prices reach this page, measured here. */
+function Speed({ store }: { store: BoardStore }) {
+  // Reads once a second: a figure for each tick could not be read.
+  useNow();
+  const { latencyMs, perSecond } = store.speed();
+  return (
+    <dl className="flex flex-wrap gap-x-6 gap-y-1 text-ink-faint text-xs">
+      <div className="flex gap-1.5">
+        <dt>Tick to screen</dt>
+        <dd className="min-w-12 font-mono text-ink tabular-nums">{latencyMs === null ? "–" : `${Math.round(latencyMs)} ms`}</dd>
+      </div>
+      <div className="flex gap-1.5">
+        <dt>Ticks per second</dt>
+        <dd className="min-w-8 font-mono text-ink tabular-nums">{perSecond === null ? "–" : perSecond.toFixed(1)}</dd>
+      </div>
+      <div className="sm:ml-auto">
+        <dt className="sr-only">How this is measured</dt>
+        <dd>Measured on this page: from the service's receipt of a tick to its paint, with the clocks compared by ping.</dd>
+      </div>
+    </dl>
+  );
+}
+
+interface MarketPanelProps {
+  readonly rows: readonly BoardRow[];
+  /** The public demo key; undefined when it is disabled, and then nothing streams. */
+  readonly demoKey: string | undefined;
+}
+
+/** The board, with a live chart of one of its tickers beside it and how fast both are. */
+export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
+  const store = useBoardStore(rows, demoKey);
+  const { place, seen } = useSeen();
+  const [ticker, setTicker] = useState(rows.find((row) => row.ticker === "XAUUSD")?.ticker ?? rows[0]?.ticker);
+  const [timeframe, setTimeframe] = useState<Timeframe>("M1");
+  const row = rows.find((known) => known.ticker === ticker);
+  return (
+    <>
+      <div className="grid items-stretch gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)]">
+        {demoKey === undefined || row === undefined ? null : (
+          <div ref={place} className="min-w-0 rounded-xl border border-line bg-surface p-4 max-lg:order-last">
+            <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+              <label className="flex items-center gap-2 font-medium text-sm">
+                <span className="sr-only">Chart of</span>
+                <select
+                  value={ticker}
+                  onChange={(event) => setTicker(event.target.value)}
+                  className="min-h-9 rounded-md border border-edge bg-surface py-1 pr-8 pl-3 font-mono text-sm pointer-coarse:min-h-11 pointer-coarse:text-base"
+                >
+                  {rows.map((known) => (
+                    <option key={known.ticker}>{known.ticker}</option>
+                  ))}
+                </select>
+              </label>
+              <fieldset className="flex rounded-md border border-line p-0.5">
+                <legend className="sr-only">Timeframe</legend>
+                {SHOWN_TIMEFRAMES.map((choice) => (
+                  <label
+                    key={choice}
+                    className="relative flex min-h-8 cursor-pointer items-center rounded px-2.5 font-mono text-ink-soft text-xs has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent hover:text-ink pointer-coarse:min-h-10"
+                  >
+                    <input
+                      type="radio"
+                      name="timeframe"
+                      checked={timeframe === choice}
+                      onChange={() => setTimeframe(choice)}
+                      className="absolute inset-0 cursor-pointer opacity-0"
+                    />
+                    {choice}
+                  </label>
+                ))}
+              </fieldset>
+            </div>
+            {seen ? <HeroChart {...{ ticker: row.ticker, digits: row.digits, timeframe, store }} height={HEIGHT} /> : <Waiting />}
+          </div>
+        )}
+        <Board rows={rows} store={store} caption="Latest sandbox prices of eight instruments and the state of their markets" />
+      </div>
+      {demoKey === undefined ? null : (
+        <div className="mt-3 px-1">
+          <Speed store={store} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { InstantField } from "./portal";
+import { IMPACTS } from "./uptime";
+
+const TITLE_MAX_CHARACTERS = 120;
+const TEXT_MAX_CHARACTERS = 4_000;
+
+export const IncidentNoteForm = z
+  .strictObject({
+    title: z
+      .string()
+      .trim()
+      .min(1, "Enter a title.")
+      .max(TITLE_MAX_CHARACTERS, `Use at most ${TITLE_MAX_CHARACTERS} characters.`),
+    text: z.string().trim().max(TEXT_MAX_CHARACTERS, `Use at most ${TEXT_MAX_CHARACTERS} characters.`),
+    impact: z.enum(IMPACTS),
+    starts_at: InstantField,
+    /** Null while it lasts. */
+    ends_at: InstantField.nullable(),
+  })
+  .refine(({ starts_at, ends_at }) => ends_at === null || Date.parse(starts_at) < Date.parse(ends_at), {
+    message: "must be later than `starts_at`.",
+    path: ["ends_at"],
+  });
+export type IncidentNoteForm = z.infer<typeof IncidentNoteForm>;

@@ -1,0 +1,30 @@
+import { MINUTE_S } from "#lib/units";
+import type { PortalAccount, PortalKey, UsageReport } from "./portal";
+
+/** UTC days of use that the list of keys draws, including today. */
+export const KEY_USE_DAYS = 14;
+/** The histogram of the request log: so many intervals of so long, the last one with the present. */
+export const LOG_INTERVALS_COUNT = 48;
+export const LOG_INTERVAL_S = 30 * MINUTE_S;
+
+/** Calls of a key on each of the last KEY_USE_DAYS days, oldest first. */
+export interface KeyUse {
+  readonly key_id: string;
+  readonly calls: readonly number[];
+}
+
+/** One account as an operator sees it, with its keys and the calls of the last 30 days, by UTC day. */
+export interface AccountReport {
+  readonly account: PortalAccount;
+  readonly keys: readonly PortalKey[];
+  readonly use: readonly KeyUse[];
+  readonly usage: UsageReport;
+}
+
+/** Requests in one interval of the histogram. */
+export interface LogInterval {
+  readonly at: string;
+  readonly calls: number;
+  /** Those with a status of 400 or more. */
+  readonly errors: number;
+}

@@ -1,0 +1,64 @@
+import { DAY_S } from "#lib/units";
+import type { Venue } from "./primitives";
+import type { HealthBucket } from "./service-status";
+
+/** The status page's history. Times are Unix milliseconds in names that end in _ms, else ISO 8601. */
+
+/** Days of uptime, today included, in UTC. */
+export const UPTIME_DAYS = 90;
+/** A part that failed for so many minutes had an incident; minutes with less than the second number between them are one. */
+export const INCIDENT_MIN_MINUTES = 3;
+export const INCIDENT_JOIN_MINUTES = 5;
+/** Listed incidents and notes, newest first. */
+export const INCIDENTS_MAX_COUNT = 50;
+/** Stored notes. */
+export const INCIDENT_NOTES_MAX_COUNT = 500;
+/** Path of the feed of incidents and notes (Atom, RFC 4287). */
+export const STATUS_FEED_PATH = "/status.atom";
+
+/** Uptime by day, oldest first; a day without samples has 0 minutes. */
+export interface UptimeDays {
+  readonly from_ms: number;
+  readonly rest: readonly HealthBucket[];
+  readonly stream: readonly HealthBucket[];
+  /** `idle` counts minutes in which no market was open. */
+  readonly feeds: Readonly<Record<Venue, readonly (HealthBucket & { readonly idle: number })[]>>;
+}
+
+/** What failed. `service`: nothing was recorded, because the service did not run. */
+export type IncidentPart = "service" | "rest" | "stream" | Venue;
+
+/** A time in which a part failed, as recorded. */
+export interface Incident {
+  readonly part: IncidentPart;
+  readonly from_ms: number;
+  /** Null while it lasts. */
+  readonly until_ms: number | null;
+}
+
+export const IMPACTS = ["none", "degraded", "down"] as const;
+export type IncidentImpact = (typeof IMPACTS)[number];
+
+/** What an operator says about an incident, or about maintenance that is planned. */
+export interface IncidentNote {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+  readonly impact: IncidentImpact;
+  readonly starts_at: string;
+  /** Null while it lasts. */
+  readonly ends_at: string | null;
+  readonly updated_at: string;
+}
+
+/** The history of the service, as the status page shows it. */
+export interface UptimeReport {
+  readonly days: UptimeDays;
+  /** Newest first. */
+  readonly incidents: readonly Incident[];
+  /** Latest start first. */
+  readonly notes: readonly IncidentNote[];
+}
+
+/** How long samples are kept: all days, and the one that is not over. */
+export const HEALTH_RETENTION_S = (UPTIME_DAYS + 1) * DAY_S;
