@@ -2,13 +2,17 @@
 
 import { useEffect, useState, useSyncExternalStore } from "react";
 import type { BoardRow } from "#lib/contract/board";
-import { type BoardStore, createBoardStore } from "./board-store";
+import { whenIdle } from "../portal/when-idle";
+import { type BoardStore, type Connect, createBoardStore } from "./board-store";
 import type { Feed } from "./feed";
 
 const PAGE: Feed = { by: "page" };
 
-/** Loads what connects to the service. */
-export const loadLiveMarket = () => import("./live-market").then(({ connect }) => connect);
+/** Loads what connects to the service, once the page itself has started. */
+export async function loadLiveMarket(): Promise<Connect> {
+  await whenIdle();
+  return (await import("./live-market")).connect;
+}
 
 /** A board that starts from the rendered rows and updates while the page is visible; without a demo key it never updates. */
 export function useBoardStore(rows: readonly BoardRow[], demoKey: string | undefined): BoardStore {

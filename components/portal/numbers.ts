@@ -1,5 +1,6 @@
 const COUNT = new Intl.NumberFormat("en-GB");
-const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact" });
+/** Created on first use: most pages never show one, and it loads more data than all other formats together. */
+let compact: Intl.NumberFormat | undefined;
 
 /** A count with thousands separators. */
 export function countText(count: number): string {
@@ -8,7 +9,8 @@ export function countText(count: number): string {
 
 /** A count in few characters, as "6.1M", where space is limited. */
 export function compactText(count: number): string {
-  return COMPACT.format(count);
+  compact ??= new Intl.NumberFormat("en-US", { notation: "compact" });
+  return compact.format(count);
 }
 
 /** Milliseconds with their unit; an en dash for null. */

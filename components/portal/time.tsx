@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { startTransition, useEffect, useState } from "react";
 import { countdownText } from "#lib/duration";
 import { dateFormat } from "./date-format";
 
@@ -13,15 +13,20 @@ const SHAPES = {
   clock: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-const never = () => () => {};
+/** True once the page that the server rendered was taken over. */
+let isTakenOver = false;
 
-/** False on the server and in the first client render, which must match it; then true. */
+/**
+ * False on the server and in the first client render, which must match it; then true. The change is a transition: hundreds of
+ * times on a page would otherwise be drawn again in one go, and a tap would wait for it.
+ */
 export function useHydrated(): boolean {
-  return useSyncExternalStore(
-    never,
-    () => true,
-    () => false,
-  );
+  const [hydrated, setHydrated] = useState(isTakenOver);
+  useEffect(() => {
+    isTakenOver = true;
+    if (!hydrated) startTransition(() => setHydrated(true));
+  }, [hydrated]);
+  return hydrated;
 }
 
 /** Name of the viewer's time zone; UTC until hydrated. */
@@ -35,7 +40,7 @@ export function useNow(): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {
     const tick = () => setNow(Date.now());
-    tick();
+    startTransition(tick);
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
   }, []);

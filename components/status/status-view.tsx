@@ -21,8 +21,15 @@ import { Venue } from "./venue";
 const NOT_ANSWERED = "this page gets no answer";
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
 
+/** When a venue's newest tick came, in Unix milliseconds; that of the sandbox is known from the stream too. */
+const lastOf = ({ venue, last_tick_ms }: VenueStatus, store: BoardStore) =>
+  venue === "sandbox" && last_tick_ms !== null ? Math.max(last_tick_ms, store.lastMs() ?? 0) : last_tick_ms;
+
 /** A feed's lag: the age of its newest tick, by the service's clock. */
-function FeedFigure({ venue, lastMs, nowMs }: { venue: VenueStatus; lastMs: number | null; nowMs: number | null }) {
+function FeedFigure({ venue, store, watched }: { venue: VenueStatus; store: BoardStore; watched: WatchedStatus }) {
+  const now = useNow();
+  const nowMs = now === null ? null : now + watched.aheadMs;
+  const lastMs = watched.trouble === undefined ? lastOf(venue, store) : null;
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
     return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider" />;
@@ -185,13 +192,9 @@ interface StatusViewProps {
 export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, demoKey);
-  const now = useNow();
   const { status, aheadMs } = watched;
-  const nowMs = now === null ? null : now + aheadMs;
   const isCut = watched.trouble !== undefined;
   const streams = demoKey !== undefined;
-  const lastOf = ({ venue, last_tick_ms }: VenueStatus) =>
-    venue === "sandbox" && last_tick_ms !== null ? Math.max(last_tick_ms, store.lastMs() ?? 0) : last_tick_ms;
   const bound = Object.fromEntries(status.venues.map(({ venue, provider }) => [venue, provider !== null]));
   return (
     <>
@@ -201,7 +204,7 @@ export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewPro
           <RestFigure watched={watched} />
           <StreamFigure watched={watched} store={store} streams={streams} />
           {status.venues.map((venue) => (
-            <FeedFigure key={venue.venue} venue={venue} lastMs={isCut ? null : lastOf(venue)} nowMs={nowMs} />
+            <FeedFigure key={venue.venue} {...{ venue, store, watched }} />
           ))}
         </Figures>
         <div className="mt-4">
