@@ -1,16 +1,16 @@
 "use client";
 
-import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import type { Timeframe } from "#lib/contract/primitives";
 
 interface TimeframesProps {
   readonly value: Timeframe;
   readonly onChange: (timeframe: Timeframe) => void;
-  /** Those the instrument offers; all when absent. */
-  readonly offered?: readonly Timeframe[];
+  /** Those the instrument has. */
+  readonly offered: readonly Timeframe[];
 }
 
 /** One button for each timeframe of an instrument. */
-export function Timeframes({ value, onChange, offered = TIMEFRAMES }: TimeframesProps) {
+export function Timeframes({ value, onChange, offered }: TimeframesProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset does not lay out its children in a row in all browsers
     <div

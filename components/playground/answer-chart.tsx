@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
-import type { Timeframe } from "#lib/contract/primitives";
+import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { Hours } from "../chart/breaks";
 import { KlineChart } from "../chart/kline-chart";
 import type { BarSource } from "../chart/source";
@@ -47,7 +47,7 @@ export function AnswerChart({ window: klines, bearers, credential, stream, path,
   const digits = useMemo(() => digitsOf(items), [items]);
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      <Timeframes value={timeframe} onChange={onTimeframe} />
+      <Timeframes value={timeframe} onChange={onTimeframe} offered={TIMEFRAMES} />
       <KlineChart {...{ ticker, digits, timeframe, source, hours }} first={items} height="h-96" />
     </div>
   );

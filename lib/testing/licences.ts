@@ -30,9 +30,9 @@ export const NAMED_LICENCES: readonly { readonly name: RegExp; readonly licence:
     reason: "part of Prisma Studio, which comes with the migration tool and is never started; unmodified",
   },
   {
-    name: /^geist$/,
-    licence: "SIL OPEN FONT LICENSE",
-    reason: "the font of the pages (OFL-1.1), which may be embedded and served",
+    name: /^@fontsource-variable\/geist(-mono)?$/,
+    licence: "OFL-1.1",
+    reason: "the fonts of the pages, which may be embedded and served",
   },
   { name: /^caniuse-lite$/, licence: "CC-BY-4.0", reason: "data about browsers, read during the build; its author is named" },
   {
