@@ -157,6 +157,32 @@ describe("a reader", () => {
     problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes("404")));
   });
 
+  test("reads the call of the form in the samples, in every language and as copied", async () => {
+    const path = "/docs/operations/klines";
+    await go(path);
+    const example = "/api/v1/market/klines?ticker=EURUSD&timeframe=H1&from=1767225600&to=1767312000&limit=24";
+    expect((await read(path)).text).toContain(`${product.baseUrl}${example}`.replaceAll("&", "&amp;"));
+    const form = page.getByRole("region", { name: "Try it" });
+    await form.getByLabel("ticker").fill("$(x)&USD");
+    await form.getByLabel("timeframe").selectOption("M5");
+    await form.getByLabel("from").fill("");
+    const call = `"${product.baseUrl}/api/v1/market/klines?ticker=%24%28x%29%26USD&timeframe=M5&to=1767312000&limit=24"`;
+    const sample = page.locator(".code-tabs figure.code").first();
+    const languages = page.locator(".code-tabs").first().getByRole("tab");
+    expect(await languages.count()).toBe(8);
+    for (const language of await languages.all()) {
+      await language.click();
+      const code = (await sample.locator("pre").textContent()) ?? "";
+      expect(code.replaceAll("'", '"'), String(await language.textContent())).toContain(call);
+    }
+    await sample.getByRole("button", { name: "Copy" }).click();
+    await sample.getByRole("button", { name: "Copied" }).waitFor();
+    expect(String(await page.evaluate("navigator.clipboard.readText()")).replaceAll("'", '"')).toContain(call);
+    await page.getByRole("link", { name: "Latest quotes" }).first().click();
+    await page.waitForURL(/latest-quotes$/);
+    await sample.getByText("quotes/latest?tickers=EURUSD,XAUUSD").waitFor();
+  });
+
   test("copies a page as Markdown, and code with this service's address in it", async () => {
     await go("/docs/operations/latest-snapshots");
     await page.getByRole("button", { name: "Copy as Markdown" }).click();

@@ -1,9 +1,9 @@
 import Link from "next/link";
 import { Children, type ComponentProps, isValidElement, type ReactElement, type ReactNode } from "react";
-import { CopyButton } from "../ui/copy-button";
 import { Card, Cards, Steps } from "./cards";
 import { CodeTabs } from "./code-tabs";
 import { Diagram } from "./diagrams/diagram";
+import { FollowingCopyButton, FollowingText } from "./sample-call";
 import { textOf, withTexts } from "./texts";
 
 /** Links to pages of the portal go through the router; links to documents and other sites do not. */
@@ -58,34 +58,42 @@ function Tabs({ children }: { children: ReactNode }) {
   return <CodeTabs tabs={tabs.map(({ props }) => ({ language: props.value, content: props.children }))} />;
 }
 
-interface CodeProps extends ComponentProps<"pre"> {
+interface Changes {
+  /** Puts the reader's address and key into code. */
   readonly words: (text: string) => string;
+  /** The call that code follows when the form of the page changes, as path and query. */
+  readonly call: string | undefined;
 }
 
-/** Code with this reader's address and key. */
-function Code({ words, title, children }: CodeProps) {
+interface CodeProps extends ComponentProps<"pre"> {
+  readonly changes: Changes;
+}
+
+/** Code with this reader's address and key, and with the call of the form. */
+function Code({ changes: { words, call }, title, children }: CodeProps) {
   const shown = withTexts(children, words);
+  const follow = (text: string) => (call !== undefined && text.includes(call) ? <FollowingText text={text} /> : text);
   return (
     <figure className="code">
       {title === undefined ? null : <figcaption>{title}</figcaption>}
       <div className="code-copy">
-        <CopyButton text={textOf(shown)} className="min-h-7! min-w-16 px-2! text-xs!" />
+        <FollowingCopyButton text={textOf(shown)} className="min-h-7! min-w-16 px-2! text-xs!" />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard */}
-      <pre tabIndex={0}>{shown}</pre>
+      <pre tabIndex={0}>{withTexts(shown, follow)}</pre>
     </figure>
   );
 }
 
-/** The components of a page; `words` puts the reader's address and key into code. */
-export function mdxComponents(words: (text: string) => string) {
+/** The components of a page. */
+export function mdxComponents(changes: Changes) {
   return {
     a: Anchor,
     h2: heading("h2"),
     h3: heading("h3"),
     h4: heading("h4"),
-    pre: (props: ComponentProps<"pre">) => <Code {...props} words={words} />,
-    code: ({ children }: ComponentProps<"code">) => withTexts(<code>{children}</code>, words),
+    pre: (props: ComponentProps<"pre">) => <Code {...props} changes={changes} />,
+    code: ({ children }: ComponentProps<"code">) => withTexts(<code>{children}</code>, changes.words),
     table: Table,
     Callout,
     Tab,

@@ -10,7 +10,7 @@ export function textOf(node: ReactNode): string {
 }
 
 /** The same node with every text in it changed. */
-export function withTexts(node: ReactNode, change: (text: string) => string): ReactNode {
+export function withTexts(node: ReactNode, change: (text: string) => ReactNode): ReactNode {
   if (typeof node === "string") return change(node);
   if (Array.isArray(node)) return node.map((child: ReactNode) => withTexts(child, change));
   if (!isValidElement(node)) return node;

@@ -4,7 +4,8 @@ import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { urlOf } from "#lib/docs/samples/call";
-import type { PlayField, RestOperation } from "../playground/model";
+import { useShowCall } from "../docs/sample-call";
+import type { PlayField, RestOperation, Values } from "../playground/model";
 import type { Outcome } from "../playground/send";
 import { corrected } from "../playground/trouble-correction";
 import { Button } from "../ui/button";
@@ -16,6 +17,8 @@ const TryAnswer = dynamic(() => import("./try-answer").then((module) => module.T
 
 interface TryFormProps {
   readonly call: Pick<RestOperation, "id" | "method" | "path" | "fields">;
+  /** The values of the samples as they were printed. */
+  readonly start: Values;
   readonly inPlayground: boolean;
   readonly bearer: string;
 }
@@ -54,18 +57,21 @@ function FieldRow({ field, value, onChange }: FieldRowProps) {
   );
 }
 
-const startOf = (fields: readonly PlayField[]) =>
-  Object.fromEntries(fields.map(({ name, required, example }) => [name, required ? example : ""]));
-
-/** Sends the call of this page with the demo key and shows the answer; one call at a time. */
-export function TryForm({ call, inPlayground, bearer }: TryFormProps) {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(() => startOf(call.fields));
+/** Sends the call of this page with the demo key and shows the answer; one call at a time. The samples beside it follow. */
+export function TryForm({ call, start, inPlayground, bearer }: TryFormProps) {
+  const [values, setValues] = useState(start);
+  const showCall = useShowCall();
   const [busy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome>();
   const sending = useRef(false);
-  const url = urlOf({ operation: call, parameters: values, base: "", key: null });
+  const urlWith = (parameters: Values) => urlOf({ operation: call, parameters, base: "", key: null });
+  const url = urlWith(values);
   const query = url.split("?")[1];
-  const change = (name: string, value: string) => setValues((before) => ({ ...before, [name]: value }));
+  const change = (name: string, value: string) => {
+    const next = { ...values, [name]: value };
+    setValues(next);
+    showCall(urlWith(next));
+  };
   const run = async () => {
     if (sending.current) return;
     sending.current = true;
@@ -95,7 +101,7 @@ export function TryForm({ call, inPlayground, bearer }: TryFormProps) {
         ))}
         <div className="mt-1 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           <p className="text-ink-faint text-xs leading-5">
-            Sends a real call with the public demo key.
+            Sends a real call with the public demo key. The code above shows the same call.
             {inPlayground ? (
               <>
                 {" "}

@@ -1,4 +1,5 @@
 import { OPERATION_LIST } from "#lib/contract/operations";
+import { exampleParameters } from "#lib/docs/samples/call";
 import { playOperations } from "../playground/operations";
 import { TryForm } from "./try-form";
 
@@ -22,7 +23,14 @@ function TryOperation({ id, bearer }: TryOperationProps) {
     );
   const { method, path } = operation;
   const fields = playOperations().find((one) => one.id === id)?.fields;
-  return <TryForm call={{ id, method, path, fields: fields ?? [] }} inPlayground={fields !== undefined} bearer={bearer} />;
+  return (
+    <TryForm
+      call={{ id, method, path, fields: fields ?? [] }}
+      start={exampleParameters(operation)}
+      inPlayground={fields !== undefined}
+      bearer={bearer}
+    />
+  );
 }
 
 /** The form of each operation's page. @param bearer the demo key; any other text when the service has none */

@@ -1,6 +1,5 @@
-import { OPERATION_LIST } from "#lib/contract/operations";
 import { component, element, elementsOf, type HtmlNode } from "./html-tree";
-import { operationPath } from "./reference/paths";
+import { operationAt } from "./reference/paths";
 
 /** Pages of operations, and the overview of them. */
 const OPERATION_FILE = /[\\/]reference[\\/]operations[\\/]([\w-]+)\.md$/;
@@ -29,7 +28,7 @@ const isPlaygroundLink = (node: HtmlNode) =>
 export function operationColumns(): (tree: HtmlNode, file: File) => void {
   return (tree, file) => {
     const page = OPERATION_FILE.exec(file.path)?.[1];
-    const operation = OPERATION_LIST.find((one) => operationPath(one) === `/docs/operations/${page}`);
+    const operation = operationAt(`/docs/operations/${page}`);
     if (operation === undefined) return;
     const [intro = [], ...sections] = sectionsOf(tree.children ?? []);
     const isBeside = ([heading]: readonly HtmlNode[]) => BESIDE.has(heading?.properties?.id);

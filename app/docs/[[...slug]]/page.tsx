@@ -8,9 +8,13 @@ import { DocsFooter } from "#components/docs/docs-footer";
 import { DocsHead } from "#components/docs/docs-head";
 import { mdxComponents } from "#components/docs/mdx";
 import { Outline } from "#components/docs/outline";
+import { SampleCall } from "#components/docs/sample-call";
 import { tryIt } from "#components/try/try-operation";
+import type { Operation } from "#lib/contract/operation";
 import { sectionOf } from "#lib/docs/navigation";
+import { operationAt } from "#lib/docs/reference/paths";
 import { SAMPLE_KEY } from "#lib/docs/sample-words";
+import { exampleParameters, urlOf } from "#lib/docs/samples/call";
 import { type DocsPage, docs, updatedOn } from "#lib/docs/source";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
 
@@ -29,10 +33,8 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
   return { title, description: data.description, alternates: { types: { "text/markdown": `${url}.md` } } };
 }
 
-/** Pages with a column of their own in place of the outline. */
-function isOperation({ type, slugs }: DocsPage): boolean {
-  return type === "reference" && slugs[0] === "operations" && slugs.length > 1;
-}
+/** The call in the samples of an operation's page, as path and query. */
+const callOf = (operation: Operation) => urlOf({ operation, parameters: exampleParameters(operation), base: "", key: null });
 
 /** One page: its text between the tree and its outline. */
 export default async function DocumentationPage(props: Props) {
@@ -40,7 +42,10 @@ export default async function DocumentationPage(props: Props) {
   const { title, description, toc, body: Body } = page.data;
   const { url } = page;
   const words = await readerWords();
-  const wide = isOperation(page);
+  const operation = operationAt(url);
+  const call = operation === undefined ? undefined : callOf(operation);
+  // The column of an operation's request takes the place of the outline.
+  const wide = operation !== undefined;
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   const { previous, next } = findNeighbour(docs.getPageTree(), url);
   return (
@@ -49,9 +54,11 @@ export default async function DocumentationPage(props: Props) {
         <article>
           <DocsHead section={sectionOf(url)} title={title} description={description} url={url} />
           <CodeLanguages chosen={languages}>
-            <div className="prose">
-              <Body components={{ ...mdxComponents(words), TryIt: tryIt(words(SAMPLE_KEY)) }} />
-            </div>
+            <SampleCall key={url} printed={call ?? ""}>
+              <div className="prose">
+                <Body components={{ ...mdxComponents({ words, call }), TryIt: tryIt(words(SAMPLE_KEY)) }} />
+              </div>
+            </SampleCall>
           </CodeLanguages>
         </article>
         <DocsFooter updated={updatedOn(page)} previous={previous} next={next} />

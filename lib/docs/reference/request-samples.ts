@@ -1,17 +1,11 @@
 import type { Operation } from "#lib/contract/operation";
 import { SAMPLE_BASE, SAMPLE_KEY } from "../sample-words";
 import { generate } from "../samples";
-import { KEY_VARIABLE } from "../samples/call";
+import { exampleParameters, KEY_VARIABLE } from "../samples/call";
 import { blocks } from "./page";
 
 /** Highlighter language of a sample, where it differs from the sample id. */
 const FENCES: Readonly<Record<string, string>> = { curl: "bash" };
-
-/** Leaves out `origin`: only servers that create tickets for their pages send it, which a first call does not. */
-function exampleParameters({ query }: Operation): Record<string, string> {
-  const pairs = Object.entries(query).filter(([name]) => name !== "origin");
-  return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
-}
 
 /** The operation with its example parameters in every language; an operation with a body only as a shell command. */
 export function requestSamples(operation: Operation): string {

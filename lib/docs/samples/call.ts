@@ -75,6 +75,15 @@ export function urlOf(call: RestCall): string {
   return `${baseOf(call)}${call.operation.path}${query === "" ? "" : `?${query}`}`;
 }
 
+/**
+ * The parameters of an operation's first call: the example of each. Leaves out `origin`, which only servers that create tickets
+ * for their pages send.
+ */
+export function exampleParameters({ query }: Pick<Operation, "query">): Record<string, string> {
+  const pairs = Object.entries(query).filter(([name]) => name !== "origin");
+  return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
+}
+
 /** The address of the raw WebSocket. */
 export function streamUrlOf(call: StreamCall): string {
   return `${baseOf(call).replace(/^http/, "ws")}${call.operation.path}`;
