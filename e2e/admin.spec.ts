@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright";
+import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { runCommand } from "./commands";
@@ -19,6 +19,7 @@ const PAGES = [
   "admin/accounts",
   "admin/plans",
   "admin/calendars",
+  "admin/incidents",
   "admin/feeds",
   "admin/data",
   "admin/data/EURUSD",
@@ -85,6 +86,9 @@ afterAll(async () => {
 
 const goto = (path: string) => page.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
 const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+/** What a reader of the screen hears after the name of a field: its hint, or what is wrong with it. */
+const noteOf = (field: Locator) =>
+  field.evaluate((element) => document.getElementById(element.getAttribute("aria-describedby") ?? "")?.textContent ?? null);
 const calendar = (name: string) => page.getByRole("region", { name, exact: true });
 
 function ask(path: string): Promise<Response> {
@@ -129,6 +133,12 @@ describe("an operator", () => {
 
   test("adds a plan, puts an account on it, and the next answers have its limit", async () => {
     await page.getByRole("button", { name: "Add plan" }).click();
+    await page.getByLabel("Name").fill("Team A");
+    await page.getByLabel("REST burst").fill("0");
+    await page.getByLabel("Stream connections").focus();
+    await expect.poll(() => noteOf(page.getByLabel("Name"))).toMatch(/^Use lowercase letters/);
+    await expect.poll(() => noteOf(page.getByLabel("REST burst"))).toBe("Must be at least 1.");
+    await page.getByLabel("REST burst").fill("20");
     await page.getByLabel("Name").fill("free");
     await page.getByRole("dialog").getByRole("button", { name: "Add plan" }).click();
     await page.getByText("A plan with this name already exists.").waitFor();
@@ -154,7 +164,7 @@ describe("an operator", () => {
     await page.getByRole("menuitem", { name: "Permissions" }).click();
     await page.getByRole("radio", { name: "Specific tickers" }).check();
     await page.getByRole("textbox", { name: "Tickers" }).fill("EUR/USD");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("textbox", { name: "Tickers" }).blur();
     await page.getByText("Tickers are 3 to 20 letters and digits").waitFor();
     await page.getByRole("textbox", { name: "Tickers" }).fill("eurusd, XAUUSD");
     await page.getByRole("button", { name: "Save" }).click();
@@ -210,12 +220,18 @@ describe("an operator", () => {
     const review = dialog.getByRole("button", { name: "Review changes" });
     const zone = dialog.getByLabel("Time zone");
     await zone.fill("Mars/Olympus");
+    await zone.blur();
     await dialog.getByRole("alert").filter({ hasText: "Must be an IANA time zone" }).waitFor();
     await review.click();
     expect(await zone.evaluate((element) => element === document.activeElement)).toBe(true);
     await zone.fill("America/Chicago");
     await dialog.getByRole("button", { name: "Add a session on Saturday" }).click();
     await dialog.getByLabel("Saturday closes").fill("12:30");
+    await dialog.getByLabel("Date").fill("2028-12-24");
+    await dialog.getByLabel("Trading").selectOption("early_close");
+    await dialog.getByLabel("Time", { exact: true }).fill("25:00");
+    await dialog.getByLabel("Time", { exact: true }).blur();
+    expect(await noteOf(dialog.getByLabel("Time", { exact: true }))).toMatch(/^Must be/);
     await dialog.getByText("Import a list").click();
     await dialog
       .getByLabel("CSV or iCalendar")
@@ -227,6 +243,7 @@ describe("an operator", () => {
     const json = dialog.getByLabel("Definition as JSON");
     expect(JSON.parse(await json.inputValue())).toMatchObject({ zone: "America/Chicago", names: { "2028-10-10": "Founders" } });
     await json.fill("{");
+    await json.blur();
     await dialog.getByRole("alert").filter({ hasText: "JSON" }).waitFor();
     await dialog.getByLabel("Hours", { exact: true }).selectOption("weekly");
     await review.click();
@@ -239,6 +256,25 @@ describe("an operator", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     await calendar("metals").getByText("Always closed.").waitFor();
+  });
+
+  test("reads at a field of an incident note what is wrong, once it is left, and publishes the note", async () => {
+    await goto("admin/incidents");
+    await page.getByRole("button", { name: "Add a note" }).click();
+    const [starts, ends] = [page.getByLabel("Starts"), page.getByLabel("Ends (optional)")];
+    await page.getByLabel("Title").fill("x".repeat(500));
+    await starts.fill("2026-01-02T10:00");
+    await expect.poll(() => noteOf(page.getByLabel("Title"))).toMatch(/^Use at most \d+ characters\.$/);
+    await page.getByLabel("Title").fill("Maintenance");
+    await ends.fill("2026-01-02T09:00");
+    await ends.blur();
+    await expect.poll(() => noteOf(ends)).toBe("The end must be later than the start.");
+    await starts.fill("2026-01-02T08:00");
+    await starts.blur();
+    await expect.poll(() => noteOf(ends)).toBe("Empty while it lasts.");
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("listitem").filter({ hasText: "Maintenance" }).waitFor();
+    await goto("admin/calendars");
   });
 
   test("sees that a calendar has too many sessions to draw", async () => {

@@ -23,7 +23,7 @@ interface ConfirmAppProps {
 }
 
 function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppProps) {
-  const { busy, errorOf, failure, onSubmit } = useSubmit<NewRecoveryCodes>({
+  const { busy, errorOf, failure, formProps } = useSubmit<NewRecoveryCodes>({
     fields: ["code"],
     send: (form) => callPortal("PUT", PATH, { code: textOf(form, "code") }),
     done: onConfirmed,
@@ -36,7 +36,7 @@ function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppP
       title="Set up an authenticator app"
       description="Scan the code with an app such as Google Authenticator, 1Password or Aegis, then enter the code it shows."
     >
-      <form onSubmit={onSubmit} className="space-y-4">
+      <form {...formProps} className="space-y-4">
         {/* White in every theme: apps do not read inverted codes. */}
         {/* biome-ignore lint/performance/noImgElement: an image inside the page's own data needs no loader */}
         <img
@@ -69,7 +69,7 @@ function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppP
 }
 
 function RemoveApp({ onRemoved, onClose }: { onRemoved: () => void; onClose: () => void }) {
-  const { busy, failure, onSubmit } = useSubmit({ fields: [], send: () => callPortal("DELETE", PATH), done: onRemoved });
+  const { busy, failure, formProps } = useSubmit({ fields: [], send: () => callPortal("DELETE", PATH), done: onRemoved });
   return (
     <AlertDialog
       open
@@ -77,7 +77,7 @@ function RemoveApp({ onRemoved, onClose }: { onRemoved: () => void; onClose: () 
       title="Turn off the authenticator app"
       description="Its codes stop working. Without a passkey, your password alone then opens your account."
     >
-      <form onSubmit={onSubmit}>
+      <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger">
           Turn off
         </DialogSubmit>

@@ -15,7 +15,7 @@ import { Table } from "../ui/table";
 import type { FactorProps } from "./factor-props";
 
 function AddPasskey({ onAdded, onClose }: { onAdded: (made: NewRecoveryCodes) => void; onClose: () => void }) {
-  const { busy, errorOf, failure, onSubmit } = useSubmit<NewRecoveryCodes>({
+  const { busy, errorOf, failure, formProps } = useSubmit<NewRecoveryCodes>({
     fields: ["name"],
     send: (form) => makePasskey(textOf(form, "name")),
     done: onAdded,
@@ -27,7 +27,7 @@ function AddPasskey({ onAdded, onClose }: { onAdded: (made: NewRecoveryCodes) =>
       title="Add a passkey"
       description="Your browser then asks for your fingerprint, face, PIN or security key. The passkey stays with you; we only get its public half."
     >
-      <form onSubmit={onSubmit} className="space-y-4">
+      <form {...formProps} className="space-y-4">
         <TextField
           label="Name"
           name="name"
@@ -51,7 +51,7 @@ interface RemovePasskeyProps {
 }
 
 function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
-  const { busy, failure, onSubmit } = useSubmit({
+  const { busy, failure, formProps } = useSubmit({
     fields: [],
     send: () => callPortal("DELETE", `passkeys/${passkey.id}`),
     done: onRemoved,
@@ -63,7 +63,7 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
       title={`Remove ${passkey.name}`}
       description="You can no longer sign in with this passkey. Delete it on your device too."
     >
-      <form onSubmit={onSubmit}>
+      <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger">
           Remove passkey
         </DialogSubmit>

@@ -41,7 +41,7 @@ export function ProfileForm({ user, onChange }: FormProps) {
   });
   return (
     <Card>
-      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
+      <form {...submission.formProps} className="space-y-4">
         <TextField label="Name" name="name" autoComplete="name" defaultValue={user.name} error={submission.errorOf("name")} />
         <FormEnd submission={submission} label="Save name" />
       </form>
@@ -64,7 +64,7 @@ interface PendingProps {
 function PendingChange({ pending, onWithdrawn }: PendingProps) {
   const withdrawal = useSubmit({ fields: [], send: () => callPortal("DELETE", "email"), done: onWithdrawn });
   return (
-    <form onSubmit={withdrawal.onSubmit} className="mb-4 space-y-3 rounded-md border border-line p-3 text-sm leading-6">
+    <form {...withdrawal.formProps} className="mb-4 space-y-3 rounded-md border border-line p-3 text-sm leading-6">
       <p>
         Changing to <span className="font-medium [overflow-wrap:anywhere]">{pending.email}</span>. {linksOf(pending)}
       </p>
@@ -104,7 +104,7 @@ export function EmailForm({ user, onChange }: FormProps) {
           : " (not verified). It changes when you open the link we send to the new address."}
       </p>
       {change.data?.pending ? <PendingChange pending={change.data.pending} onWithdrawn={onWithdrawn} /> : null}
-      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
+      <form {...submission.formProps} className="space-y-4">
         <TextField
           label="New email"
           name="email"
@@ -140,7 +140,7 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   });
   return (
     <Card>
-      <form onSubmit={submission.onSubmit} onBlur={submission.onBlur} onInput={submission.onInput} className="space-y-4">
+      <form {...submission.formProps} className="space-y-4">
         <TextField
           label="Current password"
           name="current"

@@ -34,14 +34,14 @@ interface RenewCodesProps {
 
 /** Confirms before the recovery codes are replaced. */
 export function RenewCodes({ onMade, onClose }: RenewCodesProps) {
-  const { busy, failure, onSubmit } = useSubmit<{ recovery_codes: readonly string[] }>({
+  const { busy, failure, formProps } = useSubmit<{ recovery_codes: readonly string[] }>({
     fields: [],
     send: () => callPortal("POST", "second-factors/recovery-codes"),
     done: ({ recovery_codes }) => onMade(recovery_codes),
   });
   return (
     <AlertDialog open onOpenChange={onClose} title="Make new recovery codes" description="The codes you have now stop working.">
-      <form onSubmit={onSubmit}>
+      <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Make new codes
         </DialogSubmit>

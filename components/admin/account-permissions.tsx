@@ -36,7 +36,7 @@ export function permissionsText(permissions: Permissions): string {
 function permissionsOf(form: FormData, kind: Kind): { kind: Kind; values?: unknown } {
   if (kind === "all") return { kind };
   if (kind === "asset_classes") return { kind, values: form.getAll("classes") };
-  const words = textOf(form, "tickers")
+  const words = textOf(form, "permissions")
     .toUpperCase()
     .split(/[\s,;]+/);
   return { kind, values: [...new Set(words.filter(Boolean))] };
@@ -50,7 +50,7 @@ function Values({ kind, start, error }: { kind: Kind; start: Permissions; error:
     return (
       <TextArea
         label="Tickers"
-        name="tickers"
+        name="permissions"
         hint="Separated by spaces, commas or line breaks. An empty list grants access to nothing."
         rows={5}
         spellCheck={false}
@@ -75,9 +75,12 @@ function Values({ kind, start, error }: { kind: Kind; start: Permissions; error:
 export function EditPermissions({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
   const [kind, setKind] = useState(account.permissions.kind);
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form, kind) });
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: kind === "tickers" ? ["permissions"] : [],
-    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, { permissions: permissionsOf(form, kind) }),
+    form: "account",
+    bodyOf,
+    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();
@@ -90,7 +93,7 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
       : `Tickers are 3 to 20 letters and digits, at most ${countText(PERMISSION_TICKERS_MAX_COUNT)} of them.`;
   return (
     <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="Apply to all keys of the account.">
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         <fieldset>
           <legend className="mb-1.5 font-medium text-sm">Can read</legend>
           <div className="space-y-2">

@@ -18,7 +18,7 @@ export interface AccountDialogProps {
 export function SuspendAccount({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
   const suspended = account.suspended_at === null;
-  const { busy, failure, onSubmit } = useSubmit({
+  const { busy, failure, formProps } = useSubmit({
     fields: [],
     send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { suspended }),
     done: () => {
@@ -38,7 +38,7 @@ export function SuspendAccount({ account, onClose, onChange }: AccountDialogProp
           : "Its keys start working again within a second."
       }
     >
-      <form onSubmit={onSubmit}>
+      <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={suspended ? "danger" : "primary"}>
           {suspended ? "Suspend account" : "Restore account"}
         </DialogSubmit>

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { IncidentImpact, IncidentNote } from "#lib/contract/uptime";
 import { callPortal } from "../portal/api";
+import { instantOf, localText } from "../portal/local-time";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
@@ -24,19 +25,6 @@ const IMPACTS: readonly { readonly value: IncidentImpact; readonly label: string
   { value: "down", label: "Down" },
 ];
 
-/** An instant for a field of local date and time; empty for none. */
-function localText(at: string | null): string {
-  if (at === null) return "";
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** A local date and time as an ISO 8601 instant; an invalid one stays as it is, and the service refuses it with a message. */
-function instantOf(text: string): string {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? text : new Date(ms).toISOString();
-}
-
 interface NoteDialogProps {
   /** Undefined for a new note. */
   readonly note: IncidentNote | undefined;
@@ -47,19 +35,22 @@ interface NoteDialogProps {
 function NoteDialog({ note, onClose, onChange }: NoteDialogProps) {
   const announce = useToast();
   const [impact, setImpact] = useState<IncidentImpact>(note?.impact ?? "degraded");
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const bodyOf = (form: FormData) => {
+    const end = textOf(form, "ends_at");
+    return {
+      title: textOf(form, "title"),
+      text: textOf(form, "text"),
+      impact,
+      starts_at: instantOf(textOf(form, "starts_at")),
+      ends_at: end === "" ? null : instantOf(end),
+    };
+  };
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["title", "text", "impact", "starts_at", "ends_at"],
-    send: (form) => {
-      const end = textOf(form, "ends_at");
-      const body = {
-        title: textOf(form, "title"),
-        text: textOf(form, "text"),
-        impact,
-        starts_at: instantOf(textOf(form, "starts_at")),
-        ends_at: end === "" ? null : instantOf(end),
-      };
-      return note === undefined ? callPortal("POST", PATH, body) : callPortal("PUT", `${PATH}/${note.id}`, body);
-    },
+    form: "incidentNote",
+    bodyOf,
+    send: (form) =>
+      note === undefined ? callPortal("POST", PATH, bodyOf(form)) : callPortal("PUT", `${PATH}/${note.id}`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();
@@ -74,7 +65,7 @@ function NoteDialog({ note, onClose, onChange }: NoteDialogProps) {
       title={note === undefined ? "Add a note" : "Edit the note"}
       description="Everybody can read it on the status page and in its feed. While it applies, its impact sets the headline."
     >
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         <TextField label="Title" name="title" required autoComplete="off" defaultValue={note?.title} error={errorOf("title")} />
         <TextArea
           label="What happens, and what to do (optional)"

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { type AdminOverride, OVERRIDE_NOTE_MAX_CHARACTERS } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
+import { instantOf } from "../portal/local-time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
@@ -28,26 +29,22 @@ interface OverrideDialogProps {
   readonly onChange: () => void;
 }
 
-/** A local date and time as an ISO 8601 instant; empty for an invalid one, which the service refuses with a message. */
-function instantOf(text: string): string {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
-}
-
 /** Opens or closes a calendar from now on. */
 export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialogProps) {
   const announce = useToast();
   const [timed, setTimed] = useState(false);
   const words = WORDS[state];
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const bodyOf = (form: FormData) => ({
+    state,
+    starts_at: null,
+    ends_at: timed ? instantOf(textOf(form, "ends_at")) : null,
+    note: textOf(form, "note"),
+  });
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["ends_at", "note"],
-    send: (form) =>
-      callPortal("POST", `admin/calendars/${encodeURIComponent(name)}/overrides`, {
-        state,
-        starts_at: null,
-        ends_at: timed ? instantOf(textOf(form, "ends_at")) : null,
-        note: textOf(form, "note"),
-      }),
+    form: "override",
+    bodyOf,
+    send: (form) => callPortal("POST", `admin/calendars/${encodeURIComponent(name)}/overrides`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();
@@ -61,7 +58,7 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
       title={`${words.title} ${name}`}
       description={`${words.effect} Its rules and holidays don't apply while the override is in effect.`}
     >
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         <fieldset>
           <legend className="mb-1.5 font-medium text-sm">Until</legend>
           <div className="grid gap-2 sm:grid-cols-2">

@@ -16,7 +16,7 @@ interface PinDialogProps {
 /** Confirms before a provider is pinned or released. */
 export function PinDialog({ provider, onClose, onChange }: PinDialogProps) {
   const announce = useToast();
-  const { busy, failure, onSubmit } = useSubmit({
+  const { busy, failure, formProps } = useSubmit({
     fields: ["provider"],
     send: () => callPortal("PUT", "admin/feeds/pin", { provider }),
     done: () => {
@@ -36,7 +36,7 @@ export function PinDialog({ provider, onClose, onChange }: PinDialogProps) {
           : "It speaks at once for all instruments that it offers, and stays even if its connection is lost, until you release it."
       }
     >
-      <form onSubmit={onSubmit}>
+      <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="primary">
           {provider === null ? "Release" : "Pin provider"}
         </DialogSubmit>

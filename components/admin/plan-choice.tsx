@@ -18,7 +18,7 @@ interface PlanChoiceProps {
 export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
   const announce = useToast();
   const [plan, setPlan] = useState(account.plan);
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["plan"],
     send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { plan }),
     done: () => {
@@ -29,7 +29,7 @@ export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
   const names = plans.includes(account.plan) ? plans : [account.plan, ...plans];
   const wrong = errorOf("plan") ?? failure?.detail;
   return (
-    <form onSubmit={onSubmit} className="flex flex-wrap items-center gap-2">
+    <form {...formProps} className="flex flex-wrap items-center gap-2">
       <Select
         name="plan"
         aria-label={`Plan of ${account.name}`}

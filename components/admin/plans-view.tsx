@@ -51,8 +51,10 @@ const TAKEN = {
 
 function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
   const announce = useToast();
-  const { busy, errorOf, failure, onSubmit } = useSubmit<{ plan: PlanForm & { name: string } }>({
+  const { busy, errorOf, failure, formProps } = useSubmit<{ plan: PlanForm & { name: string } }>({
     fields: ["name", ...LIMITS.map(({ field }) => field)],
+    form: "plan",
+    bodyOf: (form) => ({ name: textOf(form, "name").trim(), ...limitsOf(form) }),
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
       // Otherwise this would change the limits of the existing plan and its accounts.
@@ -74,7 +76,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
         plan === undefined ? "You can assign accounts to it right away." : `Applies to ${accountsText(plan.accounts)}.`
       }
     >
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         {plan === undefined ? (
           <TextField
             label="Name"

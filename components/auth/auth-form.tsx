@@ -13,9 +13,9 @@ interface AuthFormProps {
 }
 
 /** A form with its fields, an error about the whole form, and one button. */
-export function AuthForm({ submission: { busy, failure, onSubmit, onBlur, onInput }, action, children }: AuthFormProps) {
+export function AuthForm({ submission: { busy, failure, formProps }, action, children }: AuthFormProps) {
   return (
-    <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
+    <form {...formProps} className="space-y-5">
       {children}
       <FailureNotice failure={failure} />
       <Button type="submit" kind="primary" busy={busy} className="w-full">

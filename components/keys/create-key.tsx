@@ -49,7 +49,7 @@ function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
     venue: textOf(form, "venue"),
     expires_at: expiryOf(form),
   });
-  const { busy, errorOf, failure, onSubmit, onBlur, onInput } = useSubmit<MadeKey>({
+  const { busy, errorOf, failure, formProps } = useSubmit<MadeKey>({
     fields: ["venue", ...SETTING_FIELDS, "expires_at"],
     form: "createKey",
     bodyOf,
@@ -57,7 +57,7 @@ function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
     done: onMade,
   });
   return (
-    <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
+    <form {...formProps} className="space-y-5">
       <fieldset>
         <legend className="mb-1.5 font-medium text-sm">Kind</legend>
         <div className="grid gap-2 sm:grid-cols-2">

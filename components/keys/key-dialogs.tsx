@@ -34,7 +34,7 @@ const USUAL_GRACE: RotationGrace = "24h";
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
   const bodyOf = (form: FormData) => ({ ...settingsOf(form, apiKey), expires_at: expiryOf(form) });
-  const { busy, errorOf, failure, onSubmit, onBlur, onInput } = useSubmit({
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: [...SETTING_FIELDS, "expires_at"],
     form: "editKey",
     bodyOf,
@@ -56,7 +56,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
         </>
       }
     >
-      <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         <KeySettings start={apiKey} errorOf={errorOf} />
         <ExpiryField current={apiKey.expires_at} error={errorOf("expires_at")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
@@ -70,7 +70,7 @@ export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
 /** Replaces a key; the old one keeps working for the chosen grace period. */
 export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const [made, setMade] = useState<MadeKey>();
-  const { busy, failure, onSubmit } = useSubmit<MadeKey>({
+  const { busy, failure, formProps } = useSubmit<MadeKey>({
     fields: [],
     send: (form) => callPortal("POST", `keys/${apiKey.id}/rotate`, { grace: textOf(form, "grace") }),
     done: (rotated) => {
@@ -94,7 +94,7 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       {made !== undefined ? (
         <Secret made={made} onDone={onClose} />
       ) : (
-        <form onSubmit={onSubmit} className="space-y-4">
+        <form {...formProps} className="space-y-4">
           <fieldset>
             <legend className="mb-1.5 font-medium text-sm">Keep the old key working for</legend>
             <div className="grid gap-2 sm:grid-cols-2">

@@ -1,5 +1,5 @@
 import type { PortalKey } from "#lib/contract/portal";
-import { MINUTE_MS } from "#lib/units";
+import { instantOf, localText } from "../portal/local-time";
 import { textOf } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 
@@ -23,13 +23,6 @@ export const UNLIMITED: Limited = {
   subscriptions_per_connection: null,
   not_before: null,
 };
-
-/** An instant as a `datetime-local` control has it, in the viewer's time zone; empty for none. */
-function localText(instant: string | null): string {
-  if (instant === null) return "";
-  const at = new Date(instant);
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
-}
 
 interface KeyLimitsProps {
   readonly start: Limited;
@@ -79,6 +72,6 @@ export function limitsOf(form: FormData, start: Limited) {
   });
   const text = textOf(form, "not_before");
   const unchanged = text === localText(start.not_before);
-  const not_before = unchanged ? start.not_before : text === "" ? null : new Date(text).toISOString();
+  const not_before = unchanged ? start.not_before : text === "" ? null : instantOf(text);
   return { ...Object.fromEntries(limits), not_before };
 }

@@ -1,16 +1,32 @@
 import { expect, test } from "vitest";
 import { KEY_NAME_MAX_CHARACTERS } from "#lib/contract/limits";
-import { fieldIssue } from "./form-check";
+import { formIssues } from "./form-check";
 
-test("a field is checked by itself, with the service's own words", () => {
-  expect(fieldIssue("signUp", "email", { email: "ada@", password: "" })).toBe("Enter a valid email address.");
-  expect(fieldIssue("signUp", "email", { email: " Ada@Example.test " })).toBeUndefined();
-  expect(fieldIssue("signUp", "password", { password: "short" })).toBe("Use at least 12 characters.");
+test("fields are checked with the service's own words", () => {
+  expect(formIssues("signUp", { email: "ada@", password: "short" })).toEqual({
+    email: "Enter a valid email address.",
+    password: "Use at least 12 characters.",
+  });
+  expect(formIssues("signUp", { email: " Ada@Example.test ", password: "correct horse battery" })).toEqual({});
   const name = "x".repeat(KEY_NAME_MAX_CHARACTERS + 1);
-  expect(fieldIssue("createKey", "name", { name })).toBe(`Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
-  expect(fieldIssue("createKey", "origins", { origins: ["x".repeat(300)] })).toMatch(/^`origins\[0\]` must have at most/);
+  const { name: ofName, origins } = formIssues("createKey", { name, origins: ["x".repeat(300)] });
+  expect(ofName).toBe(`Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
+  expect(origins).toMatch(/^`origins\[0\]` must have at most/);
+});
+
+test("a field that depends on another is checked with it", () => {
+  const note = { title: "Maintenance", text: "", impact: "none", starts_at: "2026-11-23T10:00:00Z" };
+  expect(formIssues("incidentNote", { ...note, ends_at: "2026-11-23T09:00:00Z" })).toEqual({
+    ends_at: "The end must be later than the start.",
+  });
+  expect(formIssues("incidentNote", { ...note, ends_at: null })).toEqual({});
+  const strike = { action: "strike", time: 1_767_225_600, reason: "A wrong tick" };
+  expect(formIssues("correction", { ...strike, minutes: 0 })).toEqual({ minutes: "`minutes` must be at least 1." });
+  expect(formIssues("correction", { ...strike, action: "replace", minutes: 1, open: -1 })).toMatchObject({
+    open: "`open` must be greater than 0.",
+  });
 });
 
 test("a field that the contract does not know is left to the service", () => {
-  expect(fieldIssue("signIn", "remember", { remember: "yes" })).toBeUndefined();
+  expect(formIssues("signIn", { email: "ada@example.test", password: "x", remember: "yes" })).toEqual({});
 });

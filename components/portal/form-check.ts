@@ -1,7 +1,9 @@
 // Loaded by a browser once the reader leaves a field, to check it: the order of these imports matters.
 import "./jitless";
-import type { z } from "zod";
+import { z } from "zod";
+import { IncidentNoteForm } from "#lib/contract/incidents";
 import {
+  AccountForm,
   CreateKeyForm,
   EditKeyForm,
   EmailForm,
@@ -12,27 +14,35 @@ import {
   SignInForm,
   SignUpForm,
 } from "#lib/contract/portal";
+import { OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
+import { CorrectionForm } from "#lib/contract/portal-corrections";
 import { validate } from "#lib/contract/validate";
 
 const FORMS = {
+  account: AccountForm,
+  correction: CorrectionForm,
   createKey: CreateKeyForm,
   editKey: EditKeyForm,
   email: EmailForm,
   forgot: ForgotForm,
+  incidentNote: IncidentNoteForm,
+  override: OverrideForm,
   password: PasswordForm,
+  plan: z.strictObject({ name: PlanName, ...PlanForm.shape }),
   profile: ProfileForm,
   reset: ResetForm,
   signIn: SignInForm,
   signUp: SignUpForm,
-} satisfies Record<string, z.ZodObject>;
+} satisfies Record<string, z.ZodType>;
 
 /** A form of the portal whose fields are checked when the reader leaves them. */
 export type FormName = keyof typeof FORMS;
 
-/** What the service would answer about one field of a form, checked with its own schema; undefined for a field it would take. */
-export function fieldIssue(form: FormName, field: string, body: Readonly<Record<string, unknown>>): string | undefined {
-  const schema = (FORMS[form] as z.ZodObject).shape[field];
-  if (schema === undefined) return undefined;
-  const validated = validate(schema, body[field], { place: (path) => [field, ...path] });
-  return "refusals" in validated ? validated.refusals[0].detail : undefined;
+/** What the service would answer about the fields of a form, checked with its own schema: the first sentence for each. */
+export function formIssues(form: FormName, body: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const validated = validate(FORMS[form] as z.ZodType, body);
+  const refusals = "refusals" in validated ? validated.refusals : [];
+  // A field that the contract does not know is left to the service.
+  const known = refusals.filter(({ issue }) => issue.code !== "unrecognized_keys");
+  return Object.fromEntries(known.toReversed().map(({ path, detail }) => [String(path[0]), detail]));
 }

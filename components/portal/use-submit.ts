@@ -11,17 +11,18 @@ export interface Submission {
   errorOf(field: string): string | undefined;
   /** An error that belongs to none of the fields passed to `useSubmit`. */
   readonly failure: ApiFailure | undefined;
-  onSubmit(event: FormEvent<HTMLFormElement>): void;
-  /** Checks the field that the reader leaves. */
-  onBlur(event: FocusEvent<HTMLFormElement>): void;
-  /** Forgets what was said about a field that changes. */
-  onInput(event: FormEvent<HTMLFormElement>): void;
+  /** Props of the `<form>`: it is sent by this hook, a field is checked when the reader leaves it, and what was said is forgotten once it changes. */
+  readonly formProps: {
+    onSubmit(event: FormEvent<HTMLFormElement>): void;
+    onBlur(event: FocusEvent<HTMLFormElement>): void;
+    onInput(event: FormEvent<HTMLFormElement>): void;
+  };
 }
 
 interface SubmitOptions<Data> {
   /** Names of the fields that show their own errors. */
   readonly fields: readonly string[];
-  /** Whose schema checks a field when the reader leaves it; without it, only the service checks, once the form is sent. */
+  /** Whose schema checks the fields that the reader left; without it, only the service checks, once the form is sent. */
   readonly form?: FormName | undefined;
   /** What is checked: the fields as text, unless the form has lists or choices. */
   readonly bodyOf?: ((form: FormData) => Readonly<Record<string, unknown>>) | undefined;
@@ -35,38 +36,38 @@ export function atField(detail: string): string {
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
-/** The value of a field that the reader leaves; null for one that is empty, which is no mistake before the form is sent. */
-function leftField({ target }: FocusEvent<HTMLFormElement>): { name: string; value: string } | null {
-  const { name = "", value = "" } = target as unknown as Partial<HTMLInputElement>;
-  return name === "" || value.trim() === "" ? null : { name, value };
-}
+/** React passes events on from a dialog to the form that opened it. */
+const isOwn = ({ target, currentTarget }: FormEvent<HTMLFormElement>) =>
+  target === currentTarget || (target as Partial<HTMLInputElement>).form === currentTarget;
 
 /** What is said about fields while a form is filled in, with the schemas of the contract, which load with the first check. */
 function useFieldIssues({ form, bodyOf }: Pick<SubmitOptions<never>, "form" | "bodyOf">) {
   const [issues, setIssues] = useState<Readonly<Record<string, string | undefined>>>({});
-  const latest = useRef(new Map<string, string>());
+  /** Fields that were left since they changed last. Each is checked again with the next, because some depend on others. */
+  const left = useRef(new Set<string>());
 
-  async function check(name: string, element: HTMLFormElement): Promise<void> {
+  async function check(element: HTMLFormElement): Promise<void> {
     if (form === undefined) return;
-    const data = new FormData(element);
-    const body = bodyOf?.(data) ?? { [name]: textOf(data, name) };
     // Without an answer the service checks it, as it does anyway.
-    const { fieldIssue } = await import("./form-check").catch(() => ({ fieldIssue: undefined }));
-    if (latest.current.get(name) !== textOf(data, name)) return;
-    setIssues((before) => ({ ...before, [name]: fieldIssue?.(form, name, body) }));
+    const { formIssues } = await import("./form-check").catch(() => ({ formIssues: undefined }));
+    const data = new FormData(element);
+    const found = formIssues?.(form, bodyOf?.(data) ?? Object.fromEntries(data)) ?? {};
+    setIssues(Object.fromEntries([...left.current].map((name) => [name, found[name]])));
   }
 
   return {
     issueOf: (name: string) => issues[name],
     onBlur(event: FocusEvent<HTMLFormElement>) {
-      const left = leftField(event);
-      if (left === null) return;
-      latest.current.set(left.name, left.value);
-      void check(left.name, event.currentTarget);
+      const { name = "", value = "" } = event.target as unknown as Partial<HTMLInputElement>;
+      // One that is empty is no mistake before the form is sent.
+      if (!isOwn(event) || name === "" || value.trim() === "") return;
+      left.current.add(name);
+      void check(event.currentTarget);
     },
-    onInput({ target }: FormEvent<HTMLFormElement>) {
-      const { name = "" } = target as Partial<HTMLInputElement>;
-      latest.current.delete(name);
+    onInput(event: FormEvent<HTMLFormElement>) {
+      const { name = "" } = event.target as Partial<HTMLInputElement>;
+      if (!isOwn(event)) return;
+      left.current.delete(name);
       setIssues((before) => (before[name] === undefined ? before : { ...before, [name]: undefined }));
     },
   };
@@ -99,12 +100,15 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
       const detail = issueOf(field) ?? (concerns(field) ? failure?.detail : undefined);
       return detail === undefined ? undefined : atField(detail);
     },
-    onBlur,
-    onInput,
     failure: failure !== undefined && fields.some(concerns) ? undefined : failure,
-    onSubmit(event) {
-      event.preventDefault();
-      if (!busy) void submit(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter);
+    formProps: {
+      onBlur,
+      onInput,
+      onSubmit(event) {
+        if (!isOwn(event)) return;
+        event.preventDefault();
+        if (!busy) void submit(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter);
+      },
     },
   };
 }

@@ -21,20 +21,13 @@ interface ProofDialogProps {
 }
 
 function PasswordProof({ email, onProved }: { email: string; onProved: () => void }) {
-  const { busy, errorOf, failure, onSubmit } = useSubmit({
+  const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["current"],
     send: (form) => callPortal("POST", "proof", { current: textOf(form, "current") }),
     done: onProved,
   });
   return (
-    <form
-      className="space-y-4"
-      onSubmit={(event) => {
-        // React passes events on to the form that opened this dialog.
-        event.stopPropagation();
-        onSubmit(event);
-      }}
-    >
+    <form {...formProps} className="space-y-4">
       {/* For password managers. */}
       <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
       <TextField

@@ -24,10 +24,10 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, word, action, send, onDone, onClose } = props;
   const [typed, setTyped] = useState("");
-  const { busy, errorOf, failure, onSubmit } = useSubmit({ fields: ["confirm"], send, done: onDone });
+  const { busy, errorOf, failure, formProps } = useSubmit({ fields: ["confirm"], send, done: onDone });
   return (
     <AlertDialog open onOpenChange={onClose} title={title} description={description}>
-      <form onSubmit={onSubmit} className="space-y-4">
+      <form {...formProps} className="space-y-4">
         <TextField
           label={
             <>

@@ -19,7 +19,7 @@ export const IncidentNoteForm = z
     ends_at: InstantField.nullable(),
   })
   .refine(({ starts_at, ends_at }) => ends_at === null || Date.parse(starts_at) < Date.parse(ends_at), {
-    message: "must be later than `starts_at`.",
+    message: "The end must be later than the start.",
     path: ["ends_at"],
   });
 export type IncidentNoteForm = z.infer<typeof IncidentNoteForm>;

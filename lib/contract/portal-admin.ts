@@ -66,7 +66,7 @@ export const OverrideForm = z
     note: z.string().trim().max(OVERRIDE_NOTE_MAX_CHARACTERS),
   })
   .refine(({ starts_at, ends_at }) => starts_at === null || ends_at === null || Date.parse(starts_at) < Date.parse(ends_at), {
-    message: "must be later than `starts_at`.",
+    message: "The end must be later than the start.",
     path: ["ends_at"],
   });
 export type OverrideForm = z.infer<typeof OverrideForm>;

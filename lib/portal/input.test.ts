@@ -52,7 +52,7 @@ describe("a refused form", () => {
       OverrideForm,
       { ...HALT, starts_at: "2026-01-07T13:00:00Z", ends_at: "2026-01-07T12:00:00Z" },
       "ends_at",
-      "`ends_at` must be later than `starts_at`.",
+      "The end must be later than the start.",
     ],
     [
       DefinitionForm,

@@ -1,6 +1,6 @@
 "use client";
 
-import { type FormEvent, useState } from "react";
+import { type FocusEvent, type FormEvent, useState } from "react";
 import { CalendarException } from "#lib/contract/calendar";
 import { validate } from "#lib/contract/validate";
 import { DAY_MS } from "#lib/units";
@@ -33,14 +33,28 @@ interface EntryFormProps {
 
 function EntryForm({ row, onDone, onCancel }: EntryFormProps) {
   const [entry, setEntry] = useState<Entry>(row ?? EMPTY);
-  const [errors, setErrors] = useState<ReadonlyMap<unknown, string>>(new Map());
+  /** Fields whose mistakes are shown: those that were left, and all once the row is added. */
+  const [told, setTold] = useState<ReadonlySet<string>>(new Set());
   const closed = entry.kind === "closed";
+  const validated = validate(CalendarException, { ...entry, time: closed ? "" : entry.time.trim(), name: entry.name.trim() });
+  const refusals = "refusals" in validated ? validated.refusals : [];
+  const errorOf = (name: keyof Entry) => {
+    const refusal = told.has(name) ? refusals.find(({ path }) => path[0] === name) : undefined;
+    return refusal === undefined ? undefined : atField(refusal.detail);
+  };
+  const change = (changed: Partial<Entry>) => {
+    setEntry({ ...entry, ...changed });
+    setTold(new Set([...told].filter((name) => !(name in changed))));
+  };
+
+  function leave({ target }: FocusEvent<HTMLFormElement>): void {
+    const { name = "", value = "" } = target as unknown as Partial<HTMLInputElement>;
+    if (name !== "" && value.trim() !== "") setTold(new Set([...told, name]));
+  }
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const validated = validate(CalendarException, { ...entry, time: closed ? "" : entry.time.trim(), name: entry.name.trim() });
-    const refusals = "refusals" in validated ? validated.refusals : [];
-    setErrors(new Map(refusals.toReversed().map(({ path, detail }) => [path[0], atField(detail)])));
+    setTold(new Set("refusals" in validated ? Object.keys(entry) : []));
     if ("refusals" in validated) return;
     setEntry(EMPTY);
     onDone(validated.data);
@@ -50,36 +64,38 @@ function EntryForm({ row, onDone, onCancel }: EntryFormProps) {
     <form
       noValidate
       onSubmit={submit}
+      onBlur={leave}
       className="grid grid-cols-2 items-start gap-3 rounded-md border border-line bg-sunken p-3 md:grid-cols-[10rem_10rem_6rem_minmax(0,1fr)_auto]"
     >
       <TextField
         label="Date"
+        name="date"
         type="date"
         value={entry.date}
-        onChange={({ target }) => setEntry({ ...entry, date: target.value })}
-        error={errors.get("date")}
+        onChange={({ target }) => change({ date: target.value })}
+        error={errorOf("date")}
       />
       <Field label="Trading">
-        {(control) => (
-          <Select {...control} options={EXCEPTION_KINDS} value={entry.kind} onChange={(kind) => setEntry({ ...entry, kind })} />
-        )}
+        {(control) => <Select {...control} options={EXCEPTION_KINDS} value={entry.kind} onChange={(kind) => change({ kind })} />}
       </Field>
       <TextField
         label="Time"
+        name="time"
         placeholder={closed ? "–" : "HH:MM"}
         disabled={closed}
         value={closed ? "" : entry.time}
-        onChange={({ target }) => setEntry({ ...entry, time: target.value })}
-        error={errors.get("time")}
+        onChange={({ target }) => change({ time: target.value })}
+        error={errorOf("time")}
         autoComplete="off"
         className="font-mono text-[13px]! tabular-nums"
       />
       <TextField
         label="Name"
+        name="name"
         placeholder="Optional"
         value={entry.name}
-        onChange={({ target }) => setEntry({ ...entry, name: target.value })}
-        error={errors.get("name")}
+        onChange={({ target }) => change({ name: target.value })}
+        error={errorOf("name")}
         autoComplete="off"
       />
       <div className="flex gap-2 max-md:col-span-2 md:pt-7">

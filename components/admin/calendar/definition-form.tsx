@@ -5,7 +5,7 @@ import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import { Field, TextArea, TextField } from "../../ui/field";
 import { Select } from "../../ui/select";
 import { DatesForm } from "./dates-form";
-import type { useDraft } from "./draft";
+import { JSON_NAME, nameOf, type useDraft } from "./draft";
 import { exceptionsOf, type WeeklyDefinition, withExceptions } from "./exceptions";
 import { ImportForm } from "./import-form";
 import { SessionsForm } from "./sessions-form";
@@ -55,9 +55,9 @@ function WeeklyParts({ weekly, draft: { issues, change } }: { weekly: WeeklyDefi
         title="Weekly sessions"
         note={`Local times in ${weekly.zone || "the time zone"}. A session that crosses midnight is two, which meet at 24:00.`}
       >
-        {issues.at("week") === undefined ? null : <p className="text-danger text-xs leading-5">{issues.at("week")}</p>}
         <SessionsForm
           week={weekly.week}
+          error={issues.at("week")}
           errorAt={(index, end) => issues.at("week", index, end)}
           onChange={(week) => change({ ...weekly, week })}
         />
@@ -79,6 +79,7 @@ function CycleFields({ cycle, draft: { issues, change } }: { cycle: Cycle; draft
         <TextField
           key={field}
           label={label}
+          name={nameOf(field)}
           hint={hint}
           type="number"
           inputMode="numeric"
@@ -94,10 +95,10 @@ function CycleFields({ cycle, draft: { issues, change } }: { cycle: Cycle; draft
 
 /** A definition as a form, and as JSON under "Advanced"; both show and change the same draft. */
 export function DefinitionForm({ draft }: { draft: Draft }) {
-  const { definition, issues, change, choose } = draft;
+  const { definition, issues, change, choose, fieldProps } = draft;
   const zones = useId();
   return (
-    <div className="space-y-6">
+    <div {...fieldProps} className="space-y-6">
       <div className="grid gap-5 sm:grid-cols-3">
         <Field label="Hours">
           {(control) => <Select {...control} options={KINDS} value={definition.kind} onChange={choose} />}
@@ -106,6 +107,7 @@ export function DefinitionForm({ draft }: { draft: Draft }) {
           <>
             <TextField
               label="Time zone"
+              name={nameOf("zone")}
               list={zones}
               value={definition.zone}
               onChange={({ target }) => change({ ...definition, zone: target.value })}
@@ -115,6 +117,7 @@ export function DefinitionForm({ draft }: { draft: Draft }) {
             />
             <TextField
               label="Covered until"
+              name={nameOf("coveredUntil")}
               type="date"
               value={definition.coveredUntil}
               onChange={({ target }) => change({ ...definition, coveredUntil: target.value })}
@@ -134,6 +137,7 @@ export function DefinitionForm({ draft }: { draft: Draft }) {
       <Folded title="Advanced">
         <TextArea
           label="Definition as JSON"
+          name={JSON_NAME}
           rows={14}
           spellCheck={false}
           value={draft.json}

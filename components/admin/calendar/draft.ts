@@ -1,6 +1,6 @@
 "use client";
 
-import { useMemo, useState } from "react";
+import { type FormEvent, useMemo, useState } from "react";
 import { CalendarDefinitionSchema } from "#lib/contract/calendar";
 import { validate } from "#lib/contract/validate";
 import { HOUR_S } from "#lib/units";
@@ -44,17 +44,22 @@ interface Draft {
   readonly jsonProblem: string | undefined;
   /** Changes the JSON. The form follows as soon as it is a valid definition. */
   write(json: string): void;
+  /** Props of the element around the fields. A field is called by its path, and what is wrong with it is said once it is left. */
+  readonly fieldProps: { onInput(event: FormEvent): void; onBlur(): void };
 }
 
-const keyOf = (path: readonly PropertyKey[]) => path.map(String).join("\n");
+/** The name of the field at a path. */
+export const nameOf = (...path: readonly PropertyKey[]) => path.map(String).join(".");
+/** The name of the field with the whole definition. */
+export const JSON_NAME = "json";
 
 /** Everything the service would refuse in a definition, in its own words. */
 export function draftIssues(definition: unknown): DraftIssues {
   const validated = validate(CalendarDefinitionSchema, definition);
   const refusals = "refusals" in validated ? validated.refusals : [];
   // The first refusal of a field counts: a text that is no date is not one between two years either.
-  const byPath = new Map(refusals.toReversed().map(({ path, detail }) => [keyOf(path), atField(detail)]));
-  return { first: refusals[0]?.detail, at: (...path) => byPath.get(keyOf(path)) };
+  const byPath = new Map(refusals.toReversed().map(({ path, detail }) => [nameOf(...path), atField(detail)]));
+  return { first: refusals[0]?.detail, at: (...path) => byPath.get(nameOf(...path)) };
 }
 
 /** Reads a definition from JSON; the error is the browser's for invalid JSON, otherwise the service's. */
@@ -74,6 +79,7 @@ export function useDraft(stored: CalendarDefinitionSchema): Draft {
   const [drafts, setDrafts] = useState<typeof FRESH>({ ...FRESH, [stored.kind]: stored });
   const [kind, setKind] = useState<Kind>(stored.kind);
   const [typed, setTyped] = useState<{ readonly text: string; readonly problem: string | undefined }>();
+  const [typing, setTyping] = useState<string>();
   const definition = drafts[kind];
   const issues = useMemo(() => draftIssues(definition), [definition]);
 
@@ -84,9 +90,16 @@ export function useDraft(stored: CalendarDefinitionSchema): Draft {
 
   return {
     definition,
-    issues,
+    issues: {
+      first: typing === undefined ? issues.first : undefined,
+      at: (...path) => (nameOf(...path) === typing ? undefined : issues.at(...path)),
+    },
+    fieldProps: {
+      onInput: ({ target }) => setTyping((target as Partial<HTMLInputElement>).name || undefined),
+      onBlur: () => setTyping(undefined),
+    },
     json: typed?.text ?? JSON.stringify(definition, null, 2),
-    jsonProblem: typed?.problem,
+    jsonProblem: typing === JSON_NAME ? undefined : typed?.problem,
     change(next) {
       setTyped(undefined);
       replace(next);

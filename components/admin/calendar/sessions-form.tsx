@@ -3,6 +3,7 @@
 import { useId } from "react";
 import { Button } from "../../ui/button";
 import { CONTROL } from "../../ui/field";
+import { nameOf } from "./draft";
 import { DAY_NAMES, type WeeklyDefinition } from "./exceptions";
 
 type Session = WeeklyDefinition["week"][number];
@@ -45,16 +46,18 @@ function DayLine({ sessions }: { sessions: readonly Placed[] }) {
 
 interface TimeFieldProps {
   readonly label: string;
+  readonly name: string;
   readonly value: string;
   readonly error: string | undefined;
   readonly note: string;
   readonly onChange: (value: string) => void;
 }
 
-function TimeField({ label, value, error, note, onChange }: TimeFieldProps) {
+function TimeField({ label, name, value, error, note, onChange }: TimeFieldProps) {
   return (
     <input
       aria-label={label}
+      name={name}
       aria-invalid={error === undefined ? undefined : true}
       aria-describedby={error === undefined ? undefined : note}
       value={value}
@@ -67,16 +70,15 @@ function TimeField({ label, value, error, note, onChange }: TimeFieldProps) {
   );
 }
 
-interface SessionRowProps {
+interface SessionRowProps extends Placed {
   /** "Monday", or "Monday 2" for a second session. */
   readonly name: string;
-  readonly session: Session;
   readonly errorOf: (end: "open" | "close") => string | undefined;
   readonly onChange: (session: Session) => void;
   readonly onRemove: () => void;
 }
 
-function SessionRow({ name, session, errorOf, onChange, onRemove }: SessionRowProps) {
+function SessionRow({ name, session, index, errorOf, onChange, onRemove }: SessionRowProps) {
   const note = useId();
   const { open, close } = session;
   const error = errorOf("open") ?? errorOf("close");
@@ -85,6 +87,7 @@ function SessionRow({ name, session, errorOf, onChange, onRemove }: SessionRowPr
       <div className="flex items-center gap-1.5">
         <TimeField
           label={`${name} opens`}
+          name={nameOf("week", index, "open")}
           value={open}
           error={errorOf("open")}
           note={note}
@@ -93,6 +96,7 @@ function SessionRow({ name, session, errorOf, onChange, onRemove }: SessionRowPr
         <span className="text-ink-faint">–</span>
         <TimeField
           label={`${name} closes`}
+          name={nameOf("week", index, "close")}
           value={close}
           error={errorOf("close")}
           note={note}
@@ -113,49 +117,62 @@ function SessionRow({ name, session, errorOf, onChange, onRemove }: SessionRowPr
 
 interface SessionsFormProps {
   readonly week: WeeklyDefinition["week"];
+  /** What is wrong with the week as a whole. */
+  readonly error: string | undefined;
   readonly errorAt: (index: number, end: "open" | "close") => string | undefined;
   readonly onChange: (week: WeeklyDefinition["week"]) => void;
 }
 
 /** The sessions of a week, day by day. */
-export function SessionsForm({ week, errorAt, onChange }: SessionsFormProps) {
+export function SessionsForm({ week, error, errorAt, onChange }: SessionsFormProps) {
+  const note = useId();
   const placed: readonly Placed[] = week.map((session, index) => ({ session, index }));
   const add = (day: number, last: Session | undefined) => {
     const times = last === undefined ? FIRST : { open: last.close === END_OF_DAY ? "" : last.close, close: END_OF_DAY };
     onChange([...week, { day: day as Session["day"], ...times }].toSorted((a, b) => a.day - b.day));
   };
   return (
-    <ul className="divide-y divide-line rounded-md border border-line">
-      {DAY_NAMES.map((name, day) => {
-        const own = placed.filter(({ session }) => session.day === day);
-        return (
-          <li
-            key={name}
-            className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 px-3 py-2 sm:grid-cols-[7rem_minmax(0,1fr)_auto]"
-          >
-            <div className="self-center">
-              <p className="font-medium text-sm leading-6">{name}</p>
-              <DayLine sessions={own} />
-            </div>
-            <div className="flex flex-wrap items-start gap-x-4 gap-y-2 max-sm:order-3 max-sm:col-span-2">
-              {own.length === 0 ? <p className="py-1.5 text-ink-faint text-sm leading-6">Closed</p> : null}
-              {own.map(({ session, index }, place) => (
-                <SessionRow
-                  key={index}
-                  name={place === 0 ? name : `${name} ${place + 1}`}
-                  session={session}
-                  errorOf={(end) => errorAt(index, end)}
-                  onChange={(next) => onChange(week.with(index, next))}
-                  onRemove={() => onChange(week.toSpliced(index, 1))}
-                />
-              ))}
-            </div>
-            <Button kind="ghost" aria-label={`Add a session on ${name}`} onClick={() => add(day, own.at(-1)?.session)}>
-              Add
-            </Button>
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      {error === undefined ? null : (
+        <p id={note} role="alert" className="text-danger text-xs leading-5">
+          {error}
+        </p>
+      )}
+      <ul
+        aria-describedby={error === undefined ? undefined : note}
+        className="divide-y divide-line rounded-md border border-line"
+      >
+        {DAY_NAMES.map((name, day) => {
+          const own = placed.filter(({ session }) => session.day === day);
+          return (
+            <li
+              key={name}
+              className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 px-3 py-2 sm:grid-cols-[7rem_minmax(0,1fr)_auto]"
+            >
+              <div className="self-center">
+                <p className="font-medium text-sm leading-6">{name}</p>
+                <DayLine sessions={own} />
+              </div>
+              <div className="flex flex-wrap items-start gap-x-4 gap-y-2 max-sm:order-3 max-sm:col-span-2">
+                {own.length === 0 ? <p className="py-1.5 text-ink-faint text-sm leading-6">Closed</p> : null}
+                {own.map(({ session, index }, place) => (
+                  <SessionRow
+                    key={index}
+                    name={place === 0 ? name : `${name} ${place + 1}`}
+                    {...{ session, index }}
+                    errorOf={(end) => errorAt(index, end)}
+                    onChange={(next) => onChange(week.with(index, next))}
+                    onRemove={() => onChange(week.toSpliced(index, 1))}
+                  />
+                ))}
+              </div>
+              <Button kind="ghost" aria-label={`Add a session on ${name}`} onClick={() => add(day, own.at(-1)?.session)}>
+                Add
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+    </>
   );
 }

@@ -42,14 +42,16 @@ export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: 
   const announce = useToast();
   const { time, kline } = minute;
   const [action, setAction] = useState<"replace" | "strike">(kline === null ? "replace" : "strike");
-  const { busy, errorOf, failure, onSubmit } = useSubmit<CorrectionMade>({
+  const bodyOf = (form: FormData) => {
+    const common = { action, time, reason: textOf(form, "reason") };
+    const values = Object.fromEntries(FIELDS.map((name) => [name, numberOf(form, name)]));
+    return { ...common, ...(action === "strike" ? { minutes: numberOf(form, "minutes") } : values) };
+  };
+  const { busy, errorOf, failure, formProps } = useSubmit<CorrectionMade>({
     fields: [...FIELDS, "minutes", "reason"],
-    send: (form) => {
-      const common = { action, time, reason: textOf(form, "reason") };
-      const values = Object.fromEntries(FIELDS.map((name) => [name, numberOf(form, name)]));
-      const body = action === "strike" ? { minutes: numberOf(form, "minutes") } : values;
-      return callPortal("POST", `admin/data/${ticker}/minutes`, { ...common, ...body });
-    },
+    form: "correction",
+    bodyOf,
+    send: (form) => callPortal("POST", `admin/data/${ticker}/minutes`, bodyOf(form)),
     done: ({ number, minutes }) => {
       onClose();
       onChange();
@@ -72,7 +74,7 @@ export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: 
       title={`Correct ${ticker}, ${utcText(new Date(time * SECOND_MS).toISOString())} UTC`}
       description="M5 to MN1 are rebuilt, and subscribers receive the change at once. Feeds, pushes and repairs don't write to the minute again. You can undo it on Feeds."
     >
-      <form onSubmit={onSubmit} className="space-y-5">
+      <form {...formProps} className="space-y-5">
         {kline === null ? null : (
           <fieldset>
             <legend className="mb-1.5 font-medium text-sm">Change</legend>
