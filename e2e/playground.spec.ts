@@ -128,7 +128,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("takes a curl command without its key, keeps the request on this device, and compares two answers", async () => {
+  test("takes a curl command without its key, keeps the request on this device, and compares any two answers", async () => {
     const page = await open(await reader());
     expect(await answer(page).textContent()).toContain("It looks like this:");
     await page.getByRole("button", { name: "Import curl" }).click();
@@ -144,6 +144,16 @@ describe("a reader without an account", () => {
     await page.getByRole("combobox", { name: "tickers" }).fill("XAUUSD");
     await send(page);
     await answer(page).getByRole("tab", { name: "Compare" }).click();
+    await answer(page).getByText("items.0.ticker").waitFor();
+    expect(await answer(page).getByLabel("Before").inputValue()).toBe("1");
+    await page.getByRole("combobox", { name: "tickers" }).fill("EURUSD");
+    await send(page);
+    await answer(page).getByRole("tab", { name: "Compare" }).click();
+    await expect.poll(() => answer(page).getByLabel("Before").inputValue()).toBe("2");
+    await answer(page).getByText("items.0.ticker").waitFor();
+    await answer(page).getByLabel("Before").selectOption({ label: "1. Market status: EURUSD (200)" });
+    await answer(page).getByText("items.0.ticker").waitFor({ state: "detached" });
+    await answer(page).getByLabel("After").selectOption({ label: "2. Market status: XAUUSD (200)" });
     await answer(page).getByText("items.0.ticker").waitFor();
     await answer(page).getByRole("tab", { name: "Timing" }).click();
     await answer(page).getByText("Wait for the first byte").waitFor();

@@ -13,6 +13,7 @@ import { AnswerHeaders } from "./answer-headers";
 import { CompareView } from "./compare-view";
 import type { Bearers } from "./credential";
 import { JsonTree } from "./json-tree";
+import type { KeptAnswers } from "./kept-answers";
 import type { Credential, RestOperation, StreamOperation } from "./model";
 import { notesOf } from "./notes";
 import { RecordsTable, recordsOf } from "./records-table";
@@ -30,8 +31,8 @@ const AnswerChart = dynamic(() => import("./answer-chart").then((module) => modu
 interface AnswerViewProps {
   readonly operation: RestOperation;
   readonly outcome: Outcome | undefined;
-  /** The outcome before it, to compare. */
-  readonly previous: Outcome | undefined;
+  /** The answers of this page, to compare them. */
+  readonly kept: KeptAnswers;
   /** Decimals of the instruments that are known, by ticker. */
   readonly digits: ReadonlyMap<string, number>;
   readonly busy: boolean;
@@ -68,17 +69,16 @@ function Body({ answer }: { answer: Answer }) {
   );
 }
 
-type TabProps = Pick<AnswerViewProps, "operation" | "previous" | "digits" | "live">;
+type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live">;
 
-function tabsOf(answer: Answer, { operation, previous, digits, live }: TabProps): [Tab, ...Tab[]] {
+function tabsOf(answer: Answer, { operation, kept, digits, live }: TabProps): [Tab, ...Tab[]] {
   const rows = recordsOf(answer.body);
   const window = fieldsOf(answer.body).data as KlineWindow;
   const json: Tab = { value: "json", label: "JSON", content: <Body answer={answer} /> };
   const headers: Tab = { value: "headers", label: "Headers", content: <AnswerHeaders headers={answer.headers} /> };
   const timing: Tab = { value: "timing", label: "Timing", content: <TimingView timing={answer.timing} /> };
-  const last = previous?.answer;
   const compare: Tab[] =
-    last === undefined ? [] : [{ value: "compare", label: "Compare", content: <CompareView before={last} after={answer} /> }];
+    kept.answers.length < 2 ? [] : [{ value: "compare", label: "Compare", content: <CompareView kept={kept} shown={answer} /> }];
   const about = [headers, timing, ...compare];
   if (rows === undefined) return [json, ...about];
   const table: Tab = { value: "table", label: "Table", content: <RecordsTable rows={rows} digits={digits} /> };

@@ -1,29 +1,32 @@
+"use client";
+
+import { useState } from "react";
 import { changesOf } from "../portal/diff";
-import { msText } from "../portal/numbers";
+import { countText, msText } from "../portal/numbers";
+import { Field } from "../ui/field";
+import { Select } from "../ui/select";
+import { KEPT_MAX_BYTES, KEPT_MAX_COUNT, type KeptAnswer, type KeptAnswers } from "./kept-answers";
 import type { Answer } from "./send";
 
 /** Differences that are listed; further ones are counted. */
 const LISTED_MAX_COUNT = 200;
 /** Larger answers are not compared: a page would hang. */
 const SIZE_MAX_BYTES = 500_000;
+const MEGABYTE = 1_000_000;
+const NOTE = "text-ink-soft text-sm leading-6";
 
-interface CompareViewProps {
-  readonly before: Answer;
-  readonly after: Answer;
-}
-
-/** Two answers of an operation, value by value. */
-export function CompareView({ before, after }: CompareViewProps) {
-  const note = "text-ink-soft text-sm leading-6";
+function Differences({ before, after }: { before: Answer; after: Answer }) {
   if (before.sizeBytes + after.sizeBytes > SIZE_MAX_BYTES)
-    return <p className={note}>These answers are too large to compare. Ask for fewer rows.</p>;
+    return <p className={NOTE}>These answers are too large to compare. Ask for fewer rows.</p>;
   const changes = changesOf(before.body, after.body);
   const shown = changes.slice(0, LISTED_MAX_COUNT);
   return (
-    <div className="flex flex-col gap-3">
-      <p className={note}>
-        The previous answer ({before.status}, {msText(before.tookMs)}) and this one ({after.status}, {msText(after.tookMs)}):{" "}
-        {changes.length === 0 ? "no differences." : `${changes.length} ${changes.length === 1 ? "difference" : "differences"}.`}
+    <>
+      <p aria-live="polite" className={NOTE}>
+        {msText(before.tookMs)} and {msText(after.tookMs)}:{" "}
+        {changes.length === 0
+          ? "no differences."
+          : `${countText(changes.length)} ${changes.length === 1 ? "difference" : "differences"}.`}
       </p>
       {shown.length === 0 ? null : (
         <ul className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-6">
@@ -36,7 +39,66 @@ export function CompareView({ before, after }: CompareViewProps) {
           ))}
         </ul>
       )}
-      {changes.length > shown.length ? <p className={note}>The first {shown.length} are shown.</p> : null}
+      {changes.length > shown.length ? <p className={NOTE}>The first {shown.length} are shown.</p> : null}
+    </>
+  );
+}
+
+const optionOf = ({ number, title, values, answer }: KeptAnswer) => ({
+  value: String(number),
+  label: `${number}. ${title}: ${values} (${answer.status})`,
+});
+
+interface CompareViewProps {
+  readonly kept: KeptAnswers;
+  /** The answer the page shows: the later one until another is chosen. */
+  readonly shown: Answer;
+}
+
+/** Any two answers of this page, value by value: at first the one shown and the one before it to the same operation. */
+export function CompareView({ kept: { answers, dropped }, shown }: CompareViewProps) {
+  const [chosen, setChosen] = useState<Readonly<Record<"before" | "after", string | undefined>>>({
+    before: undefined,
+    after: undefined,
+  });
+  const find = (number: string | undefined) => answers.find((one) => String(one.number) === number);
+  const after = find(chosen.after) ?? answers.find(({ answer }) => answer === shown) ?? answers[0];
+  const others = answers.filter((one) => one !== after);
+  const earlier = others.filter(({ number }) => number < (after?.number ?? 0));
+  const before = find(chosen.before) ?? earlier.find(({ title }) => title === after?.title) ?? earlier[0] ?? others[0];
+  if (before === undefined || after === undefined) return null;
+  const options = answers.map(optionOf);
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Before">
+          {(control) => (
+            <Select
+              {...control}
+              options={options}
+              value={String(before.number)}
+              onChange={(number) => setChosen({ ...chosen, before: number })}
+            />
+          )}
+        </Field>
+        <Field label="After">
+          {(control) => (
+            <Select
+              {...control}
+              options={options}
+              value={String(after.number)}
+              onChange={(number) => setChosen({ ...chosen, after: number })}
+            />
+          )}
+        </Field>
+      </div>
+      <Differences before={before.answer} after={after.answer} />
+      {dropped === 0 ? null : (
+        <p className={NOTE}>
+          This page keeps the newest {KEPT_MAX_COUNT} answers, {KEPT_MAX_BYTES / MEGABYTE} MB together. Older ones can't be
+          compared: {countText(dropped)} so far.
+        </p>
+      )}
     </div>
   );
 }

@@ -170,7 +170,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
               <AnswerView
                 operation={rest}
                 outcome={play.outcome}
-                previous={play.previous}
+                kept={play.kept}
                 digits={digitsOf(instruments)}
                 busy={play.busy}
                 again={run}

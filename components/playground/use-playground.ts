@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { type Bearers, createBearers } from "./credential";
+import { type KeptAnswers, keepAnswer, NONE_KEPT } from "./kept-answers";
 import type { Credential, Issues, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
@@ -16,8 +17,8 @@ interface PlaygroundState {
   readonly busy: boolean;
   /** The outcome for the current operation; undefined before its first call. */
   readonly outcome: Outcome | undefined;
-  /** The outcome before it. */
-  readonly previous: Outcome | undefined;
+  /** The answers of this page, to compare them. */
+  readonly kept: KeptAnswers;
   readonly bearers: Bearers;
   readonly past: ReturnType<typeof usePastCalls>;
   choose(id: string): void;
@@ -52,7 +53,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
   const [operationId, setOperationId] = useState(start.operationId);
   const [forms, setForms] = useState<Readonly<Record<string, Values>>>({ [start.operationId]: start.values });
   const [outcomes, setOutcomes] = useState<Readonly<Record<string, Outcome>>>({});
-  const [previous, setPrevious] = useState<Readonly<Record<string, Outcome>>>({});
+  const [kept, setKept] = useState(NONE_KEPT);
   const [imported, setImported] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const [changed, setChanged] = useState(false);
@@ -78,7 +79,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
     notices: changed ? imported : start.notices,
     busy,
     outcome: outcomes[operation.id],
-    previous: previous[operation.id],
+    kept,
     bearers,
     past,
     choose(id) {
@@ -102,8 +103,9 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
         // A newer call is in flight, and only its response counts.
         if (mine !== sent.current) return;
         setBusy(false);
-        const last = outcomes[rest.id];
-        if (last !== undefined) setPrevious((before) => ({ ...before, [rest.id]: last }));
+        const { answer } = outcome;
+        const call = { operation: rest, values: given, at: Date.now() };
+        if (answer !== undefined) setKept((before) => keepAnswer(before, call, answer));
         setOutcomes((before) => ({ ...before, [rest.id]: outcome }));
         past.add(rest, given, outcome.answer?.status ?? null);
       });
