@@ -150,6 +150,8 @@ describe("an operator", () => {
     await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
     const rate = page.getByText("Calls per minute").locator("xpath=following-sibling::dd[1]");
     await expect.poll(() => rate.textContent(), { timeout: 15_000 }).toMatch(/^\d/);
+    await row(new URL(product.baseUrl).port).getByText("OK", { exact: true }).waitFor();
+    await page.getByText("No backup yet.").waitFor();
     await goto("admin/accounts");
     await page.getByRole("searchbox").fill("customer@");
     await page.getByRole("button", { name: "Find" }).click();

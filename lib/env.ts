@@ -105,6 +105,13 @@ export const EnvSchema = z
       .max(200)
       .default(0)
       .describe("Years to keep klines shorter than a day; older ones are deleted by calendar year. 0 keeps all."),
+    BACKUP_MAX_AGE_DAYS: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(3650)
+      .default(7)
+      .describe("Days after which /admin warns that the last backup is too old. 0 never warns."),
     LOG_LEVEL: z
       .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
       .default("info")

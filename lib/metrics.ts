@@ -67,6 +67,8 @@ export interface Metrics {
   wideSpread(upstream: string): void;
   /** Sets how the size of the recorded ticks is read, bytes. */
   recordingBytes(read: () => number): void;
+  /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
+  lastBackup(endedMs: number): void;
   /** Counts ticks that could not be recorded. */
   recordingLeftOut(ticks: number): void;
   /** Counts messages passed to stream connections. */
@@ -207,6 +209,21 @@ function recordingMetrics(registers: Registry[]): Pick<Metrics, "recordingBytes"
   };
 }
 
+/** The metrics of backups. */
+function backupMetrics(registers: Registry[]): Pick<Metrics, "lastBackup"> {
+  let lastBackup: Gauge | undefined;
+  return {
+    lastBackup(endedMs) {
+      lastBackup ??= new Gauge({
+        name: "spotwire_backup_last_timestamp_seconds",
+        help: "When the last backup that succeeded ended, Unix seconds; 0 before the first.",
+        registers,
+      });
+      lastBackup.set(endedMs / 1_000);
+    },
+  };
+}
+
 /** The metrics of a venue with several providers. */
 function precedenceMetrics(registers: Registry[]): Pick<Metrics, "upstreamChanged" | "precedence"> {
   const changed = new Counter({
@@ -333,6 +350,7 @@ export function createMetrics(): Metrics {
         },
       });
     },
+    ...backupMetrics(registers),
     recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
     usageDropped: (what, count) => usageDropped.inc({ what }, count),
   };

@@ -26,6 +26,7 @@ import { createAddressReader } from "./http/address";
 import { serve } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
+import { startNodeReports } from "./ops/node-reports";
 import { readiness } from "./ops/readiness";
 import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
@@ -147,6 +148,8 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
     // An ingest node has no client endpoints to probe.
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
     onStop("upkeep", startUpkeep({ ...base, db }).stop);
+    const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
+    onStop("node reports", startNodeReports({ ...base, db, markets, ready, name }).stop);
     await portal?.start({ databaseUrl: url, secret: secrets.nextAuth, base: env.PUBLIC_URL ?? localAddress(address) });
     return {
       address,
@@ -180,7 +183,6 @@ function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, ru
     market: (venue: Venue, ticker: string) => started().reports.market(venue, ticker),
     status: () => started().reports.status(),
     feeds: () => started().reports.feeds(),
-    node: () => started().reports.node(),
     remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
   };
   return startPortal({ ...base, answers });

@@ -1,58 +1,74 @@
 "use client";
 
 import Link from "next/link";
-import { useState } from "react";
-import type { HealthReport } from "#lib/contract/portal-health";
+import { type HealthReport, NODE_REPORT_INTERVAL_S, type NodeHealth } from "#lib/contract/portal-health";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
-import { countText, msText } from "../portal/numbers";
+import { countText, msText, rateText, sizeText } from "../portal/numbers";
 import { polling } from "../portal/polling";
 import { usePortal } from "../portal/read";
+import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
-import { ratesOf } from "./rates";
+import { checksOf, summaryOf } from "./health-checks";
+import { NodesTable } from "./nodes-table";
 
 const POLL_MS = 5 * SECOND_MS;
-const MIB = 1_048_576;
-const GIB = 1_024 * MIB;
-/** Below this share of free space the disk is shown as a problem. */
-const LOW_DISK_SHARE = 0.1;
+const WORDS = { positive: "OK", warning: "Warning", danger: "Problem" } as const;
 
-const rateText = (rate: number | undefined) => (rate === undefined ? "–" : countText(Math.round(rate)));
-const sizeText = (bytes: number) =>
-  bytes < GIB ? `${countText(Math.round(bytes / MIB))} MiB` : `${(bytes / GIB).toFixed(1)} GiB`;
-
-type Check = readonly [name: string, problem: string | null];
-
-/** The checks of readiness, and the disk. */
-function checksOf({ node, storage }: HealthReport): Check[] {
-  const { disk_free_bytes: free, disk_bytes: whole } = storage;
-  const low = free !== null && whole !== null && free < whole * LOW_DISK_SHARE;
-  return [...Object.entries(node.checks), ["disk", low ? `only ${sizeText(free)} free` : null]];
-}
-
-function Checks({ checks }: { checks: readonly Check[] }) {
+function Checks({ checks }: { checks: ReturnType<typeof checksOf> }) {
   return (
     <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
-      {checks.map(([name, problem]) => (
+      {checks.map(({ name, tone, problems }) => (
         <li key={name} className="flex items-center justify-between gap-4 px-4 py-2.5">
           <span className="[overflow-wrap:anywhere]">
-            {name.replaceAll("_", " ")}
-            {problem === null ? null : <span className="block text-ink-soft">{problem}</span>}
+            {name}
+            {problems.map((problem) => (
+              <span key={problem} className="block text-ink-soft">
+                {problem}
+              </span>
+            ))}
           </span>
-          <Badge tone={problem === null ? "positive" : "danger"}>{problem === null ? "OK" : "Problem"}</Badge>
+          <Badge tone={tone}>{WORDS[tone]}</Badge>
         </li>
       ))}
     </ul>
   );
 }
 
+/** The sum over nodes of a rate; undefined while none has one. */
+function sumOf(nodes: readonly NodeHealth[], of: (rates: NonNullable<NodeHealth["rates"]>) => number): number | undefined {
+  const rates = nodes.flatMap((node) => node.rates ?? []);
+  return rates.length === 0 ? undefined : rates.reduce((sum, each) => sum + of(each), 0);
+}
+
+function Load({ nodes }: { nodes: readonly NodeHealth[] }) {
+  const connections = nodes.reduce((sum, node) => sum + node.connections, 0);
+  const slowest = nodes.length === 0 ? null : Math.max(...nodes.map(({ loop_lag_ms }) => loop_lag_ms));
+  return (
+    <Figures>
+      <Figure label="Calls per minute" value={rateText(sumOf(nodes, ({ calls }) => calls))} />
+      <Figure
+        label="Errors per minute"
+        value={rateText(sumOf(nodes, ({ failed }) => failed))}
+        note={`and ${rateText(sumOf(nodes, ({ rejected }) => rejected))} mistakes of clients`}
+      />
+      <Figure
+        label="Stream connections"
+        value={countText(connections)}
+        note={`${rateText(sumOf(nodes, ({ messages }) => messages))} messages per minute`}
+      />
+      <Figure label="Event loop" value={msText(slowest)} note="late at the 99th percentile, of the slowest node" />
+    </Figures>
+  );
+}
+
 type Venue = HealthReport["venues"][number];
 
-function venueColumns(ticks: Readonly<Record<string, number>> | undefined): readonly Column<Venue>[] {
+function venueColumns(nodes: readonly NodeHealth[]): readonly Column<Venue>[] {
   return [
     {
       head: "Venue",
@@ -64,25 +80,33 @@ function venueColumns(ticks: Readonly<Record<string, number>> | undefined): read
         </>
       ),
     },
-    { head: "Ticks/min", numeric: true, cell: ({ venue }) => rateText(ticks?.[venue]) },
+    { head: "Ticks/min", numeric: true, cell: ({ venue }) => rateText(sumOf(nodes, ({ ticks }) => ticks[venue])) },
     { head: "Lag", numeric: true, cell: ({ lag_ms }) => (lag_ms === null ? "–" : durationText(lag_ms, 1)) },
     { head: "Live", numeric: true, cell: ({ live, tickers }) => `${live} of ${tickers}` },
   ];
 }
 
-/** The report of now, and the one before. */
-function useReports() {
-  const [seen, setSeen] = useState<{ before?: HealthReport; now?: HealthReport }>({});
-  const { data, error, mutate } = usePortal<HealthReport>("admin/health", {
-    ...polling(POLL_MS),
-    onSuccess: (now) => setSeen(({ now: before }) => ({ now, ...(before !== undefined && { before }) })),
-  });
-  return { report: data, before: seen.now === data ? seen.before : seen.now, error, mutate };
+function Storage({ database_bytes, backups: { last } }: HealthReport) {
+  return (
+    <Figures>
+      <Figure label="Database" value={sizeText(database_bytes)} />
+      <Figure label="Last backup" value={last === null ? "None" : <Instant at={last.ended_at} />} />
+      <Figure
+        label="Its size"
+        value={last?.bytes == null ? "–" : sizeText(last.bytes)}
+        note={last?.rows == null ? undefined : `${countText(last.rows)} rows`}
+      />
+      <Figure
+        label="It took"
+        value={last === null ? "–" : durationText(Date.parse(last.ended_at) - Date.parse(last.started_at))}
+      />
+    </Figures>
+  );
 }
 
-/** What operators see first: whether all is well, how busy it is, and how much room is left. */
+/** What operators see first: whether all is well, how busy it is, and whether there is a backup. */
 export function HealthView() {
-  const { report, before, error, mutate } = useReports();
+  const { data: report, error, mutate } = usePortal<HealthReport>("admin/health", polling(POLL_MS));
   if (report === undefined)
     return (
       <>
@@ -94,33 +118,19 @@ export function HealthView() {
         )}
       </>
     );
-  const { node, venues, storage } = report;
-  const rates = ratesOf(before, report);
   const checks = checksOf(report);
-  const wrong = checks.filter(([, problem]) => problem !== null).length;
-  const upMs = node.at_ms - node.started_ms;
+  const reporting = report.nodes.filter(({ silent }) => !silent);
   return (
     <>
       <PageHead title="Health">
-        {wrong === 0 ? "Everything works." : wrong === 1 ? "One check fails." : `${wrong} checks fail.`} This node has run for{" "}
-        {durationText(upMs)}. Rates are those of the last {POLL_MS / SECOND_MS} seconds.
+        {summaryOf(checks)} Rates are those of the last {NODE_REPORT_INTERVAL_S} seconds, of all nodes together.
       </PageHead>
       <FailureNotice failure={error} retry={() => void mutate()} />
       <Section title="Load">
-        <Figures>
-          <Figure label="Calls per minute" value={rateText(rates?.calls)} note={`${countText(node.calls)} since the start`} />
-          <Figure
-            label="Errors per minute"
-            value={rateText(rates?.failed)}
-            note={`and ${rateText(rates?.rejected)} mistakes of clients`}
-          />
-          <Figure
-            label="Stream connections"
-            value={countText(node.connections)}
-            note={`${rateText(rates?.messages)} messages per minute`}
-          />
-          <Figure label="Event loop" value={msText(node.loop_lag_ms)} note="late at the 99th percentile" />
-        </Figures>
+        <Load nodes={reporting} />
+      </Section>
+      <Section title="Nodes">
+        <NodesTable nodes={report.nodes} atMs={report.at_ms} />
       </Section>
       <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
         <Section title="Checks">
@@ -137,25 +147,23 @@ export function HealthView() {
           >
             <Table
               caption="Venues"
-              columns={venueColumns(rates?.ticks)}
-              rows={venues}
+              columns={venueColumns(reporting)}
+              rows={report.venues}
               rowKey={({ venue }) => venue}
               empty={null}
             />
           </Section>
         </div>
       </div>
-      <Section title="Room" aside={<code className="font-mono text-[13px]">npm run backup</code>}>
-        <Figures>
-          <Figure label="Memory" value={sizeText(node.memory_bytes)} note="of the market process" />
-          <Figure label="Database" value={sizeText(storage.database_bytes)} />
-          <Figure
-            label="Free disk"
-            value={storage.disk_free_bytes === null ? "–" : sizeText(storage.disk_free_bytes)}
-            note={storage.disk_bytes === null ? "DATA_DIR cannot be read" : `of ${sizeText(storage.disk_bytes)}, at DATA_DIR`}
-          />
-          <Figure label="Messages sent" value={countText(node.messages)} note="on streams since the start" />
-        </Figures>
+      <Section
+        title="Database and backup"
+        aside={
+          <Link href="/docs/self-hosting#backups" className="text-accent underline">
+            Backups
+          </Link>
+        }
+      >
+        <Storage {...report} />
       </Section>
     </>
   );

@@ -1,14 +1,8 @@
 "use client";
 
 import type { RecordingReport } from "#lib/contract/portal-feeds";
-import { countText } from "../portal/numbers";
+import { countText, sizeText } from "../portal/numbers";
 import { Instant } from "../portal/time";
-
-const MIB_BYTES = 1_048_576;
-
-function mibText(bytes: number): string {
-  return `${countText(Math.round((10 * bytes) / MIB_BYTES) / 10)} MiB`;
-}
 
 /** The recording of the ticks of a venue. */
 export function RecordingView({ recording }: { recording: RecordingReport | null }) {
@@ -23,7 +17,7 @@ export function RecordingView({ recording }: { recording: RecordingReport | null
           <p className="text-ink-faint text-xs leading-5">FEED_RECORD=on turns it on</p>
         ) : (
           <p className="text-ink-faint text-xs leading-5">
-            {mibText(recording.bytes)} of {mibText(recording.max_bytes)}
+            {sizeText(recording.bytes)} of {sizeText(recording.max_bytes)}
             {recording.oldest_at === null ? null : (
               <>
                 {" "}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changeText } from "./numbers";
+import { changeText, rateText, sizeText } from "./numbers";
 
 test.each([
   [0.004, "0.00 %", "text-ink-soft"],
@@ -8,4 +8,17 @@ test.each([
   [-1.5, "−1.50 %", "text-danger"],
 ])("a change of %d percent is %s", (percent, text, tone) => {
   expect(changeText(percent)).toEqual({ text, tone });
+});
+
+test.each([
+  [0, "0.0 MiB"],
+  [1_572_864, "1.5 MiB"],
+  [20_971_520, "20 MiB"],
+  [1_610_612_736, "1.5 GiB"],
+])("%d bytes are %s", (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});
+
+test("a rate is rounded, and a dash while there is none", () => {
+  expect([1_234.6, 0, null, undefined].map(rateText)).toEqual(["1,235", "0", "–", "–"]);
 });

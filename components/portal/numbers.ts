@@ -30,3 +30,17 @@ export function changeText(percent: number): { readonly text: string; readonly t
   if (Number(size) === 0) return { text: `${size} %`, tone: "text-ink-soft" };
   return percent > 0 ? { text: `+${size} %`, tone: "text-positive" } : { text: `−${size} %`, tone: "text-danger" };
 }
+
+/** A rate, rounded; an en dash while there is none. */
+export function rateText(rate: number | null | undefined): string {
+  return rate == null ? "–" : countText(Math.round(rate));
+}
+
+const MIB = 1_048_576;
+const GIB = 1_024 * MIB;
+
+/** A size in MiB or GiB, with a decimal where it is small for its unit. */
+export function sizeText(bytes: number): string {
+  if (bytes >= GIB) return `${(bytes / GIB).toFixed(1)} GiB`;
+  return `${bytes < 10 * MIB ? (bytes / MIB).toFixed(1) : countText(Math.round(bytes / MIB))} MiB`;
+}

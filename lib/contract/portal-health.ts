@@ -1,44 +1,99 @@
-import type { Venue } from "./primitives";
+import { z } from "zod";
+import { HOUR_S } from "#lib/units";
+import { VENUES, type Venue } from "./primitives";
 
-/** The process that runs the markets, on the node that answers. Counters run since it started. */
-export interface NodeReport {
-  /** Identifies the process run that the counters belong to; counters of different runs cannot be compared. */
-  readonly process: string;
-  readonly at_ms: number;
-  readonly started_ms: number;
+/** How often a node reports; its rates are those since the report before. */
+export const NODE_REPORT_INTERVAL_S = 10;
+/** A node that did not report for this long counts as silent. */
+export const NODE_SILENT_AFTER_S = 60;
+/** A silent node is shown for this long. */
+export const NODE_FORGOTTEN_AFTER_S = HOUR_S;
+/** Nodes that are shown: those that reported last. */
+export const NODES_MAX_COUNT = 100;
+/** Runs of a backup that are kept. */
+export const BACKUP_RUNS_MAX_COUNT = 100;
+/** A longer reason of a failed backup is cut. */
+export const BACKUP_PROBLEM_MAX_CHARACTERS = 1_000;
+
+const Rate = z.number();
+
+/**
+ * What a node says of its market process. Nodes of two releases run side by side during a deployment: a field that is added must
+ * be optional.
+ */
+export const NodeReport = z.object({
+  version: z.string(),
+  role: z.string(),
+  started_ms: z.number(),
   /** The checks of /api/ready: null for each that is well, else what is wrong. */
-  readonly checks: Readonly<Record<string, string | null>>;
-  /** REST calls: all, those that the client got wrong, and those that failed here. */
-  readonly calls: number;
-  readonly rejected: number;
-  readonly failed: number;
+  checks: z.record(z.string(), z.string().nullable()),
+  /** Per minute, since the report before; null in the first one. */
+  rates: z
+    .object({
+      calls: Rate,
+      /** Calls that the client got wrong, and those that failed here. */
+      rejected: Rate,
+      failed: Rate,
+      /** Messages to streams. */
+      messages: Rate,
+      /** Ticks that were taken; of several nodes, one takes those of a venue. */
+      ticks: z.record(z.enum(VENUES), Rate),
+    })
+    .nullable(),
   /** Open stream connections. */
-  readonly connections: number;
-  readonly messages: number;
-  readonly memory_bytes: number;
+  connections: z.number(),
+  /** Age of the newest tick of each venue; null before the first. */
+  lag_ms: z.record(z.enum(VENUES), z.number().nullable()),
+  memory_bytes: z.number(),
   /** How late the event loop runs, at the 99th percentile. */
-  readonly loop_lag_ms: number;
+  loop_lag_ms: z.number(),
+  /** Of the disk that DATA_DIR is on; null where it cannot be read. */
+  disk: z.object({ free_bytes: z.number(), bytes: z.number() }).nullable(),
+});
+export type NodeReport = z.infer<typeof NodeReport>;
+
+/** A node, and when it last reported. */
+export interface NodeHealth extends NodeReport {
+  readonly name: string;
+  readonly age_ms: number;
+  /** It did not report for NODE_SILENT_AFTER_S: its figures are old. */
+  readonly silent: boolean;
+}
+
+/** One run of `npm run backup`. */
+export interface BackupRun {
+  readonly started_at: string;
+  readonly ended_at: string;
+  /** Size of the file, and rows in it; null when it failed. */
+  readonly bytes: number | null;
+  readonly rows: number | null;
+  /** Why it failed. */
+  readonly problem: string | null;
 }
 
 /** A venue at a glance. */
 interface VenueHealth {
   readonly venue: Venue;
   readonly provider: string | null;
-  readonly problem: string | null;
   readonly lag_ms: number | null;
   readonly tickers: number;
   readonly live: number;
-  readonly taken: number;
 }
 
 /** What operators see first. */
 export interface HealthReport {
-  readonly node: NodeReport;
+  readonly at_ms: number;
+  /** By name. */
+  readonly nodes: readonly NodeHealth[];
+  /** As the node that answers sees them. */
   readonly venues: readonly VenueHealth[];
-  readonly storage: {
-    readonly database_bytes: number;
-    /** Of the disk that DATA_DIR is on; null where it cannot be read. */
-    readonly disk_free_bytes: number | null;
-    readonly disk_bytes: number | null;
+  readonly database_bytes: number;
+  readonly backups: {
+    /** The last one that succeeded. */
+    readonly last: BackupRun | null;
+    /** The last one that failed, if it is newer. */
+    readonly failed: BackupRun | null;
+    /** From this age on the last one is too old; 0 for never. */
+    readonly max_age_s: number;
   };
 }

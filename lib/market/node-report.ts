@@ -1,42 +1,97 @@
+import { statfs } from "node:fs/promises";
 import type { NodeReport } from "#lib/contract/portal-health";
-import type { Metrics } from "#lib/metrics";
-import { SECOND_MS } from "#lib/units";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Env } from "#lib/env";
+import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { FeedSources } from "./feed-report";
+import { lastTickOf } from "./health";
 
 /** Codes are the HTTP status times 100 and more. */
 const CLIENT_ERRORS_FROM = 40_000;
 const SERVER_ERRORS_FROM = 50_000;
 
-async function seriesOf({ registry }: Pick<Metrics, "registry">, name: string) {
+/** The parts of a running process that its report is made from. */
+export interface NodeSources extends Pick<FeedSources, "markets" | "metrics" | "clock" | "ready"> {
+  readonly env: Pick<Env, "ROLE" | "DATA_DIR">;
+  readonly version: string;
+}
+
+type Rates = NonNullable<NodeReport["rates"]>;
+/** What a process counted since it started. */
+type Counts = Rates & { readonly atMs: number };
+
+type Series = readonly { readonly labels: Readonly<Record<string, unknown>>; readonly value: number }[];
+
+async function seriesOf({ registry }: FeedSources["metrics"], name: string): Promise<Series> {
   return (await registry.getSingleMetric(name)?.get())?.values ?? [];
 }
 
-const sumOf = (series: readonly { readonly value: number }[]) => series.reduce((sum, { value }) => sum + value, 0);
+const sumOf = (series: Series) => series.reduce((sum, { value }) => sum + value, 0);
 
-/** Reports this process by its own metrics. */
-export async function reportNode({
-  metrics,
-  clock,
-  ready,
-}: Pick<FeedSources, "metrics" | "clock" | "ready">): Promise<NodeReport> {
-  const sum = async (name: string) => sumOf(await seriesOf(metrics, name));
-  const calls = await seriesOf(metrics, "spotwire_http_requests_total");
+const forVenues = <Value>(of: (venue: Venue) => Value) =>
+  Object.fromEntries(VENUES.map((venue) => [venue, of(venue)])) as Record<Venue, Value>;
+
+async function countsOf({ metrics, clock }: NodeSources): Promise<Counts> {
+  const [calls, messages, ticks] = await Promise.all([
+    seriesOf(metrics, "spotwire_http_requests_total"),
+    seriesOf(metrics, "spotwire_stream_messages_total"),
+    seriesOf(metrics, "spotwire_ticks_total"),
+  ]);
   const from = (least: number, below: number) =>
     sumOf(calls.filter(({ labels }) => Number(labels.code) >= least && Number(labels.code) < below));
-  const started = await sum("process_start_time_seconds");
-  // Reading this one measures the event loop, and sets its percentiles.
-  await sum("nodejs_eventloop_lag_seconds");
+  const taken = (venue: Venue) => sumOf(ticks.filter(({ labels }) => labels.venue === venue && labels.outcome === "accepted"));
   return {
-    process: `${process.pid}.${started}`,
-    at_ms: clock.now(),
-    started_ms: started * SECOND_MS,
-    checks: (await ready()).checks,
+    atMs: clock.now(),
     calls: sumOf(calls),
     rejected: from(CLIENT_ERRORS_FROM, SERVER_ERRORS_FROM),
     failed: from(SERVER_ERRORS_FROM, Number.POSITIVE_INFINITY),
-    connections: await sum("spotwire_stream_connections"),
-    messages: await sum("spotwire_stream_messages_total"),
-    memory_bytes: await sum("process_resident_memory_bytes"),
-    loop_lag_ms: (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS,
+    messages: sumOf(messages),
+    ticks: forVenues(taken),
+  };
+}
+
+function ratesOf(before: Counts | undefined, after: Counts): NodeReport["rates"] {
+  const minutes = before === undefined ? 0 : (after.atMs - before.atMs) / MINUTE_MS;
+  if (before === undefined || minutes <= 0) return null;
+  const rate = (was: number, is: number) => (is - was) / minutes;
+  return {
+    calls: rate(before.calls, after.calls),
+    rejected: rate(before.rejected, after.rejected),
+    failed: rate(before.failed, after.failed),
+    messages: rate(before.messages, after.messages),
+    ticks: forVenues((venue) => rate(before.ticks[venue], after.ticks[venue])),
+  };
+}
+
+const lagOf = (lastTickMs: number | null, nowMs: number) => (lastTickMs === null ? null : Math.max(0, nowMs - lastTickMs));
+
+async function diskOf(folder: string): Promise<NodeReport["disk"]> {
+  const disk = await statfs(folder).catch(() => undefined);
+  return disk === undefined ? null : { free_bytes: disk.bavail * disk.bsize, bytes: disk.blocks * disk.bsize };
+}
+
+/** Makes the function that reports this process by its own metrics. Each report has the rates since the one before. */
+export function createNodeReport(sources: NodeSources): () => Promise<NodeReport> {
+  const { metrics, markets, env, version } = sources;
+  let before: Counts | undefined;
+  return async () => {
+    const sum = async (name: string) => sumOf(await seriesOf(metrics, name));
+    const counts = await countsOf(sources);
+    const rates = ratesOf(before, counts);
+    before = counts;
+    // Reading this one measures the event loop, and sets its percentiles.
+    await sum("nodejs_eventloop_lag_seconds");
+    return {
+      version,
+      role: env.ROLE,
+      started_ms: (await sum("process_start_time_seconds")) * SECOND_MS,
+      checks: (await sources.ready()).checks,
+      rates,
+      connections: await sum("spotwire_stream_connections"),
+      lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),
+      memory_bytes: await sum("process_resident_memory_bytes"),
+      loop_lag_ms: (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS,
+      disk: await diskOf(env.DATA_DIR),
+    };
   };
 }

@@ -1,14 +1,12 @@
 import type { BoardRow } from "#lib/contract/board";
 import type { MarketDetail, MarketRow } from "#lib/contract/markets";
 import type { FeedsReport } from "#lib/contract/portal-admin";
-import type { NodeReport } from "#lib/contract/portal-health";
 import type { Venue } from "#lib/contract/primitives";
 import type { ServiceStatus } from "#lib/contract/service-status";
 import { boardOf } from "./board";
 import { type FeedSources, reportFeeds } from "./feed-report";
 import { createHealthReport, type HealthSources } from "./health-report";
 import { createMarketsReport } from "./market-report";
-import { reportNode } from "./node-report";
 
 /** What pages show of the markets. In the portal's process each call asks the market process. */
 export interface MarketReports {
@@ -22,8 +20,6 @@ export interface MarketReports {
   status(): Promise<ServiceStatus>;
   /** The feeds of the process that runs the markets, and all backfills. */
   feeds(): Promise<FeedsReport>;
-  /** The process that runs the markets. */
-  node(): Promise<NodeReport>;
 }
 
 /** Makes the reports of this process. */
@@ -36,6 +32,5 @@ export function createReports(sources: FeedSources & HealthSources): MarketRepor
     market: (venue, ticker) => markets.detail(venue, ticker),
     status: () => health(sources),
     feeds: () => reportFeeds(sources),
-    node: () => reportNode(sources),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as account from "#app/api/portal/admin/accounts/[id]/route";
@@ -25,13 +26,16 @@ import { putAccount } from "#lib/access/accounts";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { beginBackfill } from "#lib/market/backfills";
+import { recordBackup } from "#lib/market/backup-runs";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { readPin } from "#lib/market/feed-pin";
 import { storeBatch } from "#lib/market/kline-batches";
 import { createKlineStore } from "#lib/market/kline-store";
+import { createNodeReport } from "#lib/market/node-report";
+import { writeNodeReport } from "#lib/market/node-reports";
 import { inTransaction } from "#lib/market/partitions";
 import { openPortalSession } from "#lib/testing/portal-session";
-import { DAY_MS } from "#lib/units";
+import { DAY_MS, DAY_S } from "#lib/units";
 import { testKline } from "#server/testing/market";
 import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -326,16 +330,21 @@ test("an operator reads one account with its keys and their use, which its owner
     expect(await call({ route: account.GET, params: { id: unknown } })).toMatchObject({ status: 404, message: "not_found" });
 });
 
-test("the health of a node has its counters, venues and storage", async () => {
-  const before = (await call({ route: health.GET })).data;
-  await t.ask("/api/v1/market/quotes/latest?tickers=NOSUCH");
-  const after = (await call({ route: health.GET })).data;
-  expect(after.node.calls - before.node.calls).toBe(1);
-  expect(after.node.rejected - before.node.rejected).toBe(1);
-  expect(after.node).toMatchObject({ process: before.node.process, failed: 0, connections: 0 });
-  expect(after.venues.map(({ venue }: { venue: string }) => venue).sort()).toEqual(["live", "sandbox"]);
-  expect(after.node.loop_lag_ms).toBeGreaterThan(0);
-  expect(after.storage.database_bytes).toBeGreaterThan(0);
+test("the health has every node that reported, the venues, the size of the database and the last backup", async () => {
+  const report = createNodeReport({ ...t, version: "1.2.3" });
+  for (const name of ["edge-1", "edge-2"]) await writeNodeReport(t.db.pool, { id: randomUUID(), name }, await report());
+  const at = new Date(t.clock.now()).toISOString();
+  const run = { started_at: at, ended_at: at, bytes: 10, rows: 20, problem: null };
+  await recordBackup(t.db.pool, run);
+  const { data } = await call({ route: health.GET });
+  expect(data.nodes).toMatchObject([
+    { name: "edge-1", version: "1.2.3", silent: false, connections: 0 },
+    { name: "edge-2", silent: false },
+  ]);
+  expect(data.nodes[0].loop_lag_ms).toBeGreaterThan(0);
+  expect(data.venues.map(({ venue }: { venue: string }) => venue).sort()).toEqual(["live", "sandbox"]);
+  expect(data.database_bytes).toBeGreaterThan(0);
+  expect(data.backups).toEqual({ last: run, failed: null, max_age_s: 7 * DAY_S });
 });
 
 test("the audit log is filtered by kind and by text, also on its older pages", async () => {

@@ -1,25 +1,29 @@
-import { statfs } from "node:fs/promises";
 import type { HealthReport } from "#lib/contract/portal-health";
+import { lastBackups } from "#lib/market/backup-runs";
+import { listNodes } from "#lib/market/node-reports";
+import { DAY_S } from "#lib/units";
 import type { PortalRuntime } from "./runtime";
 
-async function storageOf({ db, env }: Pick<PortalRuntime, "db" | "env">): Promise<HealthReport["storage"]> {
-  const [size, disk] = await Promise.all([
-    db.pool.query<{ bytes: number }>("SELECT pg_database_size(current_database())::float8 AS bytes"),
-    statfs(env.DATA_DIR).catch(() => undefined),
+const SIZE = "SELECT pg_database_size(current_database())::float8 AS bytes";
+
+/** How the installation is: its nodes, venues, database and backups. */
+export async function healthOf({
+  db,
+  clock,
+  env,
+  reports,
+}: Pick<PortalRuntime, "db" | "clock" | "env" | "reports">): Promise<HealthReport> {
+  const [nodes, { feeds }, size, backups] = await Promise.all([
+    listNodes(db.pool),
+    reports.feeds(),
+    db.pool.query<{ bytes: number }>(SIZE),
+    lastBackups(db.pool),
   ]);
   return {
+    at_ms: clock.now(),
+    nodes,
+    venues: feeds.map(({ venue, provider, lag_ms, tickers, live }) => ({ venue, provider, lag_ms, tickers, live })),
     database_bytes: size.rows[0]?.bytes ?? 0,
-    disk_free_bytes: disk === undefined ? null : disk.bavail * disk.bsize,
-    disk_bytes: disk === undefined ? null : disk.blocks * disk.bsize,
+    backups: { ...backups, max_age_s: env.BACKUP_MAX_AGE_DAYS * DAY_S },
   };
-}
-
-/** How the installation is: its process, venues and storage. */
-export async function healthOf(running: Pick<PortalRuntime, "db" | "env" | "reports">): Promise<HealthReport> {
-  const { reports } = running;
-  const [node, { feeds }, storage] = await Promise.all([reports.node(), reports.feeds(), storageOf(running)]);
-  const venues = feeds.map(({ venue, provider, problem, lag_ms, tickers, live, taken }) => {
-    return { venue, provider, problem, lag_ms, tickers, live, taken };
-  });
-  return { node, venues, storage };
 }

@@ -101,6 +101,7 @@ const ARROWS: readonly ArrowRule[] = [
       "server/",
       "lib/",
       "prisma/",
+      "package.json",
       "app/api/",
       "app/mcp/",
       "app/metrics/",

@@ -1,9 +1,13 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import type pg from "pg";
 import type { Clock } from "#lib/clock";
-import { openDatabase } from "#lib/db";
+import type { BackupRun } from "#lib/contract/portal-health";
+import { openDatabase, reasonOf } from "#lib/db";
 import type { Env } from "#lib/env";
 import { createLog } from "#lib/log";
+import { recordBackup } from "#lib/market/backup-runs";
+import { withConnection } from "#server/database/backup/connection";
 import { BackupError } from "#server/database/backup/format";
 import { openBackup } from "#server/database/backup/open";
 import { restoreBackup } from "#server/database/backup/restore";
@@ -17,7 +21,7 @@ import { EXIT_DONE } from "./usage-error";
 const USAGE = `npm run backup -- [--to FILE]
 
   Writes a consistent copy of the whole database to a new file (./spotwire-<time>.backup) that only its owner can read.
-  The service may be running.
+  The service may be running. /admin shows the last run, also a failed one.
 
 npm run restore -- FILE [--replace] [--unverified]
 
@@ -33,6 +37,9 @@ the same secret.`;
 
 const log = createLog("error");
 
+/** The longest time to record a run. */
+const RECORD_MAX_MS = 10_000;
+
 /** Waits for the database server, runs the work and stops the server if it was started for this command. */
 async function onSource<Result>(source: Source, env: Env, clock: Clock, work: (url: string) => Promise<Result>): Promise<Result> {
   try {
@@ -43,6 +50,22 @@ async function onSource<Result>(source: Source, env: Env, clock: Clock, work: (u
   }
 }
 
+/** Records a run in the database that was backed up. Returns why it could not, as in one that no service has migrated yet. */
+async function keepRecord(
+  url: string,
+  { startedMs, clock }: { readonly startedMs: number; readonly clock: Clock },
+  outcome: Pick<BackupRun, "bytes" | "rows" | "problem">,
+): Promise<string | null> {
+  const [started_at, ended_at] = [new Date(startedMs).toISOString(), new Date(clock.now()).toISOString()];
+  try {
+    const write = (client: pg.Client) => recordBackup(client, { started_at, ended_at, ...outcome });
+    await withConnection(url, write, AbortSignal.timeout(RECORD_MAX_MS));
+    return null;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
 async function backup(to: string | undefined, { readEnv, clock, print, stopSignal }: CommandContext): Promise<void> {
   const env = readEnv();
   // Starting the embedded database would create an empty one.
@@ -50,9 +73,19 @@ async function backup(to: string | undefined, { readEnv, clock, print, stopSigna
     throw new BackupError(`There is nothing to back up: ${env.DATA_DIR} (DATA_DIR) contains no database.`);
   const { nextAuth: secret } = await acquireSecrets(env);
   const file = to ?? `./spotwire-${new Date(clock.now()).toISOString().replaceAll(":", "-")}.backup`;
-  const { header, tables, rows } = await onSource(await borrowSource(env, log), env, clock, (url) =>
-    writeBackup({ url, file, secret, clock, signal: stopSignal() }),
-  );
+  const { header, tables, rows } = await onSource(await borrowSource(env, log), env, clock, async (url) => {
+    const startedMs = clock.now();
+    const record = (outcome: Pick<BackupRun, "bytes" | "rows" | "problem">) => keepRecord(url, { startedMs, clock }, outcome);
+    try {
+      const written = await writeBackup({ url, file, secret, clock, signal: stopSignal() });
+      const unrecorded = await record({ bytes: (await stat(file)).size, rows: written.rows, problem: null });
+      if (unrecorded !== null) print(`/admin does not show this backup, because it could not be recorded: ${unrecorded}.`);
+      return written;
+    } catch (error) {
+      await record({ bytes: null, rows: null, problem: reasonOf(error) });
+      throw error;
+    }
+  });
   print(`${file}: ${rows} rows of ${tables} tables as of ${header.madeAt}, ${(await stat(file)).size} bytes.`);
   print(
     "Not included: the configuration, and NEXTAUTH_SECRET or nextauth-secret in DATA_DIR, which a restore needs. Keep a copy of them elsewhere.",

@@ -68,7 +68,6 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
       market: (venue, ticker) => market.ask("market", venue, ticker),
       status: () => market.ask("status"),
       feeds: () => market.ask("feeds"),
-      node: () => market.ask("node"),
     },
   });
   const server = await servePages(env, socketPath, log);

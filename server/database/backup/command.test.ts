@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lastBackups } from "#lib/market/backup-runs";
 import {
+  BACKUP_NOW_MS,
   type BackupBench,
   backupBench,
   breakCopy,
@@ -31,6 +33,22 @@ afterAll(async () => {
 const leftovers = async (name: string) => (await readdir(path.dirname(bench.at(name)))).filter((file) => file.startsWith(name));
 
 describe("npm run backup", () => {
+  test("each run is recorded with its time, size and rows, or with why it failed", async () => {
+    const file = bench.at("recorded.backup");
+    const printed = await bench.command("backup", source.url, "--to", file);
+    const at = new Date(BACKUP_NOW_MS).toISOString();
+    const { last, failed } = await lastBackups(source.pool);
+    expect(last).toMatchObject({ started_at: at, ended_at: at, bytes: (await stat(file)).size, problem: null });
+    expect(printed).toContain(`${last?.rows} rows`);
+    expect(failed).toBeNull();
+    await expect(bench.command("backup", source.url, "--to", file)).rejects.toThrow("already exists");
+    const runs = await source.prisma.backupRun.findMany({ orderBy: { problem: "asc" } });
+    expect(runs).toMatchObject([
+      { bytes: null, rows: null, problem: expect.stringContaining("already exists") },
+      { problem: null },
+    ]);
+  });
+
   test("a backup to an existing file, into a missing folder or of an empty database fails and leaves no partial file", async () => {
     await writeFile(bench.at("there.backup"), "precious");
     await expect(bench.command("backup", source.url, "--to", bench.at("there.backup"))).rejects.toThrow("already exists");

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
+import { recordBackup } from "#lib/market/backup-runs";
+import { createCatalogue } from "#lib/market/catalogue";
+import { listNodes } from "#lib/market/node-reports";
+import { createMetrics, type Metrics } from "#lib/metrics";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { SECOND_MS } from "#lib/units";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { createTestMarket, type TestMarket } from "#server/testing/market";
+import manifest from "../../package.json" with { type: "json" };
+import { startNodeReports } from "./node-reports";
+import type { Upkeep } from "./upkeep";
+
+const NOW_MS = Date.UTC(2026, 0, 7, 12);
+const SOON = { timeout: 30_000 };
+const INTERVAL_MS = NODE_REPORT_INTERVAL_S * SECOND_MS;
+
+let db: TestDatabase;
+let clock: ManualClock;
+let markets: Record<"live" | "sandbox", TestMarket>;
+let logged: Record<string, unknown>[];
+const running: Upkeep[] = [];
+beforeEach(async () => {
+  db = await testDatabase();
+  clock = manualClock(NOW_MS);
+  markets = {
+    live: createTestMarket("live", await createCatalogue(db, "live")),
+    sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
+  };
+  logged = [];
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ stop }) => stop()));
+  await db.close();
+});
+
+function start(name: string, { pool = db.pool, dataDir = "." } = {}): { metrics: Metrics; stop: Upkeep["stop"] } {
+  const metrics = createMetrics();
+  const ready = async () => ({ checks: { store: null } });
+  const env = { ROLE: "all", DATA_DIR: dataDir } as const;
+  const reports = startNodeReports({
+    name,
+    db: { pool },
+    metrics,
+    clock,
+    markets,
+    ready,
+    env,
+    log: collectingLog(logged, "warn"),
+  });
+  running.push(reports);
+  return { metrics, stop: reports.stop };
+}
+const node = async (name: string) => (await listNodes(db.pool)).find((each) => each.name === name);
+const reported = (name: string) => vi.waitUntil(() => node(name), SOON);
+
+test("every node reports at once, then with its rates per minute, and takes its report back when it stops", async () => {
+  const { metrics, stop } = start("a:3000");
+  start("b:3000", { dataDir: "/nowhere" });
+  expect(await reported("a:3000")).toMatchObject({
+    version: manifest.version,
+    role: "all",
+    rates: null,
+    checks: { store: null },
+  });
+  expect(await reported("b:3000")).toMatchObject({ disk: null });
+  metrics.request("quotes", 0, 0.001);
+  metrics.request("quotes", 40_001, 0.001);
+  metrics.request("quotes", 50_001, 0.001);
+  metrics.ticks("live", [null, null, "out_of_order"]);
+  metrics.streamSent(7);
+  markets.live.quote("EURUSD", 1.1, 1.2, NOW_MS - 400);
+  await clock.advance(INTERVAL_MS);
+  await vi.waitUntil(async () => (await node("a:3000"))?.rates, SOON);
+  const seen = await node("a:3000");
+  expect(seen?.rates).toEqual({ calls: 18, rejected: 6, failed: 6, messages: 42, ticks: { live: 12, sandbox: 0 } });
+  expect(seen?.lag_ms).toEqual({ live: INTERVAL_MS + 400, sandbox: null });
+  expect(seen?.memory_bytes).toBeGreaterThan(1_000_000);
+  expect(seen?.disk?.bytes).toBeGreaterThan(seen?.disk?.free_bytes ?? Number.NaN);
+  await stop();
+  expect((await listNodes(db.pool)).map(({ name }) => name)).toEqual(["b:3000"]);
+});
+
+test("a report that cannot be written is written with the next ones, and logged once", async () => {
+  let broken = true;
+  const query = (...given: Parameters<typeof db.pool.query>) =>
+    broken ? Promise.reject(new Error("away")) : db.pool.query(...given);
+  start("a", { pool: { query } as unknown as typeof db.pool });
+  await vi.waitUntil(() => logged.length === 1, SOON);
+  await clock.advance(INTERVAL_MS);
+  broken = false;
+  await clock.advance(INTERVAL_MS);
+  await reported("a");
+  expect(logged).toMatchObject([{ msg: "cannot report this node to the database; retrying" }]);
+});
+
+test("an alarm for old backups can be written: when the last one ended, and 0 before the first", async () => {
+  const { metrics } = start("a");
+  const metric = async () => /^spotwire_backup_last_timestamp_seconds (\S+)$/m.exec(await metrics.registry.metrics())?.[1];
+  await vi.waitUntil(metric, SOON);
+  expect(await metric()).toBe("0");
+  const at = (ms: number) => new Date(ms).toISOString();
+  await recordBackup(db.pool, { started_at: at(NOW_MS), ended_at: at(NOW_MS + 1_500), bytes: 1, rows: 1, problem: null });
+  await recordBackup(db.pool, {
+    started_at: at(NOW_MS),
+    ended_at: at(NOW_MS + 9_000),
+    bytes: null,
+    rows: null,
+    problem: "Full.",
+  });
+  await clock.advance(INTERVAL_MS);
+  await vi.waitUntil(async () => (await metric()) !== "0", SOON);
+  expect(await metric()).toBe(String(NOW_MS / 1_000 + 1.5));
+});

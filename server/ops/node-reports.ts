@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
+import type { Database } from "#lib/db";
+import type { Logger } from "#lib/log";
+import { lastBackups } from "#lib/market/backup-runs";
+import { createNodeReport, type NodeSources } from "#lib/market/node-report";
+import { removeNodeReport, succeedNode, writeNodeReport } from "#lib/market/node-reports";
+import type { Metrics } from "#lib/metrics";
+import { repeat } from "#lib/repeat";
+import { SECOND_MS } from "#lib/units";
+import manifest from "../../package.json" with { type: "json" };
+import type { Upkeep } from "./upkeep";
+
+interface NodeReportOptions extends Omit<NodeSources, "version"> {
+  readonly db: Pick<Database, "pool">;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** Host and port at which other nodes reach this one. */
+  readonly name: string;
+}
+
+/**
+ * Reports this node to the database now and then every NODE_REPORT_INTERVAL_S until stopped, and reads when the last backup
+ * ended, for /metrics. A node that stops takes its report back. It does not throw: failures are logged and retried.
+ */
+export function startNodeReports(options: NodeReportOptions): Upkeep {
+  const { db, clock, log, metrics, name } = options;
+  const run = { id: randomUUID(), name };
+  const report = createNodeReport({ ...options, version: manifest.version });
+  const stopping = new AbortController();
+  let succeeded = false;
+
+  const onError = (error: unknown, failures: number) => {
+    if (failures === 1) log.warn({ err: error }, "cannot report this node to the database; retrying");
+  };
+  const pause = NODE_REPORT_INTERVAL_S * SECOND_MS;
+  const running = repeat({ clock, signal: stopping.signal, pause, atOnce: true, onError }, async () => {
+    if (!succeeded) await succeedNode(db.pool, run);
+    succeeded = true;
+    await writeNodeReport(db.pool, run, await report());
+    const { last } = await lastBackups(db.pool);
+    metrics.lastBackup(last === null ? 0 : Date.parse(last.ended_at));
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      // Without the database it is shown as silent, which it is.
+      await removeNodeReport(db.pool, run).catch(() => undefined);
+    },
+  };
+}
