@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { requestAddress } from "#lib/request-address";
 import { ASYNCAPI_DEFAULT_HOST, asyncApiText } from "./asyncapi";
 import { openApiText } from "./openapi";
 
 /** Documents kept for each address under which the service is reached; the sender of a request chooses Host. */
 const KEPT_COUNT = 8;
-const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 /** A relative URL: what the committed document says, which names no installation. */
 const ANYWHERE = '"url": "/"';
 
@@ -29,14 +29,6 @@ function printed(text: string, cacheable: "public" | "private"): Printed {
   };
 }
 
-/** The address of the service without a trailing slash: PUBLIC_URL, else that of the request; undefined where neither is known. */
-function addressOf(request: Request | undefined, publicUrl: string | undefined): string | undefined {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
-  const host = request?.headers.get("host") ?? "";
-  if (!HOST.test(host)) return undefined;
-  return `${request?.headers.get("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
-}
-
 /**
  * Creates the handler of a generated document: JSON for any origin, revalidated by ETag (304 when the reader's copy is
  * current). It names the server it was fetched from. The contract cannot change while the process runs, so `print` is called
@@ -58,7 +50,7 @@ function createDocumentResponse(print: () => string, place: (text: string, addre
   }
 
   return (request, publicUrl) => {
-    const { text, headers } = documentFor(addressOf(request, publicUrl), publicUrl);
+    const { text, headers } = documentFor(requestAddress(request?.headers, publicUrl), publicUrl);
     const known = request?.headers.get("if-none-match") ?? "";
     // A proxy may have weakened the tag; for a document a weak match is good enough.
     const current = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === headers.etag);

@@ -50,7 +50,7 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/", "lib/units"], packages: [] },
   {
     place: "lib/docs/",
-    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/units"],
+    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/request-address", "lib/units"],
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {
