@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { Segmented } from "../ui/segmented";
 import { THEME_COOKIE, THEMES, type Theme } from "./theme";
 
 const COOKIE_MAX_AGE_S = 31_536_000;
@@ -23,32 +24,18 @@ function apply(theme: Theme): void {
 /** Light, system, or dark. */
 export function ThemeSwitch({ chosen }: { chosen: Theme }) {
   const [theme, setTheme] = useState(chosen);
-  return (
-    <fieldset className="flex rounded-full border border-line p-0.5">
-      <legend className="sr-only">Theme</legend>
-      {THEMES.map((choice) => (
-        <label
-          key={choice}
-          title={choice}
-          className="relative flex size-7 pointer-coarse:size-10 cursor-pointer items-center justify-center rounded-full text-ink-faint hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent"
-        >
-          <input
-            type="radio"
-            name="theme"
-            value={choice}
-            aria-label={choice}
-            checked={theme === choice}
-            onChange={() => {
-              setTheme(choice);
-              apply(choice);
-            }}
-            className="absolute inset-0 cursor-pointer opacity-0"
-          />
-          <svg viewBox="0 0 24 24" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.75">
-            <path d={ICONS[choice]} strokeLinecap="round" strokeLinejoin="round" />
-          </svg>
-        </label>
-      ))}
-    </fieldset>
-  );
+  const choices = THEMES.map((choice) => ({
+    value: choice,
+    name: choice,
+    label: (
+      <svg viewBox="0 0 24 24" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.75">
+        <path d={ICONS[choice]} strokeLinecap="round" strokeLinejoin="round" />
+      </svg>
+    ),
+  }));
+  const choose = (choice: Theme) => {
+    setTheme(choice);
+    apply(choice);
+  };
+  return <Segmented legend="Theme" shape="pictures" choices={choices} value={theme} onChange={choose} />;
 }

@@ -8,6 +8,7 @@ import { Board } from "../board/board";
 import type { BoardStore } from "../board/board-store";
 import { useBoardStore } from "../board/use-board";
 import { useNow } from "../portal/time";
+import { Segmented } from "../ui/segmented";
 
 const HEIGHT = "h-[23rem]";
 const SHOWN_TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly Timeframe[];
@@ -66,7 +67,7 @@ export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
   const store = useBoardStore(rows, demoKey);
   const { place, seen } = useSeen();
   const [ticker, setTicker] = useState(rows.find((row) => row.ticker === "XAUUSD")?.ticker ?? rows[0]?.ticker);
-  const [timeframe, setTimeframe] = useState<Timeframe>("M1");
+  const [timeframe, setTimeframe] = useState<(typeof SHOWN_TIMEFRAMES)[number]>("M1");
   const row = rows.find((known) => known.ticker === ticker);
   return (
     <>
@@ -86,24 +87,15 @@ export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
                   ))}
                 </select>
               </label>
-              <fieldset className="flex rounded-md border border-line p-0.5">
-                <legend className="sr-only">Timeframe</legend>
-                {SHOWN_TIMEFRAMES.map((choice) => (
-                  <label
-                    key={choice}
-                    className="relative flex min-h-8 cursor-pointer items-center rounded px-2.5 font-mono text-ink-soft text-xs has-checked:bg-line has-focus-visible:outline-2 has-checked:text-ink has-focus-visible:outline-accent hover:text-ink pointer-coarse:min-h-10"
-                  >
-                    <input
-                      type="radio"
-                      name="timeframe"
-                      checked={timeframe === choice}
-                      onChange={() => setTimeframe(choice)}
-                      className="absolute inset-0 cursor-pointer opacity-0"
-                    />
-                    {choice}
-                  </label>
-                ))}
-              </fieldset>
+              <Segmented
+                legend="Timeframe"
+                choices={SHOWN_TIMEFRAMES.map((choice) => ({
+                  value: choice,
+                  label: <span className="font-mono">{choice}</span>,
+                }))}
+                value={timeframe}
+                onChange={setTimeframe}
+              />
             </div>
             {seen ? <HeroChart {...{ ticker: row.ticker, digits: row.digits, timeframe, store }} height={HEIGHT} /> : <Waiting />}
           </div>

@@ -8,6 +8,7 @@ import { durationText } from "#lib/duration";
 import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
+import { Segmented } from "../ui/segmented";
 
 const BUCKET_MINUTES = HEALTH_BUCKET_S / MINUTE_S;
 const HEIGHT = 32;
@@ -116,29 +117,6 @@ const RANGES = [1, 7, 30, UPTIME_DAYS] as const;
 type Range = (typeof RANGES)[number];
 const spanOf = (days: Range) => (days === 1 ? "last 24 hours" : `last ${days} days`);
 
-function RangeChoice({ chosen, onChoose }: { chosen: Range; onChoose: (range: Range) => void }) {
-  return (
-    <fieldset className="flex rounded-md border border-line p-0.5">
-      <legend className="sr-only">Range</legend>
-      {RANGES.map((days) => (
-        <label
-          key={days}
-          className="relative flex min-h-8 cursor-pointer items-center rounded px-2.5 text-ink-soft text-xs hover:text-ink has-checked:bg-line has-focus-visible:outline-2 has-checked:font-medium has-checked:text-ink has-focus-visible:outline-accent pointer-coarse:min-h-10"
-        >
-          <input
-            type="radio"
-            name="range"
-            checked={chosen === days}
-            onChange={() => onChoose(days)}
-            className="absolute inset-0 cursor-pointer opacity-0"
-          />
-          {days === 1 ? "24 h" : `${days} d`}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
 type Parts = Pick<HealthHistory, "rest" | "stream"> & { readonly feeds: Readonly<Record<Venue, readonly Bar[]>> };
 
 /** The last days of the long history. */
@@ -170,7 +148,12 @@ export function History({ history, days, bound }: HistoryProps) {
     <div className="rounded-xl border border-line bg-surface px-4 py-2 sm:px-5">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
         <h3 className="font-medium text-sm">Uptime</h3>
-        <RangeChoice chosen={range} onChoose={setRange} />
+        <Segmented
+          legend="Range"
+          choices={RANGES.map((days) => ({ value: days, label: days === 1 ? "24 h" : `${days} d` }))}
+          value={range}
+          onChange={setRange}
+        />
       </div>
       <div className="divide-y divide-line border-line border-t">
         <Strip label="REST" bars={rest} {...shown} />
