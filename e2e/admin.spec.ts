@@ -154,7 +154,7 @@ describe("an operator", () => {
     await page.getByText("No backup yet.").waitFor();
     await goto("admin/accounts");
     await page.getByRole("searchbox").fill("customer@");
-    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByRole("button", { name: "Search", exact: true }).click();
     await row(OPERATOR).waitFor({ state: "detached" });
     await page.getByLabel(`Plan of ${CUSTOMER}`).selectOption("team-a");
     await row(CUSTOMER).getByRole("button", { name: "Save" }).click();

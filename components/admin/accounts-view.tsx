@@ -1,26 +1,23 @@
 "use client";
 
 import Link from "next/link";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal";
 import type { AdminPlan } from "#lib/contract/portal-admin";
 import { queryOf } from "../portal/api";
 import { usePages, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
-import { textOf } from "../portal/use-submit";
 import { Badge } from "../ui/badge";
-import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
-import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
 import { Older } from "../ui/older";
+import { SearchField } from "../ui/search-field";
 import { type Column, Table } from "../ui/table";
 import { EditPermissions, permissionsText } from "./account-permissions";
 import { SuspendAccount } from "./account-suspend";
 import { Address } from "./address";
 import { PlanChoice } from "./plan-choice";
 
-const SEARCH_MAX_CHARACTERS = 120;
 const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
 type Action = { readonly kind: keyof typeof DIALOGS; readonly account: PortalAccount };
 
@@ -78,28 +75,6 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
   ];
 }
 
-function Search({ onSearch }: { onSearch: (text: string) => void }) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onSearch(textOf(new FormData(event.currentTarget), "q").trim());
-  };
-  return (
-    <search>
-      <form onSubmit={submit} className="mb-4 flex max-w-md gap-2">
-        <input
-          type="search"
-          name="q"
-          aria-label="Name or email"
-          placeholder="Name or email"
-          maxLength={SEARCH_MAX_CHARACTERS}
-          className={CONTROL}
-        />
-        <Button type="submit">Find</Button>
-      </form>
-    </search>
-  );
-}
-
 /** All accounts, with what an operator can change. */
 export function AccountsView() {
   const [q, setQ] = useState("");
@@ -110,7 +85,7 @@ export function AccountsView() {
   return (
     <>
       <PageHead title="Accounts">Changes take effect within a second, including on open connections.</PageHead>
-      <Search onSearch={setQ} />
+      <SearchField label="Name or email" value={q} onSearch={setQ} className="mb-4 max-w-md" />
       <Table
         caption="Accounts"
         columns={columns({ plans, act: setAction, onChange: accounts.reload })}

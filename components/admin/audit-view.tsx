@@ -1,18 +1,16 @@
 "use client";
 
 import { usePathname, useRouter, useSearchParams } from "next/navigation";
-import type { FormEvent } from "react";
 import type { AuditLogEntry } from "#lib/contract/portal";
 import { eventText } from "../account/event-text";
 import { queryOf } from "../portal/api";
 import { Changes } from "../portal/changes";
 import { usePages } from "../portal/read";
 import { Instant } from "../portal/time";
-import { textOf } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
-import { CONTROL } from "../ui/field";
 import { Older } from "../ui/older";
+import { SearchField } from "../ui/search-field";
 import { Select } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { Address } from "./address";
@@ -50,33 +48,20 @@ export function AuditView({ kinds }: { kinds: readonly string[] }) {
   const filter = { kind: asked.get("kind") ?? "", q: asked.get("q") ?? "" };
   const log = usePages<AuditLogEntry>("admin/audit", queryOf(filter));
   const go = (next: typeof filter) => router.replace(path + queryOf(next), { scroll: false });
-  const search = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    go({ ...filter, q: textOf(new FormData(event.currentTarget), "q").trim() });
-  };
   return (
     <>
       <PageHead title="Audit log" action={<Button onClick={log.reload}>Refresh</Button>}>
         Who changed what, newest first. Secrets are never recorded.
       </PageHead>
-      <form onSubmit={search} className="mb-4 grid gap-2 sm:grid-cols-[12rem_minmax(0,1fr)_auto]">
+      <div className="mb-4 grid gap-2 sm:grid-cols-[12rem_minmax(0,1fr)]">
         <Select
           aria-label="Kind"
           options={[{ value: "", label: "All kinds" }, ...kinds.map((value) => ({ value, label: value.replaceAll("_", " ") }))]}
           value={filter.kind}
           onChange={(kind) => go({ ...filter, kind })}
         />
-        <input
-          key={filter.q}
-          type="search"
-          name="q"
-          aria-label="Actor or target"
-          placeholder="Actor or target"
-          defaultValue={filter.q}
-          className={CONTROL}
-        />
-        <Button type="submit">Search</Button>
-      </form>
+        <SearchField label="Actor or target" value={filter.q} onSearch={(q) => go({ ...filter, q })} />
+      </div>
       <Table
         caption="Audit log"
         columns={COLUMNS}

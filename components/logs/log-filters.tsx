@@ -1,10 +1,8 @@
 "use client";
 
-import type { FormEvent } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
-import { Button } from "../ui/button";
-import { CONTROL } from "../ui/field";
+import { SearchField } from "../ui/search-field";
 import { Select } from "../ui/select";
 
 /** The selected filters; an empty text means "all". Their names are those of the query. */
@@ -22,7 +20,6 @@ const STATUSES = [
   { value: "4xx", label: "4xx, client error" },
   { value: "5xx", label: "5xx, server error" },
 ];
-const Q_MAX_CHARACTERS = 120;
 
 interface LogFiltersProps {
   readonly filter: LogFilter;
@@ -33,10 +30,6 @@ interface LogFiltersProps {
 
 /** Filters apply at once; a search applies when it is submitted. */
 export function LogFilters({ filter, onChange, keys, operations }: LogFiltersProps) {
-  const search = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onChange({ ...filter, q: String(new FormData(event.currentTarget).get("q") ?? "").trim() });
-  };
   return (
     <div className="mb-4 grid grid-cols-2 gap-2 sm:grid-cols-3">
       <Select
@@ -62,19 +55,12 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
         value={filter.operation}
         onChange={(operation) => onChange({ ...filter, operation })}
       />
-      <form onSubmit={search} className="col-span-2 flex gap-2 sm:col-span-3">
-        <input
-          key={filter.q}
-          type="search"
-          name="q"
-          aria-label="Search by path, request id or address"
-          placeholder="Path, request id or address"
-          defaultValue={filter.q}
-          maxLength={Q_MAX_CHARACTERS}
-          className={CONTROL}
-        />
-        <Button type="submit">Search</Button>
-      </form>
+      <SearchField
+        label="Path, request id or address"
+        value={filter.q}
+        onSearch={(q) => onChange({ ...filter, q })}
+        className="col-span-2 sm:col-span-3"
+      />
     </div>
   );
 }

@@ -1,11 +1,10 @@
 import Link from "next/link";
-import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
+import { ERRORS, errorDocsPath, errorOfCode } from "#lib/contract/errors";
 import type { UsageReport } from "#lib/contract/portal";
 import { countText } from "../portal/numbers";
 import { Skeleton } from "../ui/skeleton";
 
 const SHOWN_MAX_COUNT = 5;
-const BY_CODE = new Map((Object.keys(ERRORS) as ErrorId[]).map((id) => [ERRORS[id].code as number, id]));
 
 /** The most frequent errors of the last day, each with its page in the docs and its lines in the logs. */
 export function RecentErrors({ report }: { report: UsageReport | undefined }) {
@@ -20,7 +19,7 @@ export function RecentErrors({ report }: { report: UsageReport | undefined }) {
   return (
     <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
       {errors.map(({ code, calls }) => {
-        const id = BY_CODE.get(code);
+        const id = errorOfCode(code);
         return (
           <li key={code} className="flex items-baseline justify-between gap-x-4 px-4 py-2.5">
             <span className="min-w-0">

@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
+import { ERRORS, errorDocsPath, errorOfCode } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { queryOf } from "../portal/api";
@@ -56,24 +56,19 @@ function logsOf(code: number, { keyId, operation }: UsageFilter): string {
   return `/dashboard/logs${queryOf({ status, key_id: keyId, operation })}`;
 }
 
-/** Titles by error code. A retired code has none. */
-const OUTCOMES = new Map(
-  (Object.keys(ERRORS) as ErrorId[]).map((id) => [ERRORS[id].code as number, { id, title: ERRORS[id].title }]),
-);
-
 function Outcome({ code }: { code: number }) {
   if (code === 0) return "Succeeded";
-  const known = OUTCOMES.get(code);
-  if (known === undefined) return <span className="text-ink-faint">Retired error code</span>;
+  const id = errorOfCode(code);
+  if (id === undefined) return <span className="text-ink-faint">Retired error code</span>;
   return (
     <>
-      {known.title}{" "}
+      {ERRORS[id].title}{" "}
       <Link
         prefetch={false}
-        href={errorDocsPath(known.id)}
+        href={errorDocsPath(id)}
         className="ml-1 font-mono text-ink-soft text-xs underline [overflow-wrap:anywhere] hover:text-ink max-sm:ml-0 max-sm:block"
       >
-        {known.id}
+        {id}
       </Link>
     </>
   );

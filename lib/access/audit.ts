@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { z } from "zod";
+import { SEARCH_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { AuditLogEntry } from "#lib/contract/portal";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
@@ -108,13 +109,12 @@ export const AUDIT_KINDS = [
   ...["access", "account", "calendar", "feed", "history", "incident", "instrument", "key", "operator", "passkey", "plan"],
   ...["recovery_code", "second_factor"],
 ] as const;
-const AUDIT_TEXT_MAX_CHARACTERS = 120;
 
 /** The same with filters, for operators. */
 export const AuditSearchQuery = AuditPageQuery.extend({
   kind: z.enum(AUDIT_KINDS).optional(),
   /** Text contained in the actor or the target. */
-  q: z.string().trim().max(AUDIT_TEXT_MAX_CHARACTERS).optional(),
+  q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
 });
 
 /** Which entries to return: those of one account, or of all accounts if none is given. */

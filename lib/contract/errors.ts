@@ -204,6 +204,13 @@ export type ErrorId = keyof typeof ERRORS;
 
 export const ERROR_IDS = Object.keys(ERRORS) as ErrorId[];
 
+const BY_CODE: ReadonlyMap<number, ErrorId> = new Map(ERROR_IDS.map((id) => [ERRORS[id].code, id]));
+
+/** The error with a code; undefined for a code of none, such as 0. */
+export function errorOfCode(code: number): ErrorId | undefined {
+  return BY_CODE.get(code);
+}
+
 /** HTTP status of an error: its code without the last two digits. */
 export function httpStatus(id: ErrorId): number {
   return Math.floor(ERRORS[id].code / 100);

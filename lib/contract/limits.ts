@@ -95,6 +95,8 @@ export const KEY_ADDRESSES_MAX_COUNT = 20;
 /** Maximum tickers that a key is limited to. */
 export const KEY_TICKERS_MAX_COUNT = 200;
 export const KEY_NAME_MAX_CHARACTERS = 80;
+/** Longest text of a search in the portal. */
+export const SEARCH_MAX_CHARACTERS = 120;
 
 /** Lifetime of a key that was made without an expiry being chosen. */
 export const KEY_LIFETIME_DEFAULT_S = 365 * DAY_S;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
+import { SEARCH_MAX_CHARACTERS } from "./limits";
 import { InstantField, PlanLimit } from "./portal";
 import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "./portal-feeds";
 import type { Timeframe, Venue } from "./primitives";
@@ -29,6 +30,12 @@ export const UNDO_KEPT_DAYS = 90;
 export const UNDO_KEPT_MAX_KLINES = 10_000_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
+
+/** Which accounts to list: those whose name or email contains a text, a page at a time. */
+export const AccountsQuery = z.strictObject({
+  q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
+  before: z.uuid().optional(),
+});
 
 /** Name of a plan. */
 export const PlanName = z

@@ -292,7 +292,6 @@ export const AccountForm = z.strictObject({
   permissions: PermissionsForm.optional(),
   suspended: z.boolean().optional(),
 });
-export const AccountsQuery = z.strictObject({ q: z.string().trim().max(120).optional(), before: z.uuid().optional() });
 export const TokenForm = z.strictObject({ key_id: z.uuid() });
 
 /** An account as an operator sees it. */

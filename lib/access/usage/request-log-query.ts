@@ -1,13 +1,13 @@
 import type { Pool } from "pg";
 import { z } from "zod";
-import { ERROR_IDS, ERRORS, errorDocsPath } from "#lib/contract/errors";
+import { ERRORS, errorDocsPath, errorOfCode } from "#lib/contract/errors";
+import { SEARCH_MAX_CHARACTERS } from "#lib/contract/limits";
 import { LOG_PAGE_MAX_ROWS, type RequestLogEntry } from "#lib/contract/portal";
 import { LOG_INTERVAL_S, LOG_INTERVALS_COUNT, type LogInterval } from "#lib/contract/portal-activity";
 import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 
 const FILTER_MAX_CHARACTERS = 60;
-const SEARCH_MAX_CHARACTERS = 120;
 const REQUEST_ID_MAX_CHARACTERS = 200;
 
 const Filter = z.string().max(FILTER_MAX_CHARACTERS);
@@ -124,7 +124,7 @@ export async function explainRequest(
   const { rows } = await pool.query<Row>(ONE, [accountId, requestId.slice(0, REQUEST_ID_MAX_CHARACTERS)]);
   const [row] = rows;
   if (row === undefined) throw new Fault("not_found", { detail: "Your request log has no request with this id." });
-  const id = ERROR_IDS.find((candidate) => ERRORS[candidate].code === row.code);
+  const id = errorOfCode(row.code);
   if (id === undefined) return { entry: toEntry(row), explanation: null };
   const { title, cause, fix } = ERRORS[id];
   return { entry: toEntry(row), explanation: { title, cause, fix, docs_url: base + errorDocsPath(id) } };

@@ -1,5 +1,5 @@
 import { listAccounts } from "#lib/access/users/account-admin";
-import { AccountsQuery } from "#lib/contract/portal";
+import { AccountsQuery } from "#lib/contract/portal-admin";
 import { otherMethods } from "#lib/portal/methods";
 import { noteRead } from "#lib/portal/operator-read";
 import { portalRoute } from "#lib/portal/route";
