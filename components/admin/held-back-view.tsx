@@ -1,6 +1,7 @@
 "use client";
 
 import type { HeldBackReason, HeldBackTicks } from "#lib/contract/portal-feeds";
+import { MINUTE_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 
@@ -50,7 +51,7 @@ export function HeldBackView({ held }: { held: HeldBackTicks }) {
                 </span>
                 <span className="font-mono text-[13px] text-ink-soft tabular-nums [overflow-wrap:anywhere]">
                   {bid} / {ask}
-                  {Math.abs(at_ms - time_msc) < 60_000 ? null : (
+                  {Math.abs(at_ms - time_msc) < MINUTE_MS ? null : (
                     <>
                       {" "}
                       of <Instant at={new Date(time_msc).toISOString()} to="second" />

@@ -3,6 +3,7 @@ import { isSpotwireError, type SpotwireError } from "#lib/client/errors";
 import { webSocketDialer } from "#lib/client/socket";
 import type { Subscription } from "#lib/client/subscription";
 import type { MarketStatus } from "#lib/contract/status";
+import { SECOND_MS } from "#lib/units";
 import { noAnswerOf } from "../portal/no-answer";
 import type { Feed } from "./feed";
 import { withServiceClock } from "./service-clock";
@@ -21,12 +22,12 @@ const ignore = () => undefined;
 function feedOf(error: unknown): Feed {
   if (!isSpotwireError(error) || error.status === undefined) return { by: "none", why: noAnswerOf() };
   if (error.status >= 500) return { by: "none", why: noAnswerOf({ answered: true }) };
-  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / 1_000) };
+  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / SECOND_MS) };
   return { by: "none", why: "refused", detail: error.detail };
 }
 
 function pauseAfter({ retryAfterS = 0 }: Pick<SpotwireError, "retryAfterS">): number {
-  return Math.max(POLL_MS, retryAfterS * 1_000);
+  return Math.max(POLL_MS, retryAfterS * SECOND_MS);
 }
 
 /** Waits, but no longer than until the browser is back online or the signal aborts. */

@@ -1,6 +1,7 @@
-/** Ticks that a figure is made from: of so many ticks, and of so long a time. */
+import { createRate } from "../portal/rate";
+
+/** Ticks that the median is made from. */
 const LATENCIES_COUNT = 60;
-const RATE_MS = 10_000;
 
 /** How fast prices reach this page. */
 export interface TickSpeed {
@@ -24,32 +25,19 @@ interface SpeedMeter {
 /** Makes a meter that keeps the last ticks only. */
 export function createSpeedMeter(): SpeedMeter {
   let latencies: number[] = [];
-  let arrivals: { readonly atMs: number; readonly count: number }[] = [];
-  let sinceMs: number | undefined;
+  let rate = createRate();
   return {
-    arrived(atMs, count) {
-      sinceMs ??= atMs;
-      arrivals.push({ atMs, count });
-      // Bounded, however many arrive between two looks.
-      if (arrivals.length > 2_000) arrivals = arrivals.slice(-1_000);
-    },
+    arrived: (atMs, count) => rate.count(atMs, count),
     painted(tickMs, paintedMs) {
       latencies = [...latencies, Math.max(0, paintedMs - tickMs)].slice(-LATENCIES_COUNT);
     },
     speed(atMs) {
-      arrivals = arrivals.filter((arrival) => atMs - arrival.atMs < RATE_MS);
       const sorted = [...latencies].sort((a, b) => a - b);
-      const overMs = Math.min(RATE_MS, atMs - (sinceMs ?? atMs));
-      const ticks = arrivals.reduce((sum, { count }) => sum + count, 0);
-      return {
-        latencyMs: sorted[Math.floor(sorted.length / 2)] ?? null,
-        perSecond: overMs < 1_000 ? null : (1_000 * ticks) / overMs,
-      };
+      return { latencyMs: sorted[Math.floor(sorted.length / 2)] ?? null, perSecond: rate.perSecond(atMs) };
     },
     clear() {
       latencies = [];
-      arrivals = [];
-      sinceMs = undefined;
+      rate = createRate();
     },
   };
 }

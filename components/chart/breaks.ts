@@ -11,6 +11,9 @@ const INTRADAY_S: Readonly<Partial<Record<Timeframe, number>>> = {
   H1: HOUR_S,
   H4: 4 * HOUR_S,
 };
+/** True where a day has several klines, so that their times have a time of day. */
+export const isIntraday = (timeframe: Timeframe) => timeframe in INTRADAY_S;
+
 /** A longer row of closed and open hours without a kline is one break. */
 const PIECES_MAX_COUNT = 6;
 /** Room of a break on the time axis, in klines: a weekend must not be wider than the days around it. */

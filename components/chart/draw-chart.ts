@@ -9,7 +9,7 @@ import {
 import type { Timeframe } from "#lib/contract/primitives";
 import { SECOND_MS } from "#lib/units";
 import { type Band, createBands } from "./bands";
-import { type Break, breaksOf, type Hours, slotsOf } from "./breaks";
+import { type Break, breaksOf, type Hours, isIntraday, slotsOf } from "./breaks";
 import { type ChartColours, chartColours } from "./colours";
 import type { Bar } from "./source";
 
@@ -68,13 +68,12 @@ const candleColours = ({ up, down }: ChartColours) => ({
 
 function openChart(place: HTMLElement, { digits, timeframe }: ChartOptions, colours: ChartColours) {
   const { layout, timeScale, ...rest } = themed(colours);
-  const intraday = timeframe.startsWith("M") ? timeframe !== "MN1" : timeframe.startsWith("H");
   const chart = createChart(place, {
     ...rest,
     autoSize: true,
     // Its own logo needs a style sheet that the security policy refuses; the link below the chart is the attribution.
     layout: { ...layout, attributionLogo: false, fontSize: 11 },
-    timeScale: { ...timeScale, timeVisible: intraday, secondsVisible: false, rightOffset: MARGIN_COUNT },
+    timeScale: { ...timeScale, timeVisible: isIntraday(timeframe), secondsVisible: false, rightOffset: MARGIN_COUNT },
   });
   const priceFormat = { type: "price", precision: digits, minMove: 10 ** -digits } as const;
   const candles = chart.addSeries(CandlestickSeries, { ...candleColours(colours), priceFormat });

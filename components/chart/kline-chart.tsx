@@ -4,7 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { Timeframe } from "#lib/contract/primitives";
 import { Badge } from "../ui/badge";
 import { type BarSeries, startBars } from "./bars";
-import type { Break, Hours } from "./breaks";
+import { type Break, type Hours, isIntraday } from "./breaks";
 import { onThemeChange } from "./colours";
 import { type DrawnChart, drawChart } from "./draw-chart";
 import { Legend, timeText } from "./legend";
@@ -67,7 +67,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
   const [newest, setNewest] = useState(first.at(-1));
   const [summary, setSummary] = useState("");
   const [byKeys, setByKeys] = useState(false);
-  const byDay = timeframe === "D1" || timeframe === "W1" || timeframe === "MN1";
+  const byDay = !isIntraday(timeframe);
 
   useEffect(() => {
     if (place.current === null) return;

@@ -1,18 +1,17 @@
-import { HOUR_S, MINUTE_S, SECOND_MS } from "#lib/units";
+import { DAY_S, HOUR_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { changeText } from "../portal/numbers";
 import { BREAK_WORDS, type Break } from "./breaks";
 import type { Bar } from "./source";
 
 const SHAPE = { timeZone: "UTC", year: "numeric", month: "short", day: "2-digit" } as const;
-const DAY_SECONDS = 24 * HOUR_S;
 
 /** An open time in UTC; a day without a time of day when `byDay`. */
 export function timeText(seconds: number, byDay: boolean): string {
   const date = dateFormat(SHAPE).format(new Date(seconds * SECOND_MS));
   if (byDay) return date;
   const two = (value: number) => String(value).padStart(2, "0");
-  const inDay = seconds % DAY_SECONDS;
+  const inDay = seconds % DAY_S;
   return `${date} ${two(Math.floor(inDay / HOUR_S))}:${two(Math.floor((inDay % HOUR_S) / MINUTE_S))}`;
 }
 

@@ -3,6 +3,7 @@
 import { useMemo } from "react";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import { MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Hours } from "../chart/breaks";
 import { KlineChart } from "../chart/kline-chart";
 import type { BarSource } from "../chart/source";
@@ -10,6 +11,7 @@ import { Timeframes } from "../chart/timeframes";
 import type { Bearers } from "./credential";
 import { liveKlines } from "./live-klines";
 import type { Credential, StreamOperation } from "./model";
+import { decimalsOf } from "./records-format";
 
 interface AnswerChartProps {
   readonly window: KlineWindow;
@@ -23,12 +25,10 @@ interface AnswerChartProps {
 }
 
 /** A range that ends this close to now continues with the stream; an older one is history. */
-const LIVE_WITHIN_S = 60;
+const LIVE_WITHIN_S = MINUTE_S;
 
 /** Decimals of the prices: those of the most precise one. */
-function digitsOf(items: readonly Kline[]): number {
-  return Math.max(0, ...items.map(({ close }) => String(close).split(".")[1]?.length ?? 0));
-}
+const digitsOf = (items: readonly Kline[]) => Math.max(0, ...items.map(({ close }) => decimalsOf(close)));
 
 /** When the answer has every kline that was expected, the market was closed between them; otherwise that is unknown. */
 function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null {
@@ -39,7 +39,7 @@ function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null
 export function AnswerChart({ window: klines, bearers, credential, stream, path, onTimeframe }: AnswerChartProps) {
   const { ticker, timeframe, items } = klines;
   const source = useMemo((): BarSource => {
-    const open = klines.next_from === null && klines.to >= Date.now() / 1_000 - LIVE_WITHIN_S;
+    const open = klines.next_from === null && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
     if (!open || credential === undefined) return {};
     return liveKlines({ bearers, credential, stream, path, klines });
   }, [klines, bearers, credential, stream, path]);

@@ -1,9 +1,10 @@
+import { MINUTE_MS } from "#lib/units";
 import { callPortal } from "../portal/api";
 import type { Credential, OwnKey } from "./model";
 import { keyGone, SESSION_ENDED, silence, type Trouble } from "./trouble";
 
 /** A token with less time left than this is replaced, so that no call outlives its token. */
-const RENEW_BEFORE_MS = 60_000;
+const RENEW_BEFORE_MS = MINUTE_MS;
 
 type Bearer = { readonly bearer: string } | { readonly trouble: Trouble };
 

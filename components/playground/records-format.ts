@@ -1,3 +1,5 @@
+import { SECOND_MS } from "#lib/units";
+
 /** Fields that are prices, and how many more decimals than the instrument they have. */
 const PRICES: ReadonlyMap<string, number> = new Map([
   ...["bid", "ask", "spread", "bid_high", "bid_low", "ask_high", "ask_low", "last", "last_high", "last_low"].map(exact),
@@ -6,7 +8,7 @@ const PRICES: ReadonlyMap<string, number> = new Map([
 ]);
 /** Fields that are instants, with the milliseconds of their unit. */
 const INSTANTS: ReadonlyMap<string, number> = new Map([
-  ["time", 1_000],
+  ["time", SECOND_MS],
   ["time_msc", 1],
 ]);
 const DECIMALS_MAX_COUNT = 10;
@@ -17,7 +19,8 @@ function exact(name: string): readonly [string, number] {
   return [name, 0];
 }
 
-const decimalsOf = (value: number) => Math.min(DECIMALS_MAX_COUNT, String(value).split(".")[1]?.length ?? 0);
+/** Decimals of a price as it is written. */
+export const decimalsOf = (value: number) => Math.min(DECIMALS_MAX_COUNT, String(value).split(".")[1]?.length ?? 0);
 
 /**
  * Decimals of the prices of each ticker: those of the instrument where it is known, otherwise those of its most precise price here.

@@ -1,6 +1,7 @@
 import { fieldsOf, parseJson } from "#lib/client/errors";
 import type { FailureData } from "#lib/contract/envelope";
 import type { Instrument } from "#lib/contract/instrument";
+import { SECOND_MS } from "#lib/units";
 import { noAnswerOf } from "../portal/no-answer";
 import type { Bearers } from "./credential";
 import type { Credential } from "./model";
@@ -40,7 +41,7 @@ interface Call {
 }
 
 async function exchange({ method, url }: Call, bearer: string): Promise<Answer | Trouble> {
-  const signal = AbortSignal.timeout(TIMEOUT_S * 1_000);
+  const signal = AbortSignal.timeout(TIMEOUT_S * SECOND_MS);
   const startedAt = performance.now();
   // The browser keeps a limited number of measurements.
   performance.clearResourceTimings();

@@ -1,8 +1,8 @@
 import { fieldsOf, parseJson } from "#lib/client/errors";
 import { judge, type Position } from "#lib/client/sequence";
 import type { PushMessage, QuietTicker, ServerMessage, TickerRejection } from "#lib/contract/stream";
+import { createRate, type Rate } from "../portal/rate";
 import { quietSentence } from "./notes";
-import { createRate, type Rate } from "./rate";
 
 /** Messages the log keeps; older ones are dropped and counted. */
 export const LOG_MAX_ENTRIES = 500;

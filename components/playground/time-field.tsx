@@ -1,5 +1,6 @@
 "use client";
 
+import { SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 import { CONTROL, Field } from "../ui/field";
@@ -18,7 +19,7 @@ const MINUTES_TEXT = "YYYY-MM-DDTHH:MM".length;
 
 /** The picker's text for a value: UTC, to the minute; empty for an invalid instant. */
 export function pickerText(kind: PlayField["kind"], value: string): string {
-  const ms = kind === "seconds" ? (SECONDS.test(value) ? Number(value) * 1_000 : Number.NaN) : Date.parse(value);
+  const ms = kind === "seconds" ? (SECONDS.test(value) ? Number(value) * SECOND_MS : Number.NaN) : Date.parse(value);
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 ? "" : date.toISOString().slice(0, MINUTES_TEXT);
 }
@@ -26,7 +27,7 @@ export function pickerText(kind: PlayField["kind"], value: string): string {
 /** The value of a picked minute (UTC): Unix seconds, or an ISO 8601 instant. */
 export function pickedValue(kind: PlayField["kind"], text: string): string {
   if (text === "") return "";
-  return kind === "seconds" ? String(Date.parse(`${text}Z`) / 1_000) : `${text}:00Z`;
+  return kind === "seconds" ? String(Date.parse(`${text}Z`) / SECOND_MS) : `${text}:00Z`;
 }
 
 const LOCAL = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;

@@ -1,7 +1,7 @@
 "use client";
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { MINUTE_MS } from "#lib/units";
+import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { whileVisible } from "../portal/while-visible";
 import type { Bearers } from "./credential";
 import { openSession, type Session, type SessionEnd, type SessionTarget } from "./session";
@@ -39,7 +39,7 @@ const PAUSE_AFTER_MS = 5 * MINUTE_MS;
 const ASKS_MAX_COUNT = 20;
 /** Close code of a connection that the reader closed. */
 const NORMAL_CLOSE = 1000;
-const RATES_EVERY_MS = 1_000;
+const RATES_EVERY_MS = SECOND_MS;
 
 /** What the console shows, updated once per frame, whatever the message rate. */
 function useBook() {

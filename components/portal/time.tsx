@@ -2,9 +2,10 @@
 
 import { startTransition, useEffect, useState } from "react";
 import { countdownText } from "#lib/duration";
+import { SECOND_MS } from "#lib/units";
 import { dateFormat } from "./date-format";
 
-const TICK_MS = 1_000;
+const TICK_MS = SECOND_MS;
 const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const SHAPES = {
   minute: { ...SHAPE, year: "numeric" },

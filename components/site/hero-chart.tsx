@@ -2,8 +2,10 @@
 
 import { useEffect, useState } from "react";
 import type { Timeframe } from "#lib/contract/primitives";
+import { SECOND_MS } from "#lib/units";
 import type { BoardStore } from "../board/board-store";
 import { startBars } from "../chart/bars";
+import { isIntraday } from "../chart/breaks";
 import { Legend } from "../chart/legend";
 import type { Bar } from "../chart/source";
 
@@ -73,8 +75,9 @@ export function HeroChart({ ticker, digits, timeframe, store, height }: HeroChar
   const range = (high - low || 1) / (LINES.at(-1) ?? 1) / (1 - (LINES[0] ?? 0));
   const topPrice = (high + low) / 2 + range / 2;
   const partOf = (price: number) => (topPrice - price) / range;
-  const byDay = timeframe === "D1";
-  const at = (bar: Bar) => new Date(bar.time * 1_000).toISOString().slice(...((byDay ? [5, 10] : [11, 16]) as [number, number]));
+  const byDay = !isIntraday(timeframe);
+  const at = (bar: Bar) =>
+    new Date(bar.time * SECOND_MS).toISOString().slice(...((byDay ? [5, 10] : [11, 16]) as [number, number]));
   const summary =
     last === undefined
       ? `${ticker} ${timeframe}: loading`

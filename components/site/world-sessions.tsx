@@ -1,7 +1,7 @@
 "use client";
 
 import { countdownText } from "#lib/duration";
-import { DAY_MS, HOUR_MS } from "#lib/units";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { useNow } from "../portal/time";
 
 /** A range of time, Unix milliseconds. */
@@ -47,7 +47,7 @@ interface LineProps {
 
 /** A day as a line: what is open, and now. */
 function Line({ label, spans, fromMs, atMs, fill }: LineProps) {
-  const minutes = (ms: number) => (ms - fromMs) / 60_000;
+  const minutes = (ms: number) => (ms - fromMs) / MINUTE_MS;
   const shown = spans.flatMap(({ openMs, closeMs }) => {
     const from = Math.max(openMs, fromMs);
     const until = Math.min(closeMs, fromMs + DAY_MS);

@@ -3,7 +3,7 @@
 import Link from "next/link";
 import { useState } from "react";
 import { DATA_FROZEN_MIN_MINUTES, DATA_SPIKE_MIN_RATIO, type DataSuspects, type DataYear } from "#lib/contract/portal-data";
-import { HOUR_S } from "#lib/units";
+import { HOUR_S, SECOND_MS } from "#lib/units";
 import { countText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
 import { Section } from "../../ui/card";
@@ -49,8 +49,8 @@ function placesOf({ spikes, frozen }: DataSuspects, { closed_ranges }: DataYear,
 function callAround(ticker: string, { at, to }: Place): string {
   const query = new URLSearchParams({
     ...{ op: "klines", ticker, timeframe: "M1" },
-    from: String(Date.parse(at) / 1_000 - HOUR_S),
-    to: String(Date.parse(to) / 1_000 + HOUR_S),
+    from: String(Date.parse(at) / SECOND_MS - HOUR_S),
+    to: String(Date.parse(to) / SECOND_MS + HOUR_S),
   });
   return `/playground?${query}`;
 }
