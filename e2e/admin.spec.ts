@@ -175,10 +175,16 @@ describe("an operator", () => {
     expect(listed.data.items).toHaveLength(2);
   });
 
-  test("opens an account, with its keys and their use", async () => {
+  test("opens an account, with its keys and their use, and changes it there", async () => {
     await row(CUSTOMER).getByRole("link", { name: CUSTOMER }).click();
     await page.getByRole("heading", { level: 1, name: CUSTOMER }).waitFor();
     await row("Shop").getByText("Active", { exact: true }).waitFor();
+    expect(await page.getByLabel(`Plan of ${CUSTOMER}`).inputValue()).toBe("team-a");
+    await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
+    await page.getByRole("menuitem", { name: "Permissions" }).click();
+    await page.getByRole("textbox", { name: "Tickers" }).fill("EURUSD, XAUUSD, XAGUSD");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Reads: EURUSD, XAUUSD, XAGUSD.").waitFor();
     await goto("admin/accounts");
   });
 

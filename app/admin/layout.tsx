@@ -14,7 +14,7 @@ export default async function AdminLayout({ children }: { children: ReactNode })
   const user = await signedInUser();
   if (!user?.operator) return children;
   return (
-    <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col gap-8 px-4 py-4 sm:px-8 md:flex-row md:gap-10 md:py-10">
+    <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col gap-6 px-4 pt-3 pb-10 sm:px-8 md:flex-row md:gap-10 md:py-10">
       <SideNav area="Operators" email={user.email} operator />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <Toaster>

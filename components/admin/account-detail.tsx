@@ -3,6 +3,7 @@
 import Link from "next/link";
 import type { PortalKey } from "#lib/contract/portal";
 import type { AccountReport } from "#lib/contract/portal-activity";
+import type { AdminPlan } from "#lib/contract/portal-admin";
 import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "../keys/key-text";
 import { KeyUseBars } from "../keys/key-use";
 import { countText, shareText } from "../portal/numbers";
@@ -16,7 +17,9 @@ import { type Column, Table } from "../ui/table";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
+import { AccountActions } from "./account-actions";
 import { permissionsText } from "./account-permissions";
+import { PlanChoice } from "./plan-choice";
 
 const CALLS: readonly Series[] = [
   { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
@@ -46,9 +49,11 @@ function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
   ];
 }
 
-/** One account: its plan and permissions, its calls of 30 days, and its keys. */
+/** One account: its plan and permissions, which can be changed here, its calls of 30 days, and its keys. */
 export function AccountDetail({ id }: { id: string }) {
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
+  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
+  const reload = () => void mutate();
   const back = (
     <Link href="/admin/accounts" className="text-accent underline">
       All accounts
@@ -58,20 +63,24 @@ export function AccountDetail({ id }: { id: string }) {
     return (
       <>
         <PageHead title="Account">{back}</PageHead>
-        {error === undefined ? (
-          <Skeleton className="h-96 w-full" />
-        ) : (
-          <FailureNotice failure={error} retry={() => void mutate()} />
-        )}
+        {error === undefined ? <Skeleton className="h-96 w-full" /> : <FailureNotice failure={error} retry={reload} />}
       </>
     );
   const { account, keys, usage } = data;
   const { calls, errors, connections, messages } = totals(usage.items);
   return (
     <>
-      <PageHead title={account.name} action={account.suspended_at === null ? undefined : <Badge tone="danger">Suspended</Badge>}>
-        {back} · plan {account.plan} · can read {permissionsText(account.permissions)} · since{" "}
-        <Instant at={account.created_at} to="day" />
+      <PageHead
+        title={account.name}
+        action={
+          <div className="flex items-center gap-2">
+            {account.suspended_at === null ? null : <Badge tone="danger">Suspended</Badge>}
+            <PlanChoice key={account.plan} account={account} plans={plans} onChange={reload} />
+            <AccountActions account={account} onChange={reload} />
+          </div>
+        }
+      >
+        {back}. Reads: {permissionsText(account.permissions)}. Since <Instant at={account.created_at} to="day" />.
       </PageHead>
       <Section title="Last 30 days">
         <Figures>

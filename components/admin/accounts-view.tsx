@@ -9,25 +9,20 @@ import { usePages, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
 import { PageHead } from "../ui/card";
-import { ActionMenu } from "../ui/menu";
 import { Older } from "../ui/older";
 import { SearchField } from "../ui/search-field";
 import { type Column, Table } from "../ui/table";
-import { EditPermissions, permissionsText } from "./account-permissions";
-import { SuspendAccount } from "./account-suspend";
+import { AccountActions } from "./account-actions";
+import { permissionsText } from "./account-permissions";
 import { Address } from "./address";
 import { PlanChoice } from "./plan-choice";
 
-const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
-type Action = { readonly kind: keyof typeof DIALOGS; readonly account: PortalAccount };
-
 interface ColumnParts {
   readonly plans: readonly string[];
-  readonly act: (action: Action) => void;
   readonly onChange: () => void;
 }
 
-function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalAccount>[] {
+function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccount>[] {
   return [
     {
       head: "Account",
@@ -58,19 +53,7 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
     { head: "Since", from: "xl", cell: ({ created_at }) => <Instant at={created_at} to="day" /> },
     {
       head: <span className="sr-only">Actions</span>,
-      cell: (account) => (
-        <ActionMenu
-          label={`Actions for ${account.name}`}
-          items={[
-            { label: "Permissions", onSelect: () => act({ kind: "permissions", account }) },
-            {
-              label: account.suspended_at === null ? "Suspend" : "Restore",
-              danger: account.suspended_at === null,
-              onSelect: () => act({ kind: "suspend", account }),
-            },
-          ]}
-        />
-      ),
+      cell: (account) => <AccountActions account={account} onChange={onChange} />,
     },
   ];
 }
@@ -78,17 +61,15 @@ function columns({ plans, act, onChange }: ColumnParts): readonly Column<PortalA
 /** All accounts, with what an operator can change. */
 export function AccountsView() {
   const [q, setQ] = useState("");
-  const [action, setAction] = useState<Action>();
   const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q }));
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
-  const Open = action === undefined ? undefined : DIALOGS[action.kind];
   return (
     <>
       <PageHead title="Accounts">Changes take effect within a second, including on open connections.</PageHead>
       <SearchField label="Name or email" value={q} onSearch={setQ} className="mb-4 max-w-md" />
       <Table
         caption="Accounts"
-        columns={columns({ plans, act: setAction, onChange: accounts.reload })}
+        columns={columns({ plans, onChange: accounts.reload })}
         rows={accounts.items}
         rowKey={({ id }) => id}
         failure={accounts.failure}
@@ -99,9 +80,6 @@ export function AccountsView() {
       <Older busy={accounts.busy} more={accounts.more}>
         Older accounts
       </Older>
-      {action !== undefined && Open !== undefined ? (
-        <Open account={action.account} onClose={() => setAction(undefined)} onChange={accounts.reload} />
-      ) : null}
     </>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { dateFormat } from "../portal/date-format";
 import { changesOf } from "../portal/diff";
 import { countText, msText } from "../portal/numbers";
 import { Field } from "../ui/field";
@@ -23,10 +24,10 @@ function Differences({ before, after }: { before: Answer; after: Answer }) {
   return (
     <>
       <p aria-live="polite" className={NOTE}>
-        {msText(before.tookMs)} and {msText(after.tookMs)}:{" "}
         {changes.length === 0
-          ? "no differences."
-          : `${countText(changes.length)} ${changes.length === 1 ? "difference" : "differences"}.`}
+          ? "No differences."
+          : `${countText(changes.length)} ${changes.length === 1 ? "difference" : "differences"}.`}{" "}
+        Time: {msText(before.tookMs)} before, {msText(after.tookMs)} after.
       </p>
       {shown.length === 0 ? null : (
         <ul className="max-h-[32rem] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[13px] leading-6">
@@ -44,9 +45,10 @@ function Differences({ before, after }: { before: Answer; after: Answer }) {
   );
 }
 
-const optionOf = ({ number, title, values, answer }: KeptAnswer) => ({
+const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const optionOf = ({ number, title, values, at, answer }: KeptAnswer) => ({
   value: String(number),
-  label: `${number}. ${title}: ${values} (${answer.status})`,
+  label: `${number}. ${title} ${values}, ${dateFormat(CLOCK).format(at)} (${answer.status})`,
 });
 
 interface CompareViewProps {

@@ -54,7 +54,12 @@ export function SiteSheet({ reader, children }: { reader: SiteReader | undefined
           <ul>
             <SiteLinks pages={SITE_PAGES} className={ITEM} onGo={close} />
           </ul>
-          <ul className="mt-2 border-line border-t pt-2">
+          {reader === undefined ? null : (
+            <p title={reader.email} className="mt-2 truncate border-line border-t px-3 pt-4 text-ink-faint text-sm">
+              {reader.email}
+            </p>
+          )}
+          <ul className={reader === undefined ? "mt-2 border-line border-t pt-2" : ""}>
             <SiteLinks pages={ownPages(reader)} className={ITEM} onGo={close} />
             {reader === undefined ? null : (
               <li>

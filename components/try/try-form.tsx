@@ -99,7 +99,7 @@ export function TryForm({ call, start, inPlayground, bearer }: TryFormProps) {
             onChange={(value) => change(field.name, value)}
           />
         ))}
-        <div className="mt-1 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <div className="mt-1 flex items-center justify-between gap-x-4">
           <p className="text-ink-faint text-xs leading-5">
             Sends a real call with the public demo key. The code above shows the same call.
             {inPlayground ? (

@@ -67,7 +67,7 @@ export function TextArea({
 }: Omit<ComponentProps<"textarea">, "id"> & Omit<FieldProps, "children">) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {(control) => <textarea {...rest} {...control} className={`${CONTROL} ${className}`} />}
+      {(control) => <textarea {...rest} {...control} className={`${CONTROL} block ${className}`} />}
     </Field>
   );
 }

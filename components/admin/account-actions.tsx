@@ -1,0 +1,28 @@
+"use client";
+
+import { useState } from "react";
+import type { PortalAccount } from "#lib/contract/portal";
+import { ActionMenu } from "../ui/menu";
+import { EditPermissions } from "./account-permissions";
+import { SuspendAccount } from "./account-suspend";
+
+const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
+
+/** What an operator can change of an account besides its plan, behind a button. */
+export function AccountActions({ account, onChange }: { account: PortalAccount; onChange: () => void }) {
+  const [open, setOpen] = useState<keyof typeof DIALOGS>();
+  const Open = open === undefined ? undefined : DIALOGS[open];
+  const suspended = account.suspended_at !== null;
+  return (
+    <>
+      <ActionMenu
+        label={`Actions for ${account.name}`}
+        items={[
+          { label: "Permissions", onSelect: () => setOpen("permissions") },
+          { label: suspended ? "Restore" : "Suspend", danger: !suspended, onSelect: () => setOpen("suspend") },
+        ]}
+      />
+      {Open === undefined ? null : <Open account={account} onClose={() => setOpen(undefined)} onChange={onChange} />}
+    </>
+  );
+}
